@@ -1,0 +1,1 @@
+"""Draft, verify, accept: the loop, its drafters, and the searches that stand beside it."""

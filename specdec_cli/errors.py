@@ -1,0 +1,25 @@
+"""What can go wrong in a user's hands, each kind with its exit code."""
+
+
+class SpecdecError(Exception):
+    """A failure with a message for the user; the command line prints it and exits with `exit_code`."""
+
+    exit_code = 1
+
+
+class UsageError(SpecdecError):
+    """Options that contradict each other or name something that does not exist."""
+
+    exit_code = 2
+
+
+class InputError(SpecdecError):
+    """Text or data that cannot be read; the message names file, line and cause."""
+
+    exit_code = 3
+
+
+class ModelError(SpecdecError):
+    """A bundle or checkpoint that cannot be used; the message names the file and the cause."""
+
+    exit_code = 3

@@ -1,0 +1,53 @@
+"""Multi-head attention over keys and values that may come from a cache."""
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """Scaled dot-product attention of (B, H, Q, D) over (B, H, S, D) under an additive mask (B, 1, Q, S)."""
+    if queries.requires_grad and queries.device.type == "cpu":
+        # The backward pass of the fused kernel is slow on a CPU: a training step takes a third longer with it.
+        scores = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2) + mask
+        return scores.softmax(-1).to(values.dtype) @ values
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+
+
+class Attention(nn.Module):
+    """Multi-head attention (Vaswani et al. 2017, Section 3.2.2).
+
+    Queries, keys and values are fused for self-attention (`kind` "self"); for attention over a memory
+    ("cross") keys and values are one product, so that they are computed once a sentence.
+    """
+
+    def __init__(self, width: int, heads: int, kind: str) -> None:
+        super().__init__()
+        self.heads, self.head_width = heads, width // heads
+        if kind == "self":
+            self.query_key_value = nn.Linear(width, 3 * width)
+        else:
+            self.query = nn.Linear(width, width)
+            self.key_value = nn.Linear(width, 2 * width)
+        self.output = nn.Linear(width, width)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries (B, Q, H, D) and keys and values (B, Q, 2, H, D) of `x` (B, Q, W); for self-attention."""
+        fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.head_width))
+        return fused[:, :, 0], fused[:, :, 1:]
+
+    def project_queries(self, x: Tensor) -> Tensor:
+        """Queries (B, Q, H, D) of `x` (B, Q, W); for cross-attention."""
+        queries: Tensor = self.query(x).unflatten(-1, (self.heads, self.head_width))
+        return queries
+
+    def project_memory(self, memory: Tensor) -> Tensor:
+        """Keys and values (B, S, 2, H, D) of `memory` (B, S, W); for cross-attention."""
+        keys_values: Tensor = self.key_value(memory).unflatten(-1, (2, self.heads, self.head_width))
+        return keys_values
+
+    def attend(self, queries: Tensor, keys_values: Tensor, mask: Tensor) -> Tensor:
+        """Attend with queries (B, Q, H, D) over (B, S, 2, H, D) under an additive mask (B, 1, Q, S): (B, Q, W)."""
+        keys, values = keys_values.transpose(1, 3).unbind(2)
+        mixed = mix(queries.transpose(1, 2), keys, values, mask)
+        output: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
+        return output

@@ -1,0 +1,140 @@
+"""A bundle: the folder that holds all that a translation needs."""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import write_atomically, write_json
+from specdec_cli.model.config import TransformerConfig, config_from_dict
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import Subwords
+
+FORMAT = 1
+Storage = Literal["float32", "float16", "int8"]
+
+
+@dataclass(frozen=True)
+class BundleInfo:
+    """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from."""
+
+    task: str = "translate"
+    source_language: str = "en"
+    target_language: str = "de"
+    decoding: str = "greedy"
+    block_size: int = 0
+    presets: dict[str, tuple[int, float]] = field(default_factory=dict)
+    training_data: str = ""
+    licence: str = ""
+    meant_for: str = "cpu"
+
+
+@dataclass
+class Bundle:
+    """A loaded bundle: its description, tokenizer and models."""
+
+    info: BundleInfo
+    tokenizer: Subwords
+    verifier: Transformer
+
+
+def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
+    """Store `bundle` in `folder`, each file atomically; `bundle.json` comes last, so that a folder with it is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = folder / "tokenizer.model"
+    if not (tokenizer.exists() and tokenizer.samefile(bundle.tokenizer.path)):
+        write_atomically(tokenizer, lambda partial: shutil.copyfile(bundle.tokenizer.path, partial) and None)
+    _save_module(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
+    write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info))
+
+
+def load_bundle(folder: Path) -> Bundle:
+    """Load a bundle and check every shape. Raises ModelError that names the file and what is wrong with it."""
+    values = _read_json(folder / "bundle.json")
+    if values.pop("format", None) != FORMAT:
+        raise ModelError(f"{folder / 'bundle.json'}: not a bundle of format {FORMAT}")
+    try:
+        info = config_from_dict(BundleInfo, values)
+    except ModelError as error:
+        raise ModelError(f"{folder / 'bundle.json'}: {error}") from error
+    tokenizer = Subwords(folder / "tokenizer.model")
+    config_file = folder / "verifier" / "config.json"
+    try:
+        config = TransformerConfig.from_dict(_read_json(config_file))
+    except ModelError as error:
+        raise ModelError(f"{config_file}: {error}") from error
+    if config.vocabulary_size != len(tokenizer):
+        raise ModelError(f"{tokenizer.path}: {len(tokenizer)} pieces, but {config_file} says {config.vocabulary_size}")
+    verifier = Transformer(config)
+    _load_module(verifier, folder / "verifier" / "model.safetensors")
+    return Bundle(info, tokenizer, verifier.eval())
+
+
+def _save_module(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:
+    tensors: dict[str, Tensor] = {}
+    for name, value in _own_tensors(module).items():
+        tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
+    write_atomically(folder / "model.safetensors", lambda partial: save_file(tensors, partial))
+    write_json(folder / "config.json", config)
+
+
+def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
+    """The state of `module` with tied weights named once."""
+    seen: set[int] = set()
+    own: dict[str, Tensor] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
+        if id(value) not in seen:
+            seen.add(id(value))
+            own[name] = value
+    return own
+
+
+def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
+    if storage == "float16":
+        return {name: value.half()}
+    if storage == "int8" and value.dim() == 2:
+        scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
+        return {name: (value / scale).round().to(torch.int8), f"{name}.scale": scale.half().float()}
+    return {name: value.float()}
+
+
+def _load_module(module: nn.Module, path: Path) -> None:
+    try:
+        with safe_open(path, "pt") as stream:
+            stored = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: not readable as safetensors ({error})") from error
+    expected = _own_tensors(module)
+    values = {name: _expand(name, stored) for name in stored if not name.endswith(".scale")}
+    missing, unknown = sorted(expected.keys() - values.keys()), sorted(values.keys() - expected.keys())
+    if missing or unknown:
+        what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not ask for"
+        raise ModelError(f"{path}: {what}")
+    for name, value in values.items():
+        if value.shape != expected[name].shape:
+            raise ModelError(f"{path}: {name!r} is {tuple(value.shape)}, the configuration asks for {tuple(expected[name].shape)}")
+    with torch.no_grad():
+        for name, value in values.items():
+            expected[name].copy_(value)
+
+
+def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
+    scale = stored.get(f"{name}.scale")
+    return stored[name].float() if scale is None else stored[name].float() * scale
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: expected an object")
+    return value

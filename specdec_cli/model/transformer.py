@@ -1,0 +1,211 @@
+"""One encoder-decoder Transformer, configured, not copied."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from specdec_cli.model.attention import Attention
+from specdec_cli.model.cache import LayerCache
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.dropout import Dropout
+
+_ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+
+
+@dataclass
+class Memory:
+    """What the encoder leaves for decoding.
+
+    `states` (B, S, W); `mask` (B, 1, 1, S), additive; `keys_values` one (B, S, 2, H, D) a decoder layer.
+    """
+
+    states: Tensor
+    mask: Tensor
+    keys_values: list[Tensor]
+
+
+def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where `visible`, the lowest finite number elsewhere (an infinity would give NaN in a row that sees nothing)."""
+    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
+
+
+def sinusoids(positions: int, width: int) -> Tensor:
+    """Position encodings (positions, width), sines before cosines (tensor2tensor's layout)."""
+    half = width // 2
+    frequencies = torch.exp(torch.arange(half, dtype=torch.float64) * (-math.log(10000.0) / (half - 1)))
+    angles = torch.arange(positions, dtype=torch.float64)[:, None] * frequencies
+    return torch.cat([angles.sin(), angles.cos()], dim=1).float()
+
+
+class Embedding(nn.Module):
+    """Token and position embeddings, scaled and normalised as the configuration says."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.scale = math.sqrt(config.width) if config.embedding_scale else 1.0
+        self.offset = config.position_offset
+        rows = config.max_positions + config.position_offset
+        self.positions: Tensor | nn.Parameter
+        if config.positions == "learned":
+            self.positions = nn.Parameter(torch.empty(rows, config.width).normal_(std=0.02))
+        else:
+            self.register_buffer("positions", sinusoids(rows, config.width), persistent=False)
+        self.norm = nn.LayerNorm(config.width) if config.embedding_norm else nn.Identity()
+        self.dropout = Dropout(dropout)
+
+    def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Embed `ids` (B, T) at `positions` (B, T) or (T,): (B, T, W)."""
+        x = self.tokens(ids) * self.scale + F.embedding(positions + self.offset, self.positions)
+        embedded: Tensor = self.dropout(self.norm(x))
+        return embedded
+
+
+class Sublayer(nn.Module):
+    """A residual connection with its layer norm, before (pre-norm) or after (post-norm) the sum."""
+
+    def __init__(self, config: TransformerConfig, dropout: float) -> None:
+        super().__init__()
+        self.pre = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.width)
+        self.dropout = Dropout(dropout)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """What the sublayer reads."""
+        entered: Tensor = self.norm(x) if self.pre else x
+        return entered
+
+    def leave(self, x: Tensor, change: Tensor) -> Tensor:
+        """The residual sum."""
+        total: Tensor = x + self.dropout(change)
+        return total if self.pre else self.norm(total)
+
+
+class FeedForward(nn.Module):
+    """Two products with an activation between them, and their residual connection."""
+
+    def __init__(self, config: TransformerConfig, dropout: float) -> None:
+        super().__init__()
+        self.activation = _ACTIVATIONS[config.activation]
+        self.inner = nn.Linear(config.width, config.feed_forward)
+        self.outer = nn.Linear(config.feed_forward, config.width)
+        self.residual = Sublayer(config, dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, W) to (B, T, W)."""
+        return self.residual.leave(x, self.outer(self.activation(self.inner(self.residual.enter(x)))))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention over the whole source, then feed-forward."""
+
+    def __init__(self, config: TransformerConfig, dropout: float) -> None:
+        super().__init__()
+        self.attention = Attention(config.width, config.heads, "self")
+        self.attention_residual = Sublayer(config, dropout)
+        self.feed_forward = FeedForward(config, dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """(B, S, W) under an additive mask (B, 1, 1, S)."""
+        queries, keys_values = self.attention.project(self.attention_residual.enter(x))
+        x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
+        output: Tensor = self.feed_forward(x)
+        return output
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the prefix, attention over the memory, then feed-forward."""
+
+    def __init__(self, config: TransformerConfig, dropout: float) -> None:
+        super().__init__()
+        self.attention = Attention(config.width, config.heads, "self")
+        self.attention_residual = Sublayer(config, dropout)
+        self.cross_attention = Attention(config.width, config.heads, "cross")
+        self.cross_attention_residual = Sublayer(config, dropout)
+        self.feed_forward = FeedForward(config, dropout)
+
+    def forward(self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, cache: LayerCache | None) -> Tensor:
+        """(B, Q, W) under `mask` (B, 1, Q, S), over the memory's keys and values (B, M, 2, H, D).
+
+        Without a cache the keys are those of `x` itself, with one those of everything it holds.
+        """
+        queries, keys_values = self.attention.project(self.attention_residual.enter(x))
+        if cache is not None:
+            keys_values = cache.write(keys_values)
+        x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
+        queries = self.cross_attention.project_queries(self.cross_attention_residual.enter(x))
+        x = self.cross_attention_residual.leave(x, self.cross_attention.attend(queries, memory, memory_mask))
+        output: Tensor = self.feed_forward(x)
+        return output
+
+
+class Encoder(nn.Module):
+    """Embeds and encodes a source."""
+
+    def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.padding = config.padding
+        self.embedding = Embedding(config, tokens, dropout)
+        self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
+        self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+
+    def forward(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """States (B, S, W) and additive mask (B, 1, 1, S) of `source` ids (B, S), padded on the right."""
+        x = self.embedding(source, torch.arange(source.shape[1], device=source.device))
+        mask = additive_mask((source != self.padding)[:, None, None, :], x.dtype)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x), mask
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and output projection; the verifier, and every teacher of ours."""
+
+    def __init__(self, config: TransformerConfig, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.config = config
+        tokens = nn.Embedding(config.vocabulary_size, config.width)
+        source_tokens = tokens if config.shared_embeddings else nn.Embedding(config.vocabulary_size, config.width)
+        self.encoder = Encoder(config, source_tokens, dropout)
+        self.embedding = Embedding(config, tokens, dropout)
+        self.layers = nn.ModuleList(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
+        self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+        self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
+        if config.tied_output:
+            self.output.weight = tokens.weight
+        self.apply(_initialize)
+
+    def encode(self, source: Tensor) -> Memory:
+        """Encode `source` ids (B, S), padded on the right, and project it for every decoder layer."""
+        states, mask = self.encoder(source)
+        return Memory(states, mask, [layer.cross_attention.project_memory(states) for layer in self.layers])
+
+    def decode(self, ids: Tensor, positions: Tensor, mask: Tensor, memory: Memory, cache: list[LayerCache] | None = None) -> Tensor:
+        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under an additive mask (B, 1, Q, S)."""
+        x = self.embedding(ids, positions)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, memory.keys_values[i], memory.mask, cache[i] if cache else None)
+        states: Tensor = self.norm(x)
+        return states
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits (B, T, V) of what follows each token of `target` (B, T), which begins with the decoder start."""
+        length = target.shape[1]
+        positions = torch.arange(length, device=target.device)
+        causal = (positions[:, None] >= positions)[None, None]
+        memory = self.encode(source)
+        states = self.decode(target, positions, additive_mask(causal, memory.states.dtype), memory)
+        logits: Tensor = self.output(states)
+        return logits
+
+
+def _initialize(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+    elif isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)

@@ -1,0 +1,1 @@
+"""Lines in and out, sentences, subwords and parallel text."""

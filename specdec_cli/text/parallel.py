@@ -1,0 +1,78 @@
+"""Parallel text: pairs of lines from TSV or two aligned files, plain or compressed."""
+
+import gzip
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from specdec_cli.errors import InputError
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A source line and its target line; `domain` is empty where the input names none."""
+
+    source: str
+    target: str
+    domain: str = ""
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """Open `path` for reading; .gz and .xz are decompressed. Raises InputError."""
+    try:
+        if path.suffix == ".gz":
+            return gzip.open(path)
+        if path.suffix == ".xz":
+            return lzma.open(path)
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+def read_text_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file, split on LF only. Raises InputError with the number of a bad line."""
+    number = 0
+    with open_binary(path) as stream:
+        try:
+            for number, raw in enumerate(stream, start=1):
+                yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number}: not valid UTF-8 ({error.reason})") from error
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise InputError(f"{path}, after line {number}: {error}") from error
+
+
+def read_tsv(path: Path) -> Iterator[Pair]:
+    """Pairs of a TSV file: `source TAB target`, or `domain TAB source TAB target`. Raises InputError."""
+    columns = 0
+    for number, line in enumerate(read_text_lines(path), start=1):
+        fields = line.split("\t")
+        columns = columns or len(fields)
+        if len(fields) not in (2, 3) or len(fields) != columns:
+            expected = "2 or 3" if columns not in (2, 3) else str(columns)
+            raise InputError(f"{path}, line {number}: {len(fields)} tab-separated fields, expected {expected}")
+        yield Pair(fields[-2], fields[-1], fields[0] if len(fields) == 3 else "")
+
+
+def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
+    """Pairs of two files with a line for a line. Raises InputError if one of them is longer."""
+    sources, targets = read_text_lines(source), read_text_lines(target)
+    count = 0
+    for line in sources:
+        other = next(targets, None)
+        if other is None:
+            raise InputError(f"{target}: ends after line {count}, but {source} goes on")
+        count += 1
+        yield Pair(line, other)
+    if next(targets, None) is not None:
+        raise InputError(f"{source}: ends after line {count}, but {target} goes on")
+
+
+def read_pairs(tsv: Sequence[Path], aligned: Sequence[tuple[Path, Path]] = ()) -> Iterator[Pair]:
+    """All pairs of several inputs, in the order given."""
+    for path in tsv:
+        yield from read_tsv(path)
+    for source, target in aligned:
+        yield from read_aligned(source, target)

@@ -1,0 +1,1 @@
+"""Training of verifiers and drafters: recipes, batches, losses, checkpoints."""

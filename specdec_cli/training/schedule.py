@@ -1,0 +1,15 @@
+"""Learning rates over the updates."""
+
+from specdec_cli.training.recipe import OptimizerSettings
+
+
+def learning_rate(settings: OptimizerSettings, update: int, max_updates: int) -> float:
+    """The rate of update number `update`, counted from 1."""
+    if update <= settings.warmup:
+        return settings.learning_rate * update / settings.warmup
+    if settings.schedule == "inverse-sqrt":
+        return settings.learning_rate * (settings.warmup / update) ** 0.5
+    decay_start = settings.decay_from * max_updates
+    if update <= decay_start:
+        return settings.learning_rate
+    return settings.learning_rate * max(0.0, (max_updates - update) / (max_updates - decay_start))

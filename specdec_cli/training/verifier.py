@@ -1,0 +1,79 @@
+"""Training of a verifier or teacher: teacher forcing over parallel text."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.transformer import Transformer, additive_mask
+from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
+from specdec_cli.training.loss import projected_cross_entropy
+from specdec_cli.training.recipe import RunSettings
+
+
+class VerifierObjective(nn.Module):
+    """Label-smoothed cross-entropy of the next token, given the true prefix (technical report, equation 1)."""
+
+    def __init__(self, transformer: Transformer, smoothing: float) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.smoothing = smoothing
+
+    def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss summed over `target` (B, T), which ends with EOS and is padded, given `source` (B, S); and its tokens."""
+        config = self.transformer.config
+        prefix = torch.cat([torch.full_like(target[:, :1], config.decoder_start), target[:, :-1]], dim=1)
+        positions = torch.arange(target.shape[1], device=target.device)
+        memory = self.transformer.encode(source)
+        causal = additive_mask((positions[:, None] >= positions)[None, None], memory.states.dtype)
+        states = self.transformer.decode(prefix, positions, causal, memory)
+        weights = (target != config.padding).flatten().float()
+        smoothing = self.smoothing if self.training else 0.0
+        loss = projected_cross_entropy(states.flatten(0, 1), self.transformer.output.weight, target.flatten(), weights, smoothing)
+        return loss, weights.sum()
+
+
+class VerifierTask:
+    """Trains `bundle.verifier` on `train`, judged by the loss on `dev` (nats a token, not smoothed)."""
+
+    higher_is_better = False
+    criterion = "dev_loss"
+
+    def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
+        self.bundle, self.train, self.dev, self.run = bundle, train, dev, run
+        self.objective: nn.Module = VerifierObjective(bundle.verifier, run.smoothing)
+        self._groups = group_by_shape(train, run.batch_tokens)
+        self._dev_groups = group_by_shape(dev, run.batch_tokens)
+
+    def batches(self, epoch: int) -> Sequence[tuple[Group, tuple[int, ...]]]:
+        """Shape and indices of each batch."""
+        return epoch_order(self._groups, self.run.seed, epoch)
+
+    def batch(self, key: Any) -> tuple[Tensor, ...]:
+        """Source and target ids."""
+        return self._tensors(self.train, key)
+
+    def evaluate(self) -> Mapping[str, float]:
+        """Loss and perplexity on dev."""
+        total, tokens = 0.0, 0.0
+        for key in epoch_order(self._dev_groups, 0, 0):
+            loss, count = self.objective(*self._tensors(self.dev, key))
+            total, tokens = total + float(loss), tokens + float(count)
+        mean = total / max(tokens, 1.0)
+        return {"dev_loss": mean, "dev_perplexity": math.exp(min(mean, 50.0))}
+
+    def save(self, folder: Path) -> None:
+        """Store the bundle."""
+        save_bundle(self.bundle, folder)
+
+    def _tensors(self, pairs: Sequence[SentencePair], key: Any) -> tuple[Tensor, ...]:
+        group, indices = key
+        padding = self.bundle.verifier.config.padding
+        device = next(self.objective.parameters()).device
+        source = pad([pairs[i].source for i in indices], group.source, padding)
+        target = pad([pairs[i].target for i in indices], group.target, padding)
+        return source.to(device), target.to(device)
