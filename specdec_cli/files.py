@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -15,7 +15,7 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         write(partial)
         with partial.open("rb") as stream:
             os.fsync(stream.fileno())
-        os.replace(partial, path)
+        partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -23,4 +23,4 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON, atomically."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8") and None)
+    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))

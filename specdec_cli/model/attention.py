@@ -9,7 +9,8 @@ def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     if queries.requires_grad and queries.device.type == "cpu":
         # The backward pass of the fused kernel is slow on a CPU: a training step takes a third longer with it.
         scores = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2) + mask
-        return scores.softmax(-1).to(values.dtype) @ values
+        mixed: Tensor = scores.softmax(-1).to(values.dtype) @ values
+        return mixed
     return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
 
 

@@ -1,18 +1,20 @@
 """One encoder-decoder Transformer, configured, not copied."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.model.attention import Attention
-from specdec_cli.model.cache import LayerCache
+from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.dropout import Dropout
 
-_ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 
 
 @dataclass
@@ -127,7 +129,7 @@ class DecoderLayer(nn.Module):
         self.cross_attention_residual = Sublayer(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
 
-    def forward(self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, cache: LayerCache | None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, cache: KeyStore | None) -> Tensor:
         """(B, Q, W) under `mask` (B, 1, Q, S), over the memory's keys and values (B, M, 2, H, D).
 
         Without a cache the keys are those of `x` itself, with one those of everything it holds.
@@ -140,6 +142,11 @@ class DecoderLayer(nn.Module):
         x = self.cross_attention_residual.leave(x, self.cross_attention.attend(queries, memory, memory_mask))
         output: Tensor = self.feed_forward(x)
         return output
+
+
+def project_memory(layers: nn.ModuleList, states: Tensor) -> list[Tensor]:
+    """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each decoder layer."""
+    return [cast(DecoderLayer, layer).cross_attention.project_memory(states) for layer in layers]
 
 
 class Encoder(nn.Module):
@@ -181,9 +188,9 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor) -> Memory:
         """Encode `source` ids (B, S), padded on the right, and project it for every decoder layer."""
         states, mask = self.encoder(source)
-        return Memory(states, mask, [layer.cross_attention.project_memory(states) for layer in self.layers])
+        return Memory(states, mask, project_memory(self.layers, states))
 
-    def decode(self, ids: Tensor, positions: Tensor, mask: Tensor, memory: Memory, cache: list[LayerCache] | None = None) -> Tensor:
+    def decode(self, ids: Tensor, positions: Tensor, mask: Tensor, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
         """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under an additive mask (B, 1, Q, S)."""
         x = self.embedding(ids, positions)
         for i, layer in enumerate(self.layers):

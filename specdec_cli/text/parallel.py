@@ -36,7 +36,8 @@ def read_text_lines(path: Path) -> Iterator[str]:
     number = 0
     with open_binary(path) as stream:
         try:
-            for number, raw in enumerate(stream, start=1):
+            for raw in stream:
+                number += 1
                 yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}, line {number}: not valid UTF-8 ({error.reason})") from error

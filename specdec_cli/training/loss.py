@@ -54,5 +54,5 @@ def projected_cross_entropy(states: Tensor, weight: Tensor, targets: Tensor, wei
     kept = weights[chosen]
     if missing:
         kept[-missing:] = 0
-    loss: Tensor = _ProjectedCrossEntropy.apply(states[chosen], weight, targets[chosen], kept, smoothing)
+    loss: Tensor = _ProjectedCrossEntropy.apply(states[chosen], weight, targets[chosen], kept, smoothing)  # type: ignore[no-untyped-call]
     return loss

@@ -97,7 +97,7 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
     prepared: dict[str, Any] = {}
     for key, value in values.items():
         if key in nested and isinstance(value, Mapping):
-            prepared[key] = build(type(nested[key]), value)  # type: ignore[arg-type]
+            prepared[key] = build(type(nested[key]), value)
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value
     return config_from_dict(kind, prepared)

@@ -1,0 +1,176 @@
+"""Our Transformer as a CTranslate2 folder."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy
+from ctranslate2.specs import common_spec, model_spec
+from ctranslate2.specs.transformer_spec import TransformerSpec
+from torch import Tensor, nn
+
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.attention import Attention
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.transformer import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer, Transformer
+from specdec_cli.text.subwords import BOS, UNKNOWN
+
+TOKENIZER = "tokenizer.model"
+QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
+
+_ACTIVATIONS = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU, "silu": common_spec.Activation.SWISH}
+_NORMS = ("pre", "post")
+_POSITIONS = ("sinusoidal", "learned")
+
+
+def to_ctranslate2(bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False) -> None:
+    """Write the verifier of `bundle` and its tokenizer to the new folder `output`; the folder is whole or not there.
+
+    `quantization` is the type the weights are stored in, by default the bundle's float32. `force` replaces a
+    folder that holds a CTranslate2 model. Raises UsageError for a folder that may not be replaced and an unknown
+    quantization, ModelError naming everything in the model that CTranslate2 cannot hold.
+    """
+    if quantization is not None and quantization not in QUANTIZATIONS:
+        raise UsageError(f"unknown quantization {quantization!r}; known are {', '.join(QUANTIZATIONS)}")
+    problems = _unsupported(bundle)
+    if problems:
+        raise ModelError(f"CTranslate2 cannot hold this model: {'; '.join(problems)}")
+    specification = _specification(bundle)
+    with _new_folder(output, force) as folder:
+        specification.validate()
+        specification.optimize(quantization=quantization)
+        specification.save(str(folder))
+        shutil.copyfile(bundle.tokenizer.path, folder / TOKENIZER)
+
+
+def _unsupported(bundle: Bundle) -> list[str]:
+    """Everything that CTranslate2 has no place for, in words."""
+    config = bundle.verifier.config
+    problems = [
+        f"{name} {value!r} (known are {', '.join(known)})"
+        for name, value, known in (
+            ("norm", config.norm, _NORMS),
+            ("activation", config.activation, _ACTIVATIONS),
+            ("positions", config.positions, _POSITIONS),
+        )
+        if value not in known
+    ]
+    if len(bundle.tokenizer) != config.vocabulary_size:
+        problems.append(f"a vocabulary of {config.vocabulary_size}, but {len(bundle.tokenizer)} pieces")
+    epsilons = _epsilons(bundle.verifier)
+    if len(epsilons) > 1:
+        problems.append(f"layer norms with different epsilons ({', '.join(map(str, epsilons))})")
+    return problems
+
+
+def _epsilons(model: nn.Module) -> list[float]:
+    return sorted({module.eps for module in model.modules() if isinstance(module, nn.LayerNorm)})
+
+
+def _specification(bundle: Bundle) -> Any:
+    model, config = bundle.verifier, bundle.verifier.config
+    specification: Any = TransformerSpec.from_config(
+        (config.encoder_layers, config.decoder_layers),
+        config.heads,
+        pre_norm=config.norm == "pre",
+        activation=_ACTIVATIONS[config.activation],
+        layernorm_embedding=config.embedding_norm,
+    )
+    _fill_encoder(specification.encoder, model)
+    _fill_decoder(specification.decoder, model)
+    pieces = bundle.tokenizer.vocabulary()
+    specification.register_source_vocabulary(pieces)
+    specification.register_target_vocabulary(pieces)
+    specification.config.unk_token = pieces[UNKNOWN]
+    specification.config.bos_token = pieces[BOS]
+    specification.config.eos_token = pieces[config.eos]
+    specification.config.decoder_start_token = pieces[config.decoder_start]
+    specification.config.add_source_eos = True
+    specification.config.layer_norm_epsilon = _epsilons(model)[0]
+    # Not CTranslate2's own: whoever runs the folder can refuse a sentence before a batch of them fails.
+    specification.config.add_attribute("max_positions", config.max_positions)
+    return specification
+
+
+def _fill_encoder(target: Any, model: Transformer) -> None:
+    encoder = model.encoder
+    _fill_embedding(target, target.embeddings[0], encoder.embedding)
+    for layer, ours in zip(target.layer, cast(Iterable[EncoderLayer], encoder.layers), strict=True):
+        _fill_self_attention(layer.self_attention, ours.attention, ours.attention_residual)
+        _fill_feed_forward(layer.ffn, ours.feed_forward)
+    if isinstance(encoder.norm, nn.LayerNorm):
+        _fill_norm(target.layer_norm, encoder.norm)
+
+
+def _fill_decoder(target: Any, model: Transformer) -> None:
+    _fill_embedding(target, target.embeddings, model.embedding)
+    for layer, ours in zip(target.layer, cast(Iterable[DecoderLayer], model.layers), strict=True):
+        _fill_self_attention(layer.self_attention, ours.attention, ours.attention_residual)
+        _fill_linear(layer.attention.linear[0], ours.cross_attention.query)
+        _fill_linear(layer.attention.linear[1], ours.cross_attention.key_value)
+        _fill_linear(layer.attention.linear[2], ours.cross_attention.output)
+        _fill_norm(layer.attention.layer_norm, ours.cross_attention_residual.norm)
+        _fill_feed_forward(layer.ffn, ours.feed_forward)
+    if isinstance(model.norm, nn.LayerNorm):
+        _fill_norm(target.layer_norm, model.norm)
+    _fill_linear(target.projection, model.output)
+
+
+def _fill_embedding(target: Any, tokens: Any, embedding: Embedding) -> None:
+    tokens.weight = _array(embedding.tokens.weight)
+    target.scale_embeddings = embedding.scale != 1.0
+    # CTranslate2's own sinusoids start at position 1, so even sinusoids are written out.
+    target.position_encodings.encodings = _array(embedding.positions)[embedding.offset :]
+    if isinstance(embedding.norm, nn.LayerNorm):
+        _fill_norm(target.layernorm_embedding, embedding.norm)
+
+
+def _fill_self_attention(target: Any, attention: Attention, residual: Sublayer) -> None:
+    _fill_linear(target.linear[0], attention.query_key_value)
+    _fill_linear(target.linear[1], attention.output)
+    _fill_norm(target.layer_norm, residual.norm)
+
+
+def _fill_feed_forward(target: Any, feed_forward: FeedForward) -> None:
+    _fill_linear(target.linear_0, feed_forward.inner)
+    _fill_linear(target.linear_1, feed_forward.outer)
+    _fill_norm(target.layer_norm, feed_forward.residual.norm)
+
+
+def _fill_linear(target: Any, linear: nn.Linear) -> None:
+    target.weight = _array(linear.weight)
+    if linear.bias is not None:
+        target.bias = _array(linear.bias)
+
+
+def _fill_norm(target: Any, norm: nn.LayerNorm) -> None:
+    target.gamma, target.beta = _array(norm.weight), _array(norm.bias)
+
+
+def _array(tensor: Tensor) -> numpy.ndarray[Any, Any]:
+    # A copy: CTranslate2 quantises in place, and the model goes on living.
+    return tensor.detach().float().cpu().numpy().copy()
+
+
+@contextmanager
+def _new_folder(output: Path, force: bool) -> Iterator[Path]:
+    """A folder beside `output` to be filled; it takes its place in the end, and vanishes after an error."""
+    output = output.resolve()
+    if output.exists():
+        if not force:
+            raise UsageError(f"{output}: exists already; --force replaces it")
+        if not (output / "model.bin").exists():
+            raise UsageError(f"{output}: not a CTranslate2 folder, and so not replaced")
+    partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        if output.exists():
+            output.rename(old)
+        partial.rename(output)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

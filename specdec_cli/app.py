@@ -1,0 +1,88 @@
+"""The command line: which commands there are, and which exit code each failure has."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from specdec_cli import __version__
+from specdec_cli.commands import prepare
+from specdec_cli.errors import InputError, SpecdecError
+
+COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (("prepare", prepare.prepare),)
+
+
+class _Commands(TyperGroup):
+    """A group whose failures become messages and exit codes."""
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        with _exit_codes():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, *arguments: Any, **settings: Any) -> Any:
+        with _exit_codes():
+            return super().invoke(*arguments, **settings)
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what went wrong in a user's hands into a message on stderr and an exit code; leave the rest alone."""
+    try:
+        with _flushed_stdout():
+            yield
+    except SpecdecError as error:
+        print(f"specdec: error: {error}", file=sys.stderr)
+        raise typer.Exit(error.exit_code) from error
+    except BrokenPipeError as error:
+        # Not stdout, which is settled by now. Typer would end without a word.
+        raise RuntimeError("a process at the other end of a pipe has ended") from error
+
+
+@contextmanager
+def _flushed_stdout() -> Iterator[None]:
+    """Write out what stdout still holds. A reader that has closed the pipe has all that it wants: exit code 0."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            # Else the interpreter would try once more at its exit, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise typer.Exit(0) from error
+            raise InputError(f"stdout: {error.strerror}") from error
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="specdec COMMAND --help tells about a command.",
+)
+for _name, _command in COMMANDS:
+    app.command(_name)(_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"specdec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def specdec(
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")] = False,
+) -> None:
+    """Speculative decoding for sequence-to-sequence models: greedy decoding's output, in fewer steps."""
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `specdec` script."""
+    app(prog_name="specdec")

@@ -1,0 +1,150 @@
+"""Options that mean the same in every command: one type and one help text each.
+
+A default of None stands for what the bundle says; the value `auto` for what suits model and machine.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Decoding = Literal[
+    "auto",
+    "greedy",
+    "beam",
+    "specdec",
+    "specdec++",
+    "drafter",
+    "input-guided",
+    "jacobi",
+    "gs-jacobi",
+    "hybrid-jacobi",
+    "lookup",
+]
+Preset = Literal["exact", "high-quality", "high-efficiency"]
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
+
+DECODING_PANEL = "Model and decoding"
+MACHINE_PANEL = "Machine"
+OUTPUT_PANEL = "Input and output"
+
+
+def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
+    """The value of an option that takes N or `auto`. Raises typer.BadParameter (exit code 2) for anything else."""
+    if value is None:
+        return None
+    if value == "auto":
+        return "auto"
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        raise typer.BadParameter(f"{value!r} is neither a number from 1 nor 'auto'")
+    return int(value)
+
+
+def _checked(value: str | None) -> str | None:
+    number_or_auto(value)
+    return value
+
+
+ModelOption = Annotated[
+    str,
+    typer.Option("--model", "-m", metavar="BUNDLE", help="Bundle: a folder, or the name of one.", rich_help_panel=DECODING_PANEL),
+]
+DecodingOption = Annotated[
+    Decoding,
+    typer.Option(
+        "--decoding",
+        help="How to decode. All give greedy's output in fewer steps, except beam, drafter (the drafter alone) and specdec++ (tolerant).",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+BlockSizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--block-size",
+        metavar="<N|auto>",
+        callback=_checked,
+        help="Tokens that are drafted a round, at most.",
+        show_default="the bundle's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+TopBetaOption = Annotated[
+    int | None,
+    typer.Option(
+        "--top-beta",
+        min=1,
+        help="Accept a drafted token among the verifier's N best.",
+        show_default="the preset's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+ToleranceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance",
+        min=0.0,
+        help="Accept a drafted token whose log probability is at most X below the best.",
+        show_default="the preset's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+PresetOption = Annotated[
+    Preset | None,
+    typer.Option("--preset", help="Set --top-beta and --tolerance together.", rich_help_panel=DECODING_PANEL),
+]
+BeamSizeOption = Annotated[
+    int,
+    typer.Option("--beam-size", min=1, help="Hypotheses that beam search keeps.", rich_help_panel=DECODING_PANEL),
+]
+LengthPenaltyOption = Annotated[
+    float,
+    typer.Option("--length-penalty", help="Beam search divides a score by length to this power.", rich_help_panel=DECODING_PANEL),
+]
+MaxLengthOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-length",
+        min=1,
+        help="Tokens emitted a sentence at most, the end of sentence included.",
+        show_default="the bundle's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+BatchSizeOption = Annotated[
+    str,
+    typer.Option(
+        "--batch-size", metavar="<N|auto>", callback=_checked, help="Sentences that are decoded together.", rich_help_panel=MACHINE_PANEL
+    ),
+]
+DeviceOption = Annotated[Device, typer.Option("--device", help="Where to compute.", rich_help_panel=MACHINE_PANEL)]
+PrecisionOption = Annotated[
+    Precision,
+    typer.Option(
+        "--precision",
+        help="Number format of the arithmetic; auto takes the fastest that still gives greedy's output at that precision.",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.", rich_help_panel=MACHINE_PANEL)]
+NoSplitOption = Annotated[
+    bool,
+    typer.Option("--no-split", help="Take a line as one sentence; do not look for sentences in it.", rich_help_panel=OUTPUT_PANEL),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write here.", show_default="stdout", rich_help_panel=OUTPUT_PANEL),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line instead of text.", rich_help_panel=OUTPUT_PANEL)]
+StatsOption = Annotated[
+    bool, typer.Option("--stats", help="At the end, print tokens per round, time and memory to stderr.", rich_help_panel=OUTPUT_PANEL)
+]
+TraceOption = Annotated[
+    bool, typer.Option("--trace", help="Show each round on stderr: draft, accepted, bifurcation.", rich_help_panel=OUTPUT_PANEL)
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.", rich_help_panel=OUTPUT_PANEL)]
+OfflineOption = Annotated[bool, typer.Option("--offline", help="Never use the network.", rich_help_panel=MACHINE_PANEL)]

@@ -1,0 +1,56 @@
+"""Which drafted tokens the verifier lets pass."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Accepted, Draft
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Only the verifier's first choice passes: greedy decoding's output (technical report, equation 7)."""
+
+
+@dataclass(frozen=True)
+class Tolerant:
+    """A token passes among the verifier's `top_beta` best and at most `tolerance` nats below the best.
+
+    SpecDec++ (technical report, equations 8 and 9). A tie at the first place passes, so this with β = 1 is not Exact.
+    """
+
+    top_beta: int
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Unverified:
+    """Everything drafted passes: the drafter alone. The verifier speaks only where the draft is empty."""
+
+
+Rule = Exact | Tolerant | Unverified
+
+
+def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
+    """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
+    predictions = logits.argmax(-1)
+    slots = torch.arange(draft.ids.shape[1], device=logits.device)
+    meant = slots < draft.counts[:, None]
+    passing = _passing(draft.ids, predictions, logits, rule) & meant
+    bifurcation = passing.cumprod(1).sum(1)
+    drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
+    ids = torch.where(torch.arange(drafted.shape[1], device=logits.device) < bifurcation[:, None], drafted, predictions)
+    counts = bifurcation.clamp_min(1) if isinstance(rule, Unverified) else bifurcation + 1
+    return Accepted(ids, counts, bifurcation, predictions)
+
+
+def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Tensor:
+    if isinstance(rule, Unverified):
+        return torch.ones_like(ids, dtype=torch.bool)
+    if isinstance(rule, Exact):
+        return ids == predictions[:, :-1]
+    scores = logits[:, :-1]
+    drafted = scores.gather(2, ids[..., None])[..., 0]
+    best = scores.topk(rule.top_beta, dim=-1).values
+    return (drafted >= best[..., -1]) & (best[..., 0] - drafted <= rule.tolerance)

@@ -1,0 +1,18 @@
+"""Drafters: each proposes tokens its own way, and the loop knows none of them by name."""
+
+from typing import Protocol
+
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+
+
+class Drafter(Protocol):
+    """Proposes tokens for the verifier to check."""
+
+    def begin(self, state: State) -> object:
+        """The drafter's own record for new rows; its tensors have the row first. The loop keeps it in `state.drafting`."""
+
+    def propose(self, state: State) -> Draft:
+        """Up to k ids a row."""
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Hear what was accepted, before `state` advances, and what the verifier predicted beyond."""

@@ -1,0 +1,93 @@
+"""SpecDec's drafter: a non-autoregressive network that proposes a block at once."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.errors import UsageError
+from specdec_cli.model.cache import Cache
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.transformer import additive_mask
+
+
+@dataclass
+class BlockState:
+    """The drafter's record: its cache, keys and values of the memory, and what the next block starts from.
+
+    `previous` (B, W) is the verifier's state that predicted the last token; `fed` (B,) counts the prefix
+    tokens that layers of its own have seen (only those below it are valid in the cache).
+    """
+
+    cache: Cache
+    memory: list[Tensor]
+    previous: Tensor
+    fed: Tensor
+
+
+class Block:
+    """Proposes `block_size` tokens a round with `network`. Raises UsageError for a size it was not trained for."""
+
+    def __init__(self, network: BlockDrafter, block_size: int) -> None:
+        if not 1 <= block_size <= network.config.max_block:
+            raise UsageError(f"--block-size {block_size}: this drafter works for 1 to {network.config.max_block}")
+        self.network = network.eval()
+        self.block_size = block_size
+
+    def begin(self, state: State) -> BlockState:
+        """An empty cache as large as the verifier's."""
+        network, rows = self.network, state.tokens.shape[0]
+        states = state.memory.states
+        cache = Cache.empty(network.config.layers, rows, state.cache.capacity, network.heads, network.head_width, states)
+        return BlockState(cache, network.memory_keys_values(state.memory), states.new_zeros(rows, states.shape[2]), state.lengths - 1)
+
+    def propose(self, state: State) -> Draft:
+        """A block (B, k) after the last accepted token."""
+        own: BlockState = state.drafting
+        last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
+        steps = torch.arange(self.block_size, device=last.device)
+        block = (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
+        if self.network.config.prefix == "states":
+            states = self._over_states(state, own, last, block)
+        else:
+            states = self._over_own_prefix(state, own, last, block)
+        return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Keep the verifier's top states as the prefix of the next block."""
+        own: BlockState = state.drafting
+        if self.network.config.prefix != "states":
+            return
+        steps = torch.arange(scores.states.shape[1], device=scores.states.device)
+        positions = (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
+        for writer, keys_values in zip(own.cache.at(positions), self.network.project_states(scores.states), strict=True):
+            writer.write(keys_values)
+        last = (accepted.counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, scores.states.shape[2])
+        own.previous = scores.states.gather(1, last)[:, 0]
+
+    def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
+        x = self.network.embed_block(last, block, own.previous)
+        mask = self._visible(state, block[:, -1:], x)
+        return self.network.run(x, mask, own.memory, state.memory.mask, own.cache.at(block))
+
+    def _over_own_prefix(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
+        # Catch up with what was accepted since, then the block; both at consecutive positions.
+        behind = state.lengths - 1 - own.fed
+        most = int(behind.max())
+        steps = torch.arange(most + self.block_size, device=last.device)
+        positions = (own.fed[:, None] + steps).clamp_max(state.cache.capacity - 1)
+        prefix = self.network.embed_prefix(state.tokens.gather(1, positions), positions)
+        blocks = self.network.embed_block(last, block, None)
+        slot = steps - behind[:, None]
+        places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
+        x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
+        last_visible = torch.where(slot >= 0, block[:, -1:], positions)
+        states = self.network.run(x, self._visible(state, last_visible, x), own.memory, state.memory.mask, own.cache.at(positions))
+        own.fed = state.lengths - 1
+        chosen = behind[:, None] + torch.arange(self.block_size, device=last.device)
+        return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
+
+    def _visible(self, state: State, last: Tensor, like: Tensor) -> Tensor:
+        keys = torch.arange(state.cache.capacity, device=last.device)
+        return additive_mask(keys <= last[..., None], like.dtype)[:, None]

@@ -1,0 +1,18 @@
+"""Greedy decoding: the loop without a draft."""
+
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+
+
+class NoDrafter:
+    """Proposes nothing, so that each round yields the verifier's one next token."""
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        """No record."""
+        return None
+
+    def propose(self, state: State) -> Draft:
+        """An empty draft (B, 0)."""
+        return Draft(state.tokens[:, :0], state.lengths * 0)
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Nothing to learn."""

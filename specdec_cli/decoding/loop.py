@@ -1,0 +1,121 @@
+"""Draft, verify, accept: the one loop behind every decoding that keeps the verifier's output."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Rule, accept
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.rows import join_rows, select_rows
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence to decode: its number, and its source ids ending with EOS."""
+
+    number: int
+    source: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed."""
+
+    number: int
+    ids: list[int]
+    rounds: int
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round as an onlooker sees it, before the state advances."""
+
+    state: State
+    draft: Draft
+    accepted: Accepted
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """How to decode: the acceptance rule, sentences at a time, tokens a sentence, and whether to compute scores."""
+
+    rule: Rule
+    batch_size: int = 1
+    max_length: int | None = None
+    with_scores: bool = False
+
+
+Onlooker = Callable[[Round], None]
+
+
+@torch.inference_mode()
+def decode(
+    verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: LoopOptions, onlooker: Onlooker | None = None
+) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which share their source width, and hand each over as soon as it is done.
+
+    Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for the round).
+    """
+    waiting = deque(sentences)
+    state = _enter(verifier, drafter, waiting, options.batch_size, options)
+    while state is not None:
+        draft = drafter.propose(state)
+        scores = verifier.score(state, draft)
+        accepted = _until_end(state, accept(draft, scores.logits, options.rule), verifier.model.config.eos)
+        if onlooker is not None:
+            onlooker(Round(state, draft, accepted))
+        drafter.observe(state, accepted, scores)
+        _advance(state, accepted, scores if options.with_scores else None, verifier.model.config.eos)
+        done = int(state.finished.sum())
+        if 4 * done >= len(state.finished):
+            yield from _finished(state, options.with_scores)
+            running = select_rows(state, (~state.finished).nonzero()[:, 0]) if done < len(state.finished) else None
+            entering = _enter(verifier, drafter, waiting, done, options)
+            state = join_rows(running, entering) if running and entering else running or entering
+
+
+def _enter(verifier: Verifier, drafter: Drafter, waiting: deque[Sentence], places: int, options: LoopOptions) -> State | None:
+    entering = [waiting.popleft() for _ in range(min(places, len(waiting)))]
+    if not entering:
+        return None
+    state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length)
+    state.drafting = drafter.begin(state)
+    return state
+
+
+def _until_end(state: State, accepted: Accepted, eos: int) -> Accepted:
+    """Cut what is accepted after the first EOS and at the row's limit; a finished row accepts nothing."""
+    before_end = (accepted.ids != eos).cumprod(1).sum(1)
+    room = (state.limits - state.lengths).masked_fill(state.finished, 0)
+    return replace(accepted, counts=accepted.counts.minimum(before_end + 1).minimum(room))
+
+
+def _advance(state: State, accepted: Accepted, scores: Scores | None, eos: int) -> None:
+    slots = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
+    taken = slots < accepted.counts[:, None]
+    places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
+    state.tokens.scatter_(1, places, accepted.ids)
+    if scores is not None:
+        state.scores += _log_probabilities(scores.logits, accepted.ids).masked_fill(~taken, 0).sum(1)
+    state.rounds += ~state.finished
+    state.lengths += accepted.counts
+    ended = ((accepted.ids == eos) & taken).any(1)
+    state.finished |= ended | (state.lengths >= state.limits)
+
+
+def _log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:
+    logits = logits.float()
+    return logits.gather(2, ids[..., None])[..., 0] - logits.logsumexp(2)
+
+
+def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
+    for row in state.finished.nonzero()[:, 0].tolist():
+        ids = state.tokens[row, 1 : int(state.lengths[row])].tolist()
+        score = float(state.scores[row]) if with_scores else None
+        yield Hypothesis(int(state.numbers[row]), ids, int(state.rounds[row]), score)

@@ -1,0 +1,97 @@
+"""The verifier's side of a round: many positions in one pass, with the arithmetic of a single one."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.model.cache import Cache
+from specdec_cli.model.transformer import Transformer, additive_mask
+
+MULTIPLE = 16
+"""Lengths of keys are multiples of this: attention's sums depend on a ragged tail."""
+QUERIES = 4
+"""Query rows are multiples of this: matrix products of fewer rows use other kernels."""
+
+
+def round_up(number: int, multiple: int) -> int:
+    """The smallest multiple of `multiple` that is at least `number`."""
+    return -(-number // multiple) * multiple
+
+
+class Verifier:
+    """Encodes sources and scores drafts with `model`.
+
+    A row's logits do not depend on the block size, the batch or the other rows: every length is a function
+    of the row's own source (`source_width`), and so is the capacity of its cache. Rows of one batch must
+    share their source width.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        self.model = model.eval()
+        self.device = next(model.parameters()).device
+        positions = torch.arange(model.config.max_positions, device=self.device)
+        dtype = next(model.parameters()).dtype
+        self._causal = additive_mask(positions <= positions[:, None], dtype)
+
+    @property
+    def longest_source(self) -> int:
+        """Source tokens, EOS included, that fit the model's positions."""
+        return self.model.config.max_positions // MULTIPLE * MULTIPLE
+
+    def source_width(self, tokens: int) -> int:
+        """The padded length of a source of `tokens` ids."""
+        return round_up(tokens, MULTIPLE)
+
+    def capacity(self, source_width: int) -> int:
+        """Cache positions of a row whose source is padded to `source_width`; the last one takes what is cut off."""
+        return min(3 * source_width + MULTIPLE, self.longest_source)
+
+    @torch.inference_mode()
+    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
+        """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence."""
+        config, rows = self.model.config, len(sources)
+        width = self.source_width(max(map(len, sources)))
+        source = torch.full((rows, width), config.padding)
+        for row, ids in zip(source, sources, strict=True):
+            row[: len(ids)] = torch.tensor(ids)
+        source = source.to(self.device)
+        memory = self.model.encode(source)
+        capacity = self.capacity(width)
+        tokens = source.new_full((rows, capacity), config.padding)
+        tokens[:, 0] = config.decoder_start
+        ones = source.new_ones(rows)
+        return State(
+            source=source,
+            tokens=tokens,
+            lengths=ones,
+            limits=ones * min(capacity - 1, 1 + (max_length or capacity)),
+            finished=torch.zeros_like(ones, dtype=torch.bool),
+            numbers=torch.tensor(list(numbers), device=self.device),
+            rounds=ones * 0,
+            scores=torch.zeros(rows, device=self.device),
+            memory=memory,
+            cache=Cache.empty(config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states),
+        )
+
+    @torch.inference_mode()
+    def score(self, state: State, draft: Draft) -> Scores:
+        """One pass over the last accepted token and the draft (B, k)."""
+        asked = draft.ids.shape[1] + 1
+        positions = self.positions(state, asked)
+        last = state.tokens.gather(1, state.lengths[:, None] - 1)
+        padding = last.expand(-1, positions.shape[1] - asked)
+        ids = torch.cat([last, draft.ids, padding], dim=1)
+        mask = self.mask(positions, state.cache.capacity)
+        states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
+        return Scores(self.model.output(states)[:, :asked], states[:, :asked])
+
+    def positions(self, state: State, asked: int) -> Tensor:
+        """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
+        steps = torch.arange(round_up(asked, QUERIES), device=self.device)
+        return (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
+
+    def mask(self, positions: Tensor, capacity: int) -> Tensor:
+        """Additive mask (B, 1, Q, S): each position sees itself and what is before it."""
+        return self._causal[:, :capacity][positions][:, None]

@@ -1,0 +1,1 @@
+"""Sequence-level distillation: a teacher's translations of source text, in shards that can be resumed."""

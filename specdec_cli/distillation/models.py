@@ -1,0 +1,75 @@
+"""The folder a teacher comes in: a CTranslate2 model, or a bundle that is made into one."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.errors import ModelError
+
+_BUNDLE_FILES = ("tokenizer.model", "verifier/config.json", "verifier/model.safetensors")
+_CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "source.spm", "target.spm")
+
+
+@dataclass(frozen=True)
+class TeacherModel:
+    """A teacher on disk: `max_positions` is the longest sentence in tokens, None where the folder does not say."""
+
+    folder: Path
+    is_bundle: bool
+    task: str
+    max_positions: int | None
+
+
+def find_teacher(folder: Path) -> TeacherModel:
+    """What kind of model `folder` holds, without loading it. Raises ModelError if it is none."""
+    if (folder / "bundle.json").exists():
+        task = str(_read_json(folder / "bundle.json").get("task", "translate"))
+        return TeacherModel(folder, True, task, _read_json(folder / "verifier" / "config.json").get("max_positions"))
+    if (folder / "model.bin").exists():
+        config = folder / "config.json"
+        return TeacherModel(folder, False, "translate", _read_json(config).get("max_positions") if config.exists() else None)
+    raise ModelError(f"{folder}: neither a bundle (bundle.json) nor a CTranslate2 folder (model.bin)")
+
+
+def digest_of(model: TeacherModel) -> str:
+    """A fingerprint of what decides the teacher's output. Raises ModelError for a file that cannot be read."""
+    digest = hashlib.sha256()
+    for name in _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES:
+        path = model.folder / name
+        if not path.exists():
+            continue
+        digest.update(name.encode())
+        try:
+            with path.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise ModelError(f"{path}: {error.strerror or error}") from error
+    return digest.hexdigest()
+
+
+def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
+    """A CTranslate2 folder of the teacher: its own, or `cache`, which a bundle is converted into unless it is there.
+
+    The caller answers for `cache` being of this teacher. Raises ModelError for a bundle that cannot be converted.
+    """
+    if not model.is_bundle:
+        return model.folder
+    if not cache.exists():
+        # Only a bundle needs torch, which takes seconds to import.
+        from converters.to_ctranslate2 import to_ctranslate2
+        from specdec_cli.model.bundle import load_bundle
+
+        to_ctranslate2(load_bundle(model.folder), cache)
+    return cache
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: expected an object")
+    return value

@@ -1,0 +1,102 @@
+"""Distil source lines, shard after shard, each stored before the next begins."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from specdec_cli.distillation.filters import Filters, reason_to_drop
+from specdec_cli.distillation.shards import ShardCounts, Shards
+from specdec_cli.distillation.teacher import Teacher
+from specdec_cli.text.parallel import Pair
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: lines of all shards, also of an earlier run's; the teacher's tokens a second in this run."""
+
+    lines: int
+    total: int
+    tokens_per_second: float
+    seconds_left: float | None
+
+
+@dataclass
+class Summary:
+    """What became of all source lines, whichever run translated them; `seconds` are this run's."""
+
+    kept: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class _Clock:
+    """Speed of this run. The time left goes by characters, because a shard begins with its longest lines."""
+
+    lines: int
+    total: int
+    characters_left: int
+    characters: int = 0
+    tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def pass_by(self, sources: Sequence[str]) -> None:
+        """Count a shard that was whole already."""
+        self.lines += len(sources)
+        self.characters_left -= sum(map(len, sources))
+
+    def count(self, source: str, tokens: int) -> Progress:
+        """Count a translated line."""
+        self.lines += 1
+        self.characters += len(source)
+        self.characters_left -= len(source)
+        self.tokens += tokens
+        seconds = time.monotonic() - self.started
+        left = seconds * self.characters_left / self.characters if self.characters else None
+        return Progress(self.lines, self.total, self.tokens / max(seconds, 1e-9), left)
+
+
+def distill(
+    sources: Sequence[str], teacher: Teacher, shards: Shards, filters: Filters, shard_lines: int, report: Callable[[Progress], None]
+) -> Summary:
+    """Translate `sources` in shards of `shard_lines`, except those that are whole, and join them in one file.
+
+    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Raises what `teacher` raises.
+    """
+    clock = _Clock(0, len(sources), sum(map(len, sources)))
+    summary = Summary()
+    count = -(-len(sources) // shard_lines)
+    for index in range(count):
+        lines = sources[index * shard_lines : (index + 1) * shard_lines]
+        counts = shards.counts(index)
+        if counts is None:
+            counts = _distill_shard(index, lines, teacher, shards, filters, lambda source, tokens: report(clock.count(source, tokens)))
+        else:
+            clock.pass_by(lines)
+        summary.kept += counts.kept
+        summary.tokens += counts.tokens
+        summary.dropped += counts.dropped
+    shards.merge(count)
+    summary.seconds = time.monotonic() - clock.started
+    return summary
+
+
+def _distill_shard(
+    index: int, sources: Sequence[str], teacher: Teacher, shards: Shards, filters: Filters, report: Callable[[str, int], None]
+) -> ShardCounts:
+    counts = ShardCounts(sources=len(sources))
+    texts: list[str | None] = [None] * len(sources)
+    for line, translation in teacher.translate(sources):
+        reason = reason_to_drop(sources[line], translation, filters)
+        if reason is None:
+            texts[line] = translation.text
+        else:
+            counts.dropped[reason] += 1
+        counts.tokens += translation.tokens
+        report(sources[line], translation.tokens)
+    pairs = [Pair(source, text) for source, text in zip(sources, texts, strict=True) if text is not None]
+    counts.kept = len(pairs)
+    shards.write(index, pairs, counts)
+    return counts

@@ -1,0 +1,134 @@
+"""The process that runs CTranslate2: a question a line on stdin, an answer a line on stdout, all of it JSON.
+
+The first line names folder, search and resources, and is answered by `{}`. Every further line is a list of source
+lines, answered by as many lists `[index, text, source tokens, tokens, finished]`, in any order. A failure is
+answered by `{"error": message}`, and ends the process; so does the end of stdin. torch is never imported here.
+"""
+
+import json
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import sentencepiece
+
+from specdec_cli.distillation.teacher import Resources, Search
+
+# CTranslate2 loses more to the beams of a larger batch than it gains.
+_MOST_SENTENCES = 1000
+_TOKENIZERS = (("tokenizer.model", "tokenizer.model"), ("source.spm", "target.spm"))
+
+Answer = tuple[int, str, int, int, bool]
+
+
+class Worker:
+    """A CTranslate2 folder with its tokenizer, ready to translate.
+
+    Raises RuntimeError or ValueError as CTranslate2 does, and OSError where a tokenizer is missing.
+    """
+
+    def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
+        self.search, self.resources = search, resources
+        self._source, self._target = _load_tokenizers(folder)
+        on_cpu = resources.device == "cpu"
+        self._workers = resources.threads if on_cpu else 1
+        self._translator = ctranslate2.Translator(
+            str(folder),
+            device=resources.device,
+            compute_type=search.compute_type,
+            inter_threads=self._workers,
+            intra_threads=1 if on_cpu else 0,
+        )
+        self._eos = _eos_token(folder)
+
+    def translate(self, sources: Sequence[str]) -> Iterator[Answer]:
+        """An answer for every source line, as batches get ready."""
+        pieces = [self._source.encode(source, out_type=str) for source in sources]
+        waiting: deque[tuple[list[int], Any]] = deque()
+        for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):
+            waiting.append((batch, self._start([pieces[i] for i in batch])))
+            if len(waiting) > 2 * self._workers:
+                yield from self._finish(waiting.popleft(), pieces)
+        while waiting:
+            yield from self._finish(waiting.popleft(), pieces)
+        for index, line in enumerate(pieces):
+            if len(line) + 1 > self.search.max_source_length:
+                yield index, "", len(line) + 1, 0, False
+
+    def _start(self, batch: list[list[str]]) -> Any:
+        return self._translator.translate_batch(
+            batch,
+            asynchronous=True,
+            beam_size=self.search.beam_size,
+            length_penalty=self.search.length_penalty,
+            max_decoding_length=self.search.max_length,
+            # CTranslate2 forbids an EOS before one token, and cuts a source of more than 1,024, unless told not to.
+            min_decoding_length=0,
+            max_input_length=0,
+            return_end_token=True,
+        )
+
+    def _finish(self, started: tuple[list[int], Any], pieces: list[list[str]]) -> Iterator[Answer]:
+        indices, results = started
+        for index, result in zip(indices, results, strict=True):
+            tokens = result.result().hypotheses[0]
+            finished = bool(tokens) and tokens[-1] == self._eos
+            text = self._target.decode(tokens[:-1] if finished else tokens)
+            yield index, text, len(pieces[index]) + 1, max(len(tokens), 1), finished
+
+
+def batches(lengths: Sequence[int], longest: int, batch_tokens: int) -> Iterator[list[int]]:
+    """Indices of lines of similar length, the longest first, so that the last batches are short ones.
+
+    A batch is at most `batch_tokens` when padded, or one line. Lines of more than `longest` are left out.
+    """
+    batch: list[int] = []
+    for index in sorted((i for i, length in enumerate(lengths) if length <= longest), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens or len(batch) == _MOST_SENTENCES:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _load_tokenizers(folder: Path) -> tuple[Any, Any]:
+    for names in _TOKENIZERS:
+        if all((folder / name).exists() for name in names):
+            source, target = (sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in names)
+            return source, target
+    raise OSError("the folder has neither tokenizer.model nor source.spm and target.spm")
+
+
+def _eos_token(folder: Path) -> str:
+    try:
+        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "</s>"
+    return str(values.get("eos_token", "</s>"))
+
+
+def main() -> None:
+    """Serve one parent until it closes stdin."""
+    # An interrupt reaches every process of a terminal; the parent decides what becomes of this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        folder, search, resources = json.loads(sys.stdin.readline())
+        worker = Worker(Path(folder), Search(**search), Resources(**resources))
+        print("{}", flush=True)
+        for line in sys.stdin:
+            for answer in worker.translate(json.loads(line)):
+                print(json.dumps(answer))
+            sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(1)
+    except (OSError, RuntimeError, ValueError) as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

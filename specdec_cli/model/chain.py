@@ -1,0 +1,58 @@
+"""The link between neighbouring slots of a block: a draft that agrees with itself."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from specdec_cli.model.transformer import Transformer
+
+
+class Chain(nn.Module):
+    """Adds to a slot's state what the token before it implies.
+
+    Slots predicted independently mix several good translations into a bad one. Here slot j sees the token of slot
+    j - 1 through one narrow layer, close in spirit to the structured decoding of Sun et al. 2019 (NART-CRF):
+    all slots are still computed in parallel, for every candidate of the slot before, and one cheap walk
+    over the candidates picks the draft. Without a known predecessor a learned vector takes its place.
+    """
+
+    def __init__(self, width: int, rank: int) -> None:
+        super().__init__()
+        self.from_state = nn.Linear(width, rank)
+        self.from_token = nn.Linear(width, rank, bias=False)
+        self.unknown = nn.Parameter(torch.zeros(rank))
+        self.output = nn.Linear(rank, width)
+
+    def link(self, states: Tensor, tokens: Tensor) -> Tensor:
+        """States (..., W) after what `tokens` (..., R), projected embeddings of the predecessors, imply."""
+        linked: Tensor = states + self.output(F.relu(self.from_state(states) + tokens))
+        return linked
+
+    def project(self, ids: Tensor, verifier: Transformer) -> Tensor:
+        """Projected embeddings (..., R) of `ids` (...)."""
+        projected: Tensor = self.from_token(verifier.embedding.tokens(ids) * verifier.embedding.scale)
+        return projected
+
+    def forward(self, states: Tensor, previous: Tensor, known: Tensor, verifier: Transformer) -> Tensor:
+        """States (N, k, W) linked to the tokens before them, `previous` (N, k), where these are `known` (N, k)."""
+        tokens = torch.where(known[..., None], self.project(previous, verifier), self.unknown)
+        return self.link(states, tokens)
+
+    def choose(self, states: Tensor, last: Tensor, verifier: Transformer, candidates: int) -> Tensor:
+        """The draft (N, k) that a greedy walk from `last` (N,) finds among each slot's best `candidates`."""
+        first = self.project(last, verifier)[:, None]
+        tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)
+        logits: Tensor = verifier.output(self.link(states, tokens))
+        best = logits.topk(candidates, dim=-1).indices
+        if states.shape[1] == 1:
+            return best[:, :, 0]
+        linked = self.link(states[:, 1:, None], self.project(best[:, :-1], verifier))
+        weights = F.embedding(best[:, 1:], verifier.output.weight)
+        scores = linked @ weights.transpose(-1, -2)
+        if verifier.output.bias is not None:
+            scores = scores + verifier.output.bias[best[:, 1:]][:, :, None]
+        follower = scores.argmax(-1)
+        chosen = [follower.new_zeros(follower.shape[0], 1)]
+        for step in follower.unbind(1):
+            chosen.append(step.gather(1, chosen[-1]))
+        return best.gather(2, torch.cat(chosen, dim=1)[..., None])[..., 0]

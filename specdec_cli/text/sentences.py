@@ -1,0 +1,177 @@
+"""A line to sentences, a long sentence to pieces, and all of it back together."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.text.abbreviations import is_abbreviation
+
+_OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
+_ONLY_OPENING = "([{„‚‹«¿¡"
+_CLOSING = "\"')]}“”’‘‹›«»」』）》"
+_WORD = re.compile(r"\S+")
+_FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
+# A byte order mark counts as white space before the text.
+_LEADING = re.compile(r"[\s\ufeff]*")
+_CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(_CLOSING)}]))\s+|(?<=[，、；：])\s*")
+_WORD_GAP = re.compile(r"\s+")
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class Segments:
+    """A line as texts to translate and the gaps around them: one gap before each text and one after the last.
+
+    Texts are never empty and have no white space around them; a gap may be empty. A blank line is one gap.
+    `too_long` counts the sentences that had to be cut.
+    """
+
+    texts: tuple[str, ...]
+    gaps: tuple[str, ...]
+    too_long: int = 0
+
+    def join(self, translations: Sequence[str]) -> str:
+        """The line with a translation in the place of each text; raises ValueError unless there is one for each."""
+        if len(translations) != len(self.texts):
+            raise ValueError(f"{len(translations)} translations of {len(self.texts)} texts")
+        between = (text + gap for text, gap in zip(translations, self.gaps[1:], strict=True))
+        return self.gaps[0] + "".join(between)
+
+
+def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segments:
+    """Cut `line` into sentences (one, if not `split`), and those of more than `limit` tokens by `count` into pieces."""
+    sentences = split_sentences(line) if split else whole_line(line)
+    texts: list[str] = []
+    gaps = [sentences.gaps[0]]
+    too_long = 0
+    for sentence, gap in zip(sentences.texts, sentences.gaps[1:], strict=True):
+        pieces = cut(sentence, limit, count)
+        texts += pieces.texts
+        gaps += [*pieces.gaps[1:-1], gap]
+        too_long += pieces.too_long
+    return Segments(tuple(texts), tuple(gaps), too_long)
+
+
+def whole_line(line: str) -> Segments:
+    """The line as one text without the white space around it."""
+    return _segments(line, lambda _: ())
+
+
+def split_sentences(line: str) -> Segments:
+    """The sentences of a line in a European language, or with full-width terminators.
+
+    A sentence ends with . ! ? or … (and closing quotes or brackets) before white space and what can begin a
+    sentence: a capital, a letter of a script without case, a digit, after opening quotes if any. A full stop
+    after an abbreviation, an initial or a number of one or two digits ends none: better two sentences
+    in one than half a sentence. The full-width 。！？ always end one, with or without white space.
+    """
+    return _segments(line, _sentence_gaps)
+
+
+def cut(sentence: str, limit: int, count: Count) -> Segments:
+    """Pieces of at most `limit` tokens: cut between clauses, failing that between words, failing that inside a word.
+
+    `count` gives the tokens of a text; it sees every character a fixed number of times, and of an endless word
+    a logarithmic one. Only a single character may exceed the limit.
+    """
+    whole = whole_line(sentence)
+    if not whole.texts or count(whole.texts[0]) <= limit:
+        return whole
+    units = _units(whole.texts[0], (_CLAUSE_GAP, _WORD_GAP), limit, count)
+    pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
+    gaps = (whole.gaps[0], *(piece[-1].gap for piece in pieces[:-1]), whole.gaps[1])
+    return Segments(tuple(_text(piece) for piece in pieces), gaps, too_long=1)
+
+
+def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) -> Segments:
+    """Cut `line`, less the white space around it, at the gaps (start, end) that `find_gaps` yields in order."""
+    match = _LEADING.match(line)
+    start = match.end() if match else 0
+    text = line[start:].rstrip()
+    texts, gaps, position = [], [line[:start]], 0
+    for gap_start, gap_end in find_gaps(text):
+        texts.append(text[position:gap_start])
+        gaps.append(text[gap_start:gap_end])
+        position = gap_end
+    if text:
+        texts.append(text[position:])
+        gaps.append(line[start + len(text) :])
+    return Segments(tuple(texts), tuple(gaps))
+
+
+def _sentence_gaps(text: str) -> Iterator[tuple[int, int]]:
+    words = list(_WORD.finditer(text))
+    for index, word in enumerate(words):
+        for end in _FULL_WIDTH_END.finditer(text, word.start(), word.end()):
+            if end.end() < word.end():
+                yield end.end(), end.end()
+        if index + 1 < len(words) and _ends_sentence(word.group(), words[index + 1].group()):
+            yield word.end(), words[index + 1].start()
+
+
+def _ends_sentence(word: str, following: str) -> bool:
+    bare = word.rstrip(_CLOSING)
+    if bare.endswith(("。", "！", "？")):
+        return True
+    if not bare.endswith((".", "!", "?", "…")) or not _begins_sentence(following):
+        return False
+    return not is_abbreviation(bare.lstrip(_OPENING), following)
+
+
+def _begins_sentence(word: str) -> bool:
+    first = word.lstrip(_OPENING)[:1]
+    if not first:
+        return word[0] in _ONLY_OPENING
+    return first.isdigit() or (first.isalpha() and not first.islower())
+
+
+@dataclass(frozen=True)
+class _Unit:
+    text: str
+    gap: str
+    tokens: int
+
+
+def _units(text: str, patterns: Sequence[re.Pattern[str]], limit: int, count: Count, gap: str = "") -> list[_Unit]:
+    """The largest parts of `text` within `limit`, each with the gap after it: clauses, else words, else halves of words."""
+    tokens = count(text)
+    if tokens <= limit or len(text) == 1:
+        return [_Unit(text, gap, tokens)]
+    if not patterns:
+        half = len(text) // 2
+        return _units(text[:half], (), limit, count) + _units(text[half:], (), limit, count, gap)
+    units: list[_Unit] = []
+    position = 0
+    for match in patterns[0].finditer(text):
+        if match.end() < len(text):
+            units += _units(text[position : match.start()], patterns[1:], limit, count, match.group())
+            position = match.end()
+    return units + _units(text[position:], patterns[1:], limit, count, gap)
+
+
+def _packed(units: Iterable[_Unit], limit: int) -> Iterator[list[_Unit]]:
+    """Neighbours together as long as the sum of their tokens allows."""
+    group: list[_Unit] = []
+    tokens = 0
+    for unit in units:
+        if group and tokens + unit.tokens > limit:
+            yield group
+            group, tokens = [], 0
+        group.append(unit)
+        tokens += unit.tokens
+    yield group
+
+
+def _fitting(group: list[_Unit], limit: int, count: Count) -> Iterator[list[_Unit]]:
+    """`group`, or halves of it if its gaps have tokens of their own and exceed the limit."""
+    if len(group) == 1 or count(_text(group)) <= limit:
+        yield group
+        return
+    half = len(group) // 2
+    yield from _fitting(group[:half], limit, count)
+    yield from _fitting(group[half:], limit, count)
+
+
+def _text(group: Sequence[_Unit]) -> str:
+    return "".join(unit.text + unit.gap for unit in group[:-1]) + group[-1].text
