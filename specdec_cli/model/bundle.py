@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -14,10 +14,12 @@ from torch import Tensor, nn
 from specdec_cli.errors import ModelError
 from specdec_cli.files import write_atomically, write_json
 from specdec_cli.model.config import TransformerConfig, config_from_dict
+from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import Subwords
 
 FORMAT = 1
+T = TypeVar("T")
 Storage = Literal["float32", "float16", "int8"]
 
 
@@ -38,11 +40,12 @@ class BundleInfo:
 
 @dataclass
 class Bundle:
-    """A loaded bundle: its description, tokenizer and models."""
+    """A loaded bundle: its description, tokenizer and models; `drafter` is None where it has none."""
 
     info: BundleInfo
     tokenizer: Subwords
     verifier: Transformer
+    drafter: BlockDrafter | None = None
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
@@ -52,29 +55,23 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     if not (tokenizer.exists() and tokenizer.samefile(bundle.tokenizer.path)):
         write_atomically(tokenizer, lambda partial: shutil.copyfile(bundle.tokenizer.path, partial) and None)
     _save_module(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
+    if bundle.drafter is not None:
+        _save_module(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info))
 
 
 def load_bundle(folder: Path) -> Bundle:
     """Load a bundle and check every shape. Raises ModelError that names the file and what is wrong with it."""
-    values = _read_json(folder / "bundle.json")
-    if values.pop("format", None) != FORMAT:
-        raise ModelError(f"{folder / 'bundle.json'}: not a bundle of format {FORMAT}")
-    try:
-        info = config_from_dict(BundleInfo, values)
-    except ModelError as error:
-        raise ModelError(f"{folder / 'bundle.json'}: {error}") from error
+    info = _read_config(BundleInfo, folder / "bundle.json", FORMAT)
     tokenizer = Subwords(folder / "tokenizer.model")
     config_file = folder / "verifier" / "config.json"
-    try:
-        config = TransformerConfig.from_dict(_read_json(config_file))
-    except ModelError as error:
-        raise ModelError(f"{config_file}: {error}") from error
+    config = _read_config(TransformerConfig, config_file)
     if config.vocabulary_size != len(tokenizer):
         raise ModelError(f"{tokenizer.path}: {len(tokenizer)} pieces, but {config_file} says {config.vocabulary_size}")
     verifier = Transformer(config)
     _load_module(verifier, folder / "verifier" / "model.safetensors")
-    return Bundle(info, tokenizer, verifier.eval())
+    drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
+    return Bundle(info, tokenizer, verifier.eval(), drafter)
 
 
 def _save_module(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:
@@ -128,6 +125,22 @@ def _load_module(module: nn.Module, path: Path) -> None:
 def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
     scale = stored.get(f"{name}.scale")
     return stored[name].float() if scale is None else stored[name].float() * scale
+
+
+def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
+    drafter = BlockDrafter(_read_config(DrafterConfig, folder / "config.json"), verifier)
+    _load_module(drafter, folder / "model.safetensors")
+    return drafter.eval()
+
+
+def _read_config(kind: type[T], path: Path, version: int | None = None) -> T:
+    values = _read_json(path)
+    if version is not None and values.pop("format", None) != version:
+        raise ModelError(f"{path}: not of format {version}, the one this version of specdec reads")
+    try:
+        return config_from_dict(kind, values)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -91,14 +91,16 @@ class BlockDrafter(nn.Module):
         parts = projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
         return parts.unbind(2)
 
-    def embed_block(self, last: Tensor, positions: Tensor, previous: Tensor | None) -> Tensor:
+    def embed_block(self, last: Tensor, positions: Tensor, previous: Tensor | None, shown: Tensor | None = None) -> Tensor:
         """Inputs (N, k, W) of blocks at `positions` (N, k).
 
         `last` (N,) is the last accepted token, `previous` (N, W) the verifier's state that predicted it
-        (zeros at the start of a sentence).
+        (zeros at the start of a sentence); `shown` (N, k), where not negative, stands in place of masks.
         """
         masks = torch.full_like(positions, MASK)
         masks[:, 0] = last
+        if shown is not None:
+            masks = torch.where(shown >= 0, shown, masks)
         x: Tensor = self.verifier.embedding(masks, positions) + self.slots[: positions.shape[1]]
         if previous is not None:
             x = x + self.previous_state(previous)[:, None]

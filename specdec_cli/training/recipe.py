@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import config_from_dict
+from specdec_cli.model.drafter import DrafterConfig
 
 T = TypeVar("T")
 
@@ -58,6 +59,23 @@ class VerifierRecipe:
     run: RunSettings = RunSettings()
 
 
+@dataclass(frozen=True)
+class DrafterRecipe:
+    """A block drafter: its shape, the blocks it learns from, the optimiser, the run.
+
+    `cuts` blocks a sentence, the empty prefix among them; slot j weighs `slot_decay` ** j; the token before a slot
+    is `known` to the chain in that share of cases; `glancing` is the ratio at the start and at the end (0: none).
+    """
+
+    drafter: DrafterConfig = field(default_factory=DrafterConfig)
+    cuts: int = 3
+    slot_decay: float = 0.85
+    known: float = 0.5
+    glancing: tuple[float, float] = (0.0, 0.0)
+    optimizer: OptimizerSettings = OptimizerSettings()
+    run: RunSettings = RunSettings()
+
+
 def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -> T:
     """Read a recipe of `kind` and apply changes such as `run.seed=2`.
 
@@ -93,11 +111,11 @@ def _apply(values: dict[str, Any], change: str) -> None:
 
 def build(kind: type[T], values: Mapping[str, Any]) -> T:
     """Build a recipe dataclass, with its nested ones, from plain values. Raises ModelError naming an unknown key."""
-    nested = {f.name: f.default for f in fields(kind) if is_dataclass(f.default)}  # type: ignore[arg-type]
+    nested = {f.name: f.type for f in fields(kind) if isinstance(f.type, type) and is_dataclass(f.type)}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():
         if key in nested and isinstance(value, Mapping):
-            prepared[key] = build(type(nested[key]), value)
+            prepared[key] = build(nested[key], value)
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value
     return config_from_dict(kind, prepared)

@@ -1,0 +1,118 @@
+"""Training of a block drafter on its verifier's own output."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
+from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.glancing import glance
+from specdec_cli.training.loss import projected_cross_entropy
+from specdec_cli.training.recipe import DrafterRecipe
+from specdec_cli.training.simulation import simulate
+
+
+class DrafterObjective(nn.Module):
+    """Cross-entropy of the next k tokens after a prefix (technical report, equation of Section 3.2.1), a weight a slot."""
+
+    def __init__(self, network: BlockDrafter, recipe: DrafterRecipe) -> None:
+        super().__init__()
+        self.network = network
+        self.recipe = recipe
+
+    def forward(self, source: Tensor, target: Tensor, cuts: Tensor, visible: Tensor, ratio: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss summed over the slots, and their weight.
+
+        `source` (B, S); `target` (B, T) ends with EOS and is padded; `cuts` (B, M), negative where there is none;
+        `visible` () is the block size of this batch, `ratio` () that of glancing.
+        """
+        network, verifier = self.network, self.network.verifier
+        sentences = read_sentences(verifier, source, target)
+        slots = network.config.max_block
+        places = cuts.clamp_min(0)[..., None] + torch.arange(slots, device=cuts.device)
+        inside = (places < target.shape[1]) & (cuts >= 0)[..., None]
+        places = places.clamp_max(target.shape[1] - 1).flatten(1)
+        goals = target.gather(1, places).view(inside.shape)
+        previous = sentences.prefix.gather(1, places).view(inside.shape)
+        meant = inside & (goals != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
+        shown = None
+        if float(ratio) > 0:
+            shown, meant = glance(network, sentences, cuts.clamp_min(0), int(visible), goals, meant, float(ratio))
+        states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), shown)
+        if network.chain is not None:
+            states = network.chain(states, previous, self._known(previous), verifier)
+        weights = meant * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
+        loss = projected_cross_entropy(
+            states.flatten(0, 2), verifier.output.weight, goals.flatten(), weights.flatten(), self.recipe.run.smoothing
+        )
+        return loss, weights.sum()
+
+    def _known(self, previous: Tensor) -> Tensor:
+        """Which slots may see the token before them: the first always, the others by chance."""
+        known = torch.rand(previous.shape, device=previous.device) < self.recipe.known
+        known[..., 0] = True
+        return known
+
+
+class DrafterTask:
+    """Trains `bundle.drafter` on the verifier's `outputs`; selected by tokens per round on `dev`."""
+
+    higher_is_better = True
+    criterion = "tokens_per_round"
+
+    def __init__(
+        self, bundle: Bundle, outputs: Sequence[SentencePair], dev: Mapping[str, Sequence[SentencePair]], recipe: DrafterRecipe
+    ) -> None:
+        assert bundle.drafter is not None
+        self.bundle, self.outputs, self.dev, self.recipe = bundle, outputs, dev, recipe
+        self.network = bundle.drafter
+        self.objective: nn.Module = DrafterObjective(self.network, recipe)
+        self._groups = group_by_shape(outputs, recipe.run.batch_tokens)
+
+    def batches(self, epoch: int) -> Sequence[tuple[int, int, Group, tuple[int, ...]]]:
+        """Epoch, number, shape and indices of each batch."""
+        order = epoch_order(self._groups, self.recipe.run.seed, epoch)
+        return [(epoch, number, group, indices) for number, (group, indices) in enumerate(order)]
+
+    def batch(self, key: Any) -> tuple[Tensor, ...]:
+        """Source and target ids, cuts, the block size and the glancing ratio of this batch."""
+        epoch, number, group, indices = key
+        generator = numpy.random.default_rng((self.recipe.run.seed, epoch, number))
+        pairs = [self.outputs[i] for i in indices]
+        padding = self.network.verifier.config.padding
+        cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts) for pair in pairs])
+        largest = self.network.config.max_block
+        visible = largest if generator.random() < 0.5 else int(generator.integers(1, largest + 1))
+        done = min(1.0, epoch / max(self.recipe.run.max_epochs, 1))
+        first, final = self.recipe.glancing
+        source = pad([p.source for p in pairs], group.source, padding)
+        target = pad([p.target for p in pairs], group.target, padding)
+        return source, target, cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
+
+    def evaluate(self) -> Mapping[str, float]:
+        """Tokens per round on each dev set, the mean of them, and the accuracy of the first slots."""
+        largest = self.network.config.max_block
+        results = {name: simulate(self.network, pairs, largest) for name, pairs in self.dev.items()}
+        figures = {f"tokens_per_round_{name}": r.tokens_per_round for name, r in results.items()}
+        slots = [sum(r.slot_accuracy[j] for r in results.values()) / len(results) for j in range(min(3, largest))]
+        figures |= {f"slot_{j + 1}": value for j, value in enumerate(slots)}
+        return {"tokens_per_round": sum(r.tokens_per_round for r in results.values()) / len(results)} | figures
+
+    def save(self, folder: Path) -> None:
+        """Store the bundle."""
+        save_bundle(self.bundle, folder)
+
+
+def draw_cuts(generator: numpy.random.Generator, length: int, count: int) -> list[int]:
+    """`count` prefix lengths below `length`: the empty one always, the others one from each stratum; -1 where none is left."""
+    edges = numpy.linspace(1, length, count)
+    drawn = {int(generator.integers(int(low), int(high))) for low, high in pairwise(edges) if int(high) > int(low)}
+    cuts = [0, *sorted(drawn - {0})]
+    return cuts + [-1] * (count - len(cuts))

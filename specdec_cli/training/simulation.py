@@ -1,0 +1,70 @@
+"""Tokens per round without decoding: every cut of the verifier's own output, drafted in one pass."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.training.batches import SentencePair, pad, width_of
+from specdec_cli.training.blocks import block_states, read_sentences
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What exact decoding with a block size would have done: rounds and tokens, and how often each slot was right.
+
+    `slot_accuracy[j]` is the share of all cuts at which the first j + 1 slots are all the verifier's.
+    """
+
+    block_size: int
+    rounds: int
+    tokens: int
+    slot_accuracy: tuple[float, ...]
+
+    @property
+    def tokens_per_round(self) -> float:
+        """All tokens, EOS included, over all rounds."""
+        return self.tokens / max(self.rounds, 1)
+
+
+@torch.no_grad()
+def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
+    """Simulate exact decoding of `outputs` (sources and the verifier's greedy output) with `block_size`."""
+    rounds = tokens = 0
+    right = torch.zeros(block_size)
+    cuts_seen = 0
+    for source, target, lengths in _batches(outputs, network.verifier.config.padding):
+        agreed = _agreement(network, source, target, block_size)
+        for row, length in zip(agreed, lengths, strict=True):
+            counts = row[:length].tolist()
+            right += torch.stack([(row[:length] > j).sum() for j in range(block_size)])
+            cuts_seen += length
+            tokens += length
+            position = 0
+            while position < length:
+                position += counts[position] + 1
+                rounds += 1
+    return Simulation(block_size, rounds, tokens, tuple((right / max(cuts_seen, 1)).tolist()))
+
+
+def _agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:
+    """For every cut (B, T), how many drafted tokens the verifier would have accepted."""
+    sentences = read_sentences(network.verifier, source, target)
+    rows, length = target.shape
+    cuts = torch.arange(length, device=target.device).expand(rows, -1)
+    states = block_states(network, sentences, cuts, block_size, block_size)
+    drafted = network.choose(states.flatten(0, 1), sentences.prefix.flatten()).view(rows, length, block_size)
+    beyond = torch.full((rows, block_size), -1, device=target.device)
+    expected = torch.cat([target, beyond], dim=1).unfold(1, block_size, 1)[:, :length]
+    return (drafted == expected).cumprod(2).sum(2)
+
+
+def _batches(outputs: Sequence[SentencePair], padding: int, positions: int = 512) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
+    ordered = sorted(outputs, key=lambda pair: max(len(pair.source), len(pair.target)))
+    while ordered:
+        width = width_of(max(len(ordered[-1].source), len(ordered[-1].target)))
+        count = max(1, positions // width)
+        part, ordered = ordered[-count:], ordered[:-count]
+        yield pad([p.source for p in part], width, padding), pad([p.target for p in part], width, padding), [len(p.target) for p in part]
