@@ -1,13 +1,14 @@
 """The command line: which commands there are, and which exit code each failure has."""
 
 import os
+import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from specdec_cli import __version__
 from specdec_cli.commands import prepare
@@ -16,8 +17,18 @@ from specdec_cli.errors import InputError, SpecdecError
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (("prepare", prepare.prepare),)
 
 
+class _Command(TyperCommand):
+    """A command whose help does not tell that a flag is a boolean."""
+
+    def get_params(self, *arguments: Any) -> Any:
+        return _without_types_of_flags(super().get_params(*arguments))
+
+
 class _Commands(TyperGroup):
     """A group whose failures become messages and exit codes."""
+
+    def get_params(self, *arguments: Any) -> Any:
+        return _without_types_of_flags(super().get_params(*arguments))
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         with _exit_codes():
@@ -26,6 +37,13 @@ class _Commands(TyperGroup):
     def invoke(self, *arguments: Any, **settings: Any) -> Any:
         with _exit_codes():
             return super().invoke(*arguments, **settings)
+
+
+def _without_types_of_flags(parameters: Any) -> Any:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
 
 
 @contextmanager
@@ -38,8 +56,22 @@ def _exit_codes() -> Iterator[None]:
         print(f"specdec: error: {error}", file=sys.stderr)
         raise typer.Exit(error.exit_code) from error
     except BrokenPipeError as error:
-        # Not stdout, which is settled by now. Typer would end without a word.
+        if _reader_has_gone():
+            raise typer.Exit(0) from error
+        # Typer would end without a word.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
+    except SystemExit as error:
+        # So rich ends the program where a reader has gone.
+        if isinstance(error.__context__, BrokenPipeError):
+            raise typer.Exit(0) from error
+        raise
+
+
+def _reader_has_gone() -> bool:
+    """Whether stdout is a pipe that nobody reads."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 @contextmanager
@@ -58,6 +90,11 @@ def _flushed_stdout() -> Iterator[None]:
             raise InputError(f"stdout: {error.strerror}") from error
 
 
+def _unwrapped(text: str) -> str:
+    """Paragraphs on one line each, for the terminal to wrap."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
@@ -67,7 +104,7 @@ app = typer.Typer(
     epilog="specdec COMMAND --help tells about a command.",
 )
 for _name, _command in COMMANDS:
-    app.command(_name)(_command)
+    app.command(_name, cls=_Command, help=_unwrapped(_command.__doc__ or ""))(_command)
 
 
 def _print_version(wanted: bool) -> None:

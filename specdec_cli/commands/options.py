@@ -62,7 +62,7 @@ BlockSizeOption = Annotated[
     str | None,
     typer.Option(
         "--block-size",
-        metavar="<N|auto>",
+        metavar="N|auto",
         callback=_checked,
         help="Tokens that are drafted a round, at most.",
         show_default="the bundle's",
@@ -73,6 +73,7 @@ TopBetaOption = Annotated[
     int | None,
     typer.Option(
         "--top-beta",
+        metavar="N",
         min=1,
         help="Accept a drafted token among the verifier's N best.",
         show_default="the preset's",
@@ -83,6 +84,7 @@ ToleranceOption = Annotated[
     float | None,
     typer.Option(
         "--tolerance",
+        metavar="X",
         min=0.0,
         help="Accept a drafted token whose log probability is at most X below the best.",
         show_default="the preset's",
@@ -95,16 +97,19 @@ PresetOption = Annotated[
 ]
 BeamSizeOption = Annotated[
     int,
-    typer.Option("--beam-size", min=1, help="Hypotheses that beam search keeps.", rich_help_panel=DECODING_PANEL),
+    typer.Option("--beam-size", metavar="N", min=1, help="Hypotheses that beam search keeps.", rich_help_panel=DECODING_PANEL),
 ]
 LengthPenaltyOption = Annotated[
     float,
-    typer.Option("--length-penalty", help="Beam search divides a score by length to this power.", rich_help_panel=DECODING_PANEL),
+    typer.Option(
+        "--length-penalty", metavar="X", help="Beam search divides a score by length to this power.", rich_help_panel=DECODING_PANEL
+    ),
 ]
 MaxLengthOption = Annotated[
     int | None,
     typer.Option(
         "--max-length",
+        metavar="N",
         min=1,
         help="Tokens emitted a sentence at most, the end of sentence included.",
         show_default="the bundle's",
@@ -114,7 +119,7 @@ MaxLengthOption = Annotated[
 BatchSizeOption = Annotated[
     str,
     typer.Option(
-        "--batch-size", metavar="<N|auto>", callback=_checked, help="Sentences that are decoded together.", rich_help_panel=MACHINE_PANEL
+        "--batch-size", metavar="N|auto", callback=_checked, help="Sentences that are decoded together.", rich_help_panel=MACHINE_PANEL
     ),
 ]
 DeviceOption = Annotated[Device, typer.Option("--device", help="Where to compute.", rich_help_panel=MACHINE_PANEL)]
@@ -128,9 +133,11 @@ PrecisionOption = Annotated[
 ]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL),
+    typer.Option("--threads", metavar="N", min=1, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is random.", rich_help_panel=MACHINE_PANEL)]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Seed of everything that is random.", rich_help_panel=MACHINE_PANEL)
+]
 NoSplitOption = Annotated[
     bool,
     typer.Option("--no-split", help="Take a line as one sentence; do not look for sentences in it.", rich_help_panel=OUTPUT_PANEL),

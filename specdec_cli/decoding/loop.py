@@ -23,13 +23,26 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """One of several outputs for a sentence: ids, log probability, and the score by which they are ranked."""
+
+    ids: list[int]
+    log_probability: float
+    score: float
+
+
+@dataclass(frozen=True)
 class Hypothesis:
-    """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed."""
+    """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed.
+
+    `alternatives` are the n best of a search that has them, the first of them this one.
+    """
 
     number: int
     ids: list[int]
     rounds: int
     score: float | None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)

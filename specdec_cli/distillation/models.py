@@ -33,7 +33,7 @@ def find_teacher(folder: Path) -> TeacherModel:
     raise ModelError(f"{folder}: neither a bundle (bundle.json) nor a CTranslate2 folder (model.bin)")
 
 
-def digest_of(model: TeacherModel) -> str:
+def teacher_digest(model: TeacherModel) -> str:
     """A fingerprint of what decides the teacher's output. Raises ModelError for a file that cannot be read."""
     digest = hashlib.sha256()
     for name in _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES:
@@ -46,7 +46,7 @@ def digest_of(model: TeacherModel) -> str:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
         except OSError as error:
             raise ModelError(f"{path}: {error.strerror or error}") from error
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
 def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:

@@ -1,5 +1,6 @@
 """A CTranslate2 teacher, from the side of the process that asks it."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -86,10 +87,8 @@ class TeacherProcess:
         if at_once:
             self._process.kill()
         assert self._process.stdin is not None and self._process.stdout is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
         try:
             self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:

@@ -3,11 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from specdec_cli.distillation.filters import Filters, reason_to_drop
+from specdec_cli.distillation.models import TeacherModel, teacher_digest
 from specdec_cli.distillation.shards import ShardCounts, Shards
-from specdec_cli.distillation.teacher import Teacher
+from specdec_cli.distillation.sources import sources_digest
+from specdec_cli.distillation.teacher import Search, Teacher
 from specdec_cli.text.parallel import Pair
 
 
@@ -56,6 +59,12 @@ class _Clock:
         seconds = time.monotonic() - self.started
         left = seconds * self.characters_left / self.characters if self.characters else None
         return Progress(self.lines, self.total, self.tokens / max(seconds, 1e-9), left)
+
+
+def settings_of(model: TeacherModel, sources: Sequence[str], search: Search, filters: Filters, shard_lines: int) -> dict[str, Any]:
+    """All that decides what is in the shards, for their manifest. Raises ModelError for an unreadable teacher."""
+    fingerprints = {"teacher": teacher_digest(model), "sources": sources_digest(sources)}
+    return fingerprints | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
 
 def distill(

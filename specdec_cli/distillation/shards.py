@@ -4,7 +4,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Shards:
         """Store shard `index`; the counts come last, so that a shard with them is whole."""
         text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
         write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n") and None)
-        write_json(self.path(index).with_suffix(".json"), asdict(counts))
+        write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
     def merge(self, count: int) -> Path:
         """Join the first `count` shards, in order, in one file; its path."""
@@ -83,9 +83,8 @@ class Shards:
 
 def _check_same(manifest: Path, values: Mapping[str, Any]) -> None:
     stored = _read_json(manifest)
-    different = [
-        f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in sorted(stored.keys() | values) if stored.get(key) != values.get(key)
-    ]
+    keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
+    different = [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]
     if different:
         raise UsageError(f"{manifest}: begun with {'; '.join(different)}; use the same again, or a new folder")
 

@@ -6,29 +6,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.parallel import read_text_lines
+from specdec_cli.text.lines import STANDARD, Line, read_lines
 
 
-def read_sources(paths: Sequence[Path]) -> Iterator[str]:
-    """The source lines of several files, in order. Raises InputError naming file and line."""
-    for path in paths:
-        yield from source_column(read_text_lines(path), str(path))
+def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
+    """The source lines of several files, in order; `-`, or no path at all, is stdin.
 
-
-def source_column(lines: Iterable[str], name: str) -> Iterator[str]:
-    """The source of each line: all of it, or of `source TAB target`, or of `domain TAB source TAB target`.
-
-    Every line must have as many fields as the first that is not blank; blank lines pass. Raises InputError with
-    `name` and the line's number.
+    The source is all of a line, or that of `source TAB target` or `domain TAB source TAB target`; a file has as many
+    fields in every line that is not empty. Raises InputError naming file and line.
     """
+    for path in paths or (STANDARD,):
+        yield from _source_column(read_lines([path]))
+
+
+def _source_column(lines: Iterable[Line]) -> Iterator[str]:
     columns = 0
-    for number, line in enumerate(lines, start=1):
-        fields = line.split("\t")
-        columns = columns or (len(fields) if line else 0)
-        if line and (len(fields) > 3 or len(fields) != columns):
-            expected = "1, 2 or 3" if columns > 3 else str(columns)
-            raise InputError(f"{name}, line {number}: {len(fields)} tab-separated fields, expected {expected}")
-        yield fields[-2] if len(fields) > 1 else line
+    for line in lines:
+        fields = line.text.split("\t")
+        if line.text:
+            columns = columns or len(fields)
+            if len(fields) != columns or columns > 3:
+                expected = "1, 2 or 3" if columns > 3 else str(columns)
+                raise InputError(f"{line.place}: {len(fields)} tab-separated fields, expected {expected}")
+        yield fields[-2] if len(fields) > 1 else line.text
 
 
 def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
@@ -44,9 +44,9 @@ def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
     return list(seen)
 
 
-def digest_of(lines: Iterable[str]) -> str:
+def sources_digest(lines: Iterable[str]) -> str:
     """A fingerprint of `lines` and their order."""
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line.encode("utf-8") + b"\n")
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]

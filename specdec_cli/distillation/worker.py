@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import ctranslate2
 import sentencepiece
+from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-defined]
 
 from specdec_cli.distillation.teacher import Resources, Search
 
-# CTranslate2 loses more to the beams of a larger batch than it gains.
+# Lines of a few tokens would make a batch of thousands, each with its beams and their caches.
 _MOST_SENTENCES = 1000
 _TOKENIZERS = (("tokenizer.model", "tokenizer.model"), ("source.spm", "target.spm"))
 
@@ -34,9 +34,9 @@ class Worker:
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
         self.search, self.resources = search, resources
         self._source, self._target = _load_tokenizers(folder)
-        on_cpu = resources.device == "cpu"
+        on_cpu = resources.device == "cpu" or (resources.device == "auto" and get_cuda_device_count() == 0)
         self._workers = resources.threads if on_cpu else 1
-        self._translator = ctranslate2.Translator(
+        self._translator = Translator(
             str(folder),
             device=resources.device,
             compute_type=search.compute_type,
@@ -88,7 +88,7 @@ def batches(lengths: Sequence[int], longest: int, batch_tokens: int) -> Iterator
     """
     batch: list[int] = []
     for index in sorted((i for i, length in enumerate(lengths) if length <= longest), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens or len(batch) == _MOST_SENTENCES:
+        if len(batch) == _MOST_SENTENCES or (batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens):
             yield batch
             batch = []
         batch.append(index)

@@ -2,20 +2,21 @@
 
 import re
 
-_ANYWHERE = frozenset(
-    # English
-    "mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq "
-    "e.g i.e etc vs viz cf al approx dept est inc ltd co corp bros assn univ ave blvd rd ph.d "
-    # German
-    "hr frl fr bzw ca usw usf evtl ggf inkl exkl zzgl vgl sog geb gest jh jhd jhdt mio mrd tsd tel str dipl ing "
-    "stv vors hrsg verf bspw einschl entspr gegr insb insbes kgl lt mind vorm zw resp ebd "
-    # French, Spanish, Italian, Dutch
-    "mme mmes mlle mlles mgr env ex sra srta ud uds vd vds sig sigg dott avv dhr mevr mej drs enz bijv".split()
-)
-_BEFORE_NUMBER = frozenset(
-    "no nr nos nrn num art abs abb fig figs vol vols bd kap chap sec sect tab op p pp pag pág par para s v z n seite zif ziff ver "
-    "jan feb mar apr jun jul aug sep sept oct okt nov dec dez".split()
-)
+_ENGLISH = """
+mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq
+e.g i.e etc vs viz cf al approx dept inc ltd co corp bros assn univ ave blvd rd ph.d
+"""
+_GERMAN = """
+hr frl fr bzw ca usw usf evtl ggf inkl exkl zzgl vgl sog geb gest jh jhd jhdt mio mrd tsd tel str dipl ing
+stv vors hrsg verf bspw einschl entspr gegr insb insbes kgl vorm zw resp ebd
+"""
+_OTHERS = "mme mmes mlle mlles mgr env sra srta ud uds vd vds sig sigg dott avv dhr mevr mej drs enz bijv"
+_NUMBERED = """
+no nr nos nrn num art abs abb fig figs vol vols bd kap chap sec sect tab op pp pag pág par para zif ziff ver
+jan feb mar apr jun jul aug sep sept oct okt nov dec dez
+"""
+_ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())
+_BEFORE_NUMBER = frozenset(_NUMBERED.split())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _ROMAN = re.compile(r"[IVX]+")
 

@@ -1,5 +1,6 @@
 """What prepared text must satisfy, and a count of what was dropped for which reason."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,11 @@ from specdec_cli.text.parallel import Pair
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Limits in characters; a pair outside of them is dropped."""
+    """What is kept: pairs of the `domains` (all if empty) whose lengths in characters are within the limits.
+
+    `maximum_ratio` is the longer length over the shorter, asked only where the longer exceeds `short`. Before that,
+    `languages` (source, target) guide the detokenizing and normalising, where those are wanted.
+    """
 
     domains: frozenset[str] = frozenset()
     minimum_length: int = 1
@@ -34,13 +39,15 @@ class CleaningReport:
 
 def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport) -> Iterator[Pair]:
     """The pairs that satisfy `rules`, in order, each once; `report` is filled on the way."""
-    rewrite = [_rewriter(language, rules) for language in rules.languages]
-    seen: set[int] = set()
+    rewrite_source, rewrite_target = (_rewriter(language, rules) for language in rules.languages)
+    seen: set[bytes] = set()
     for pair in pairs:
         report.read += 1
-        pair = Pair(rewrite[0](pair.source), rewrite[1](pair.target), pair.domain)
-        reason = _reason_to_drop(pair, rules)
-        key = hash((pair.source, pair.target))
+        if rules.domains and pair.domain not in rules.domains:
+            report.dropped["domain not chosen"] += 1
+            continue
+        pair = Pair(rewrite_source(pair.source), rewrite_target(pair.target), pair.domain)
+        reason, key = _reason_to_drop(pair, rules), _digest(pair)
         if reason is None and key in seen:
             reason = "duplicate"
         if reason is not None:
@@ -51,9 +58,12 @@ def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport) -
         yield pair
 
 
+def _digest(pair: Pair) -> bytes:
+    """16 bytes that stand for the texts: small enough for millions of pairs, long enough never to meet by chance."""
+    return hashlib.blake2b(f"{pair.source}\n{pair.target}".encode(), digest_size=16).digest()
+
+
 def _reason_to_drop(pair: Pair, rules: CleaningRules) -> str | None:
-    if rules.domains and pair.domain not in rules.domains:
-        return "domain not chosen"
     source, target = len(pair.source), len(pair.target)
     if min(source, target) < rules.minimum_length:
         return "empty or too short"
@@ -63,16 +73,18 @@ def _reason_to_drop(pair: Pair, rules: CleaningRules) -> str | None:
         return "length ratio"
     if "\0" in pair.source or "\0" in pair.target:
         return "NUL byte"
+    if "\t" in pair.source or "\t" in pair.target:
+        return "tab inside"
     return None
 
 
 def _rewriter(language: str, rules: CleaningRules) -> Callable[[str], str]:
     steps: list[Callable[[str], str]] = [str.strip]
     if rules.detokenize:
-        detokenizer = MosesDetokenizer(lang=language)
-        steps.append(lambda text: str(detokenizer.detokenize(text.split(" "))))
+        detokenizer = MosesDetokenizer(lang=language)  # type: ignore[no-untyped-call]
+        steps.append(lambda text: str(detokenizer.detokenize(text.split(" "))))  # type: ignore[no-untyped-call]
     if rules.normalize_punctuation:
-        steps.append(MosesPunctNormalizer(lang=language).normalize)
+        steps.append(MosesPunctNormalizer(lang=language).normalize)  # type: ignore[no-untyped-call]
 
     def rewrite(text: str) -> str:
         for step in steps:

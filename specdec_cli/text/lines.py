@@ -5,11 +5,12 @@ import lzma
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, cast
 
 from specdec_cli.errors import InputError, UsageError
 
@@ -48,7 +49,7 @@ def read_lines(paths: Sequence[Path] = ()) -> Iterator[Line]:
             yield Line(next(number), line.text, line.ending, line.place)
 
 
-def read_text(path: Path) -> Iterator[str]:
+def read_text_lines(path: Path) -> Iterator[str]:
     """The lines of one file without their ends, NUL bytes and all. Raises InputError as `read_lines` does."""
     return (line.text for line in _lines_of(path))
 
@@ -65,7 +66,7 @@ def open_binary(path: Path) -> IO[bytes]:
     """Open `path` for reading; .gz and .xz are decompressed. Raises InputError."""
     try:
         if path.suffix == ".gz":
-            return gzip.open(path)
+            return cast(IO[bytes], gzip.open(path))
         if path.suffix == ".xz":
             return lzma.open(path)
         return path.open("rb")
@@ -116,18 +117,24 @@ class LineWriter:
     def write(self, text: str, ending: str = "\n") -> None:
         """Write one line; an LF inside `text` becomes a space, so that it stays one."""
         stream = self._file or sys.stdout.buffer
-        try:
+        with self._failures():
             stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
             stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise InputError(f"{self._name}: {error.strerror}") from error
 
     def close(self) -> None:
         """Close the file; stdout stays open."""
         if self._file is not None:
-            self._file.close()
+            with self._failures():
+                self._file.close()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(f"{self._name}: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self

@@ -1,13 +1,11 @@
 """Parallel text: pairs of lines from TSV or two aligned files, plain or compressed."""
 
-import gzip
-import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from specdec_cli.errors import InputError
+from specdec_cli.text.lines import read_text_lines
 
 
 @dataclass(frozen=True)
@@ -17,32 +15,6 @@ class Pair:
     source: str
     target: str
     domain: str = ""
-
-
-def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading; .gz and .xz are decompressed. Raises InputError."""
-    try:
-        if path.suffix == ".gz":
-            return gzip.open(path)
-        if path.suffix == ".xz":
-            return lzma.open(path)
-        return path.open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-
-
-def read_text_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, split on LF only. Raises InputError with the number of a bad line."""
-    number = 0
-    with open_binary(path) as stream:
-        try:
-            for raw in stream:
-                number += 1
-                yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}, line {number}: not valid UTF-8 ({error.reason})") from error
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise InputError(f"{path}, after line {number}: {error}") from error
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:

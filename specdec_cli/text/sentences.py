@@ -1,4 +1,6 @@
 """A line to sentences, a long sentence to pieces, and all of it back together."""
+# ruff: noqa: RUF001, RUF002
+# Punctuation of many languages is meant here as it stands.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +14,7 @@ _CLOSING = "\"')]}“”’‘‹›«»」』）》"
 _WORD = re.compile(r"\S+")
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
 # A byte order mark counts as white space before the text.
-_LEADING = re.compile(r"[\s\ufeff]*")
+_LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(_CLOSING)}]))\s+|(?<=[，、；：])\s*")
 _WORD_GAP = re.compile(r"\s+")
 
@@ -75,29 +77,30 @@ def cut(sentence: str, limit: int, count: Count) -> Segments:
     `count` gives the tokens of a text; it sees every character a fixed number of times, and of an endless word
     a logarithmic one. Only a single character may exceed the limit.
     """
-    whole = whole_line(sentence)
-    if not whole.texts or count(whole.texts[0]) <= limit:
-        return whole
-    units = _units(whole.texts[0], (_CLAUSE_GAP, _WORD_GAP), limit, count)
+    text = sentence.strip()
+    before, after = sentence[: len(sentence) - len(sentence.lstrip())], sentence[len(sentence.rstrip()) :]
+    if not text:
+        return Segments((), (sentence,))
+    if count(text) <= limit:
+        return Segments((text,), (before, after))
+    units = _units(text, (_CLAUSE_GAP, _WORD_GAP), limit, count)
     pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
-    gaps = (whole.gaps[0], *(piece[-1].gap for piece in pieces[:-1]), whole.gaps[1])
+    gaps = (before, *(piece[-1].gap for piece in pieces[:-1]), after)
     return Segments(tuple(_text(piece) for piece in pieces), gaps, too_long=1)
 
 
 def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) -> Segments:
     """Cut `line`, less the white space around it, at the gaps (start, end) that `find_gaps` yields in order."""
-    match = _LEADING.match(line)
-    start = match.end() if match else 0
-    text = line[start:].rstrip()
+    text = _LEADING.sub("", line).rstrip()
+    if not text:
+        return Segments((), (line,))
+    start = line.index(text)
     texts, gaps, position = [], [line[:start]], 0
     for gap_start, gap_end in find_gaps(text):
         texts.append(text[position:gap_start])
         gaps.append(text[gap_start:gap_end])
         position = gap_end
-    if text:
-        texts.append(text[position:])
-        gaps.append(line[start + len(text) :])
-    return Segments(tuple(texts), tuple(gaps))
+    return Segments((*texts, text[position:]), (*gaps, line[start + len(text) :]))
 
 
 def _sentence_gaps(text: str) -> Iterator[tuple[int, int]]:

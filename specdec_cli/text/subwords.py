@@ -1,5 +1,6 @@
 """SentencePiece subwords: text to ids and back, without loss."""
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import sentencepiece
 
 from specdec_cli.errors import ModelError
+from specdec_cli.files import write_atomically
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
@@ -61,16 +63,17 @@ class Subwords:
 
 
 def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, threads: int = 2) -> Subwords:
-    """Train a joint unigram vocabulary over `texts` and store it in `path`.
+    """Train a joint unigram vocabulary over `texts` and store it in `path`, atomically.
 
     No normalisation at all (the text comes back byte for byte) and byte fallback (nothing is unknown).
     Source: Kudo 2018, Subword Regularization; the settings are ours.
     Raises ModelError if the text is too small for `vocabulary_size`.
     """
+    model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.Train(
             sentence_iterator=iter(texts),
-            model_prefix=str(path.with_suffix("")),
+            model_writer=model,
             model_type="unigram",
             vocab_size=vocabulary_size,
             character_coverage=0.9998,
@@ -87,6 +90,8 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, th
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise ModelError(f"cannot train a vocabulary of {vocabulary_size} pieces: {error}") from error
-    path.with_suffix(".vocab").unlink(missing_ok=True)
+        # SentencePiece names its own source line and condition first, in brackets.
+        cause = str(error).rpartition("] ")[2]
+        raise ModelError(f"cannot train a vocabulary of {vocabulary_size} pieces: {cause}") from error
+    write_atomically(path, lambda partial: partial.write_bytes(model.getvalue()))
     return Subwords(path)

@@ -1,0 +1,21 @@
+# fish completion for specdec; made by `make completions`; do not edit
+complete -c specdec -f
+complete -c specdec -n __fish_use_subcommand -l version -d 'Show the version and exit'
+complete -c specdec -n __fish_use_subcommand -s h -l help -d 'Show this message and exit'
+complete -c specdec -n __fish_use_subcommand -a prepare -d 'Clean parallel text and train a vocabulary on it'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -F
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source -r -F -d 'Source lines'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l target -r -F -d 'Target lines, a line for a line'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l vocabulary-size -x -d 'Subwords to train'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l tokenizer -r -F -d 'Take this vocabulary'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l domain -x -d 'Keep this domain'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l min-characters -x -d 'Drop shorter lines'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l max-characters -x -d 'Drop longer lines'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l max-ratio -x -d 'Drop pairs of a longer over shorter line beyond it'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l normalize-punctuation -d 'Normalise punctuation as Moses does'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l detokenize -d 'Join tokenised text as Moses does'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source-language -x -d 'For the rules of Moses'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l target-language -x -d 'For the rules of Moses'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l force -d 'Replace what an earlier run put into OUTPUT'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -s q -l quiet -d 'Nothing on stderr but errors'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -s h -l help -d 'Show this message and exit'

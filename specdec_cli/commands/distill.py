@@ -1,0 +1,167 @@
+"""`specdec distill`: a teacher over source text."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specdec_cli.commands import options
+from specdec_cli.distillation.filters import Filters
+from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, find_teacher
+from specdec_cli.distillation.process import TeacherProcess
+from specdec_cli.distillation.run import Progress, Summary, settings_of
+from specdec_cli.distillation.run import distill as run_distillation
+from specdec_cli.distillation.shards import DISTILLED, Shards
+from specdec_cli.distillation.sources import distinct_lines, read_sources
+from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.errors import InputError, UsageError
+
+_USUAL_LENGTH = 256
+
+MaxSourceLengthOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-source-length",
+        min=1,
+        help="Tokens of a source at most, the end of sentence included; longer ones are dropped.",
+        show_default="the bundle's",
+        rich_help_panel=options.DECODING_PANEL,
+    ),
+]
+QuantizationOption = Annotated[
+    str,
+    typer.Option(
+        "--quantization",
+        metavar="TYPE",
+        help="Number format that the teacher computes in: float32, int8, bfloat16, float16 or another of CTranslate2's.",
+        rich_help_panel=options.DECODING_PANEL,
+    ),
+]
+KeepCopiesOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-copies",
+        help="Keep output that equals its source; a bundle for correction always does.",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
+]
+ShardLinesOption = Annotated[
+    int, typer.Option("--shard-lines", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=options.OUTPUT_PANEL)
+]
+BatchTokensOption = Annotated[
+    int, typer.Option("--batch-tokens", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=options.MACHINE_PANEL)
+]
+
+
+def distill(
+    teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="Bundle or CTranslate2 folder.", show_default=False)],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder; a stopped run goes on there.", show_default=False)],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
+    ] = None,
+    beam_size: options.BeamSizeOption = 5,
+    length_penalty: options.LengthPenaltyOption = 1.0,
+    max_length: options.MaxLengthOption = None,
+    max_source_length: MaxSourceLengthOption = None,
+    quantization: QuantizationOption = "float32",
+    keep_copies: KeepCopiesOption = False,
+    shard_lines: ShardLinesOption = 10_000,
+    batch_tokens: BatchTokensOption = 1024,
+    device: options.DeviceOption = "auto",
+    threads: options.ThreadsOption = None,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Let a teacher translate source text, for a smaller model to learn from.
+
+    Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
+    all is done; the shards beside it are whole at any time.
+    """
+    model = find_teacher(teacher)
+    longest, longest_source = _length(max_length, "--max-length", model), _length(max_source_length, "--max-source-length", model)
+    search = Search(beam_size, length_penalty, longest, longest_source, quantization)
+    resources = Resources(device, threads or os.cpu_count() or 1, batch_tokens)
+    filters = Filters(keep_copies=keep_copies or model.task != "translate")
+    summary = _run(model, output, files or [], search, resources, filters, shard_lines, quiet)
+    if not quiet:
+        _print_summary(summary, output)
+
+
+def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
+    """The length asked for, or as long as the teacher can."""
+    if chosen is not None and model.max_positions is not None and chosen > model.max_positions:
+        raise UsageError(f"{option} {chosen}: {model.folder} has positions for {model.max_positions} tokens")
+    return chosen or model.max_positions or _USUAL_LENGTH
+
+
+def _run(
+    model: TeacherModel,
+    output: Path,
+    files: list[Path],
+    search: Search,
+    resources: Resources,
+    filters: Filters,
+    shard_lines: int,
+    quiet: bool,
+) -> Summary:
+    skipped: Counter[str] = Counter()
+    sources = distinct_lines(read_sources(files), skipped)
+    if not sources:
+        raise InputError("there is no source line in the input")
+    shards = Shards(output, settings_of(model, sources, search, filters, shard_lines))
+    folder = as_ctranslate2(model, output / "teacher")
+    with TeacherProcess(folder, search, resources) as teacher, _progress_bar(quiet) as report:
+        summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
+    summary.dropped += skipped
+    return summary
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    from rich import progress
+    from rich.console import Console
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    columns = (
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("lines  {task.fields[speed]}"),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("distill", speed="")
+
+        def report(state: Progress) -> None:
+            bar.update(task, completed=state.lines, total=state.total, speed=_speed(state))
+
+        yield report
+
+
+def _speed(state: Progress) -> str:
+    left = "" if state.seconds_left is None else f"  {_duration(state.seconds_left)} left"
+    return f"{state.tokens_per_second:,.0f} tokens/s{left}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def _print_summary(summary: Summary, output: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("lines", "", title=f"{output / DISTILLED}", title_justify="left")
+    table.columns[1].justify = "right"
+    table.add_row("read", f"{summary.kept + summary.dropped.total():,}")
+    for reason, count in summary.dropped.most_common():
+        table.add_row(f"dropped: {reason}", f"{count:,}")
+    table.add_row("kept", f"{summary.kept:,}")
+    table.add_row("teacher's tokens", f"{summary.tokens:,}")
+    table.add_row("time of this run", _duration(summary.seconds))
+    Console(stderr=True).print(table)

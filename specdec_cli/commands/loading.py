@@ -1,0 +1,70 @@
+"""From options to a bundle that is ready to decode; what every decoding command does first."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specdec_cli.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+
+SHIPPED = Path(__file__).parent.parent / "bundles"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where and how numbers are computed, with every `auto` settled."""
+
+    device: str
+    precision: str
+    threads: int
+
+
+def find_bundle(name: str) -> Path:
+    """The folder of a bundle: a path, or the name of one that ships. Raises ModelError saying which names there are."""
+    folder = Path(name)
+    if (folder / "bundle.json").exists():
+        return folder
+    if (SHIPPED / name / "bundle.json").exists():
+        return SHIPPED / name
+    known = ", ".join(shipped_bundles()) or "none"
+    what = "holds no bundle.json" if folder.is_dir() else "is no folder"
+    raise ModelError(f"{name}: {what}, and no bundle of that name ships (there are: {known})")
+
+
+def shipped_bundles() -> list[str]:
+    """The names of the bundles that ship."""
+    return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
+
+
+def settle_machine(device: str, precision: str, threads: int | None) -> Machine:
+    """Choose device, precision and threads, and tell torch. Raises UsageError for what this machine cannot do."""
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("--device cuda: no CUDA device is available")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == "int8" or (precision == "float16" and device == "cpu"):
+        raise UsageError(f"--precision {precision} is not offered on {device}; float32 and bfloat16 are")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
+
+
+def open_bundle(name: str, machine: Machine) -> "Bundle":
+    """Load a bundle and move it to `machine`."""
+    import torch
+
+    from specdec_cli.model.bundle import load_bundle
+
+    bundle = load_bundle(find_bundle(name))
+    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[machine.precision]
+    for module in (bundle.verifier, bundle.drafter):
+        if module is not None:
+            module.to(device=machine.device, dtype=dtype)
+            for weight in module.parameters():
+                weight.requires_grad_(False)
+    return bundle

@@ -1,0 +1,193 @@
+"""`specdec prepare`: parallel text to training data and a vocabulary."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specdec_cli.commands.options import QuietOption
+from specdec_cli.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.text.cleaning import CleaningReport, CleaningRules
+    from specdec_cli.text.parallel import Pair
+
+FORMAT = 1
+_PANEL = "Cleaning"
+
+DomainOption = Annotated[
+    list[str] | None,
+    typer.Option("--domain", metavar="NAME", help="Keep this domain; repeat for more.", show_default="all", rich_help_panel=_PANEL),
+]
+MinCharactersOption = Annotated[
+    int, typer.Option("--min-characters", metavar="N", min=1, help="Drop shorter lines.", rich_help_panel=_PANEL)
+]
+MaxCharactersOption = Annotated[
+    int, typer.Option("--max-characters", metavar="N", min=1, help="Drop longer lines.", rich_help_panel=_PANEL)
+]
+MaxRatioOption = Annotated[
+    float,
+    typer.Option("--max-ratio", metavar="X", min=1.0, help="Drop pairs of a longer over shorter line beyond it.", rich_help_panel=_PANEL),
+]
+NormalizeOption = Annotated[
+    bool, typer.Option("--normalize-punctuation", help="Normalise punctuation as Moses does.", rich_help_panel=_PANEL)
+]
+DetokenizeOption = Annotated[bool, typer.Option("--detokenize", help="Join tokenised text as Moses does.", rich_help_panel=_PANEL)]
+SourceLanguageOption = Annotated[
+    str, typer.Option("--source-language", metavar="CODE", help="For the rules of Moses.", rich_help_panel=_PANEL)
+]
+TargetLanguageOption = Annotated[
+    str, typer.Option("--target-language", metavar="CODE", help="For the rules of Moses.", rich_help_panel=_PANEL)
+]
+FilesOption = list[Path] | None
+
+
+def prepare(
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the result.", show_default=False)],
+    tsv: Annotated[FilesOption, typer.Argument(metavar="TSV", help="Lines of source TAB target, or domain TAB source TAB target.")] = None,
+    source: Annotated[FilesOption, typer.Option("--source", metavar="FILE", help="Source lines; one for each --target.")] = None,
+    target: Annotated[FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, a line for a line.")] = None,
+    vocabulary_size: Annotated[
+        int, typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train; for a small corpus, fewer.")
+    ] = 8000,
+    tokenizer: Annotated[Path | None, typer.Option("--tokenizer", metavar="FILE", help="Take this vocabulary; train none.")] = None,
+    domain: DomainOption = None,
+    min_characters: MinCharactersOption = 1,
+    max_characters: MaxCharactersOption = 400,
+    max_ratio: MaxRatioOption = 3.0,
+    normalize_punctuation: NormalizeOption = False,
+    detokenize: DetokenizeOption = False,
+    source_language: SourceLanguageOption = "en",
+    target_language: TargetLanguageOption = "de",
+    force: Annotated[bool, typer.Option("--force", help="Replace what an earlier run put into OUTPUT.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Clean parallel text and train a vocabulary on it.
+
+    OUTPUT/train.tsv holds the pairs that are kept (with their domain, where the input names it), OUTPUT/tokenizer.model
+    the vocabulary, and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
+    """
+    from specdec_cli.text.cleaning import CleaningRules
+
+    rules = CleaningRules(
+        domains=frozenset(domain or ()),
+        minimum_length=min_characters,
+        maximum_length=max_characters,
+        maximum_ratio=max_ratio,
+        normalize_punctuation=normalize_punctuation,
+        detokenize=detokenize,
+        languages=(source_language, target_language),
+    )
+    if len(source or ()) != len(target or ()) or not (tsv or source):
+        raise UsageError("prepare wants TSV files, or --source and --target in pairs")
+    if (output / "prepare.json").exists() and not force:
+        raise UsageError(f"{output}: holds prepared data; choose another folder, or --force to replace it")
+    aligned = list(zip(source or (), target or (), strict=True))
+    try:
+        report, pieces = _prepare(output, tsv or [], aligned, rules, tokenizer or vocabulary_size, quiet)
+    except OSError as error:
+        raise UsageError(f"{error.filename or output}: {error.strerror}") from error
+    if not quiet:
+        _print_report(report, pieces, output)
+
+
+def _prepare(
+    output: Path,
+    tsv: list[Path],
+    aligned: list[tuple[Path, Path]],
+    rules: "CleaningRules",
+    vocabulary: Path | int,
+    quiet: bool,
+) -> tuple["CleaningReport", int]:
+    """Write the three files, prepare.json last and only then; and return the report and the size of the vocabulary."""
+    from specdec_cli.files import write_atomically, write_json
+    from specdec_cli.text.cleaning import CleaningReport, clean
+    from specdec_cli.text.parallel import read_pairs
+    from specdec_cli.text.subwords import Subwords, train_subwords
+
+    train, model, manifest = output / "train.tsv", output / "tokenizer.model", output / "prepare.json"
+    given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
+    manifest.unlink(missing_ok=True)
+    report = CleaningReport()
+    with _busy("Cleaning", quiet):
+        pairs = clean(read_pairs(tsv, aligned), rules, report)
+        write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
+    if isinstance(vocabulary, int):
+        with _busy("Training the vocabulary", quiet):
+            subwords = train_subwords(_texts(train), model, vocabulary)
+    else:
+        write_atomically(model, lambda partial: partial.write_bytes(given))
+        subwords = Subwords(model)
+    write_json(manifest, _manifest(tsv, aligned, rules, vocabulary, report, len(subwords)))
+    return report, len(subwords)
+
+
+def _write_pairs(pairs: "Iterator[Pair]", path: Path, report: "CleaningReport") -> None:
+    """Write TSV, with a column of domains if the first pair has one."""
+    with_domains = None
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for pair in pairs:
+            if with_domains is None:
+                with_domains = bool(pair.domain)
+            if pair.domain and not with_domains:
+                raise InputError(f"domain {pair.domain!r} comes after pairs without one; give input with domains first")
+            fields = (pair.domain, pair.source, pair.target) if with_domains else (pair.source, pair.target)
+            stream.write("\t".join(fields) + "\n")
+    if not report.kept:
+        raise InputError(f"no pair is left of {report.read:,} ({', '.join(report.dropped) or 'the input is empty'})")
+
+
+def _texts(train: Path) -> Iterator[str]:
+    """Source and target of every pair, read again rather than held."""
+    from specdec_cli.text.parallel import read_tsv
+
+    for pair in read_tsv(train):
+        yield pair.source
+        yield pair.target
+
+
+def _manifest(
+    tsv: list[Path],
+    aligned: list[tuple[Path, Path]],
+    rules: "CleaningRules",
+    vocabulary: Path | int,
+    report: "CleaningReport",
+    pieces: int,
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "format": FORMAT,
+        "tsv": [str(path) for path in tsv],
+        "aligned": [[str(source), str(target)] for source, target in aligned],
+        "rules": asdict(rules) | {"domains": sorted(rules.domains)},
+        "tokenizer": str(vocabulary) if isinstance(vocabulary, Path) else None,
+        "vocabulary_size": pieces,
+        "pairs": {"read": report.read, "kept": report.kept, "dropped": dict(report.dropped.most_common())},
+    }
+
+
+def _busy(what: str, quiet: bool) -> AbstractContextManager[Any]:
+    """A sign of life, where somebody watches."""
+    from rich.console import Console
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    return Console(stderr=True).status(what) if shown else nullcontext()
+
+
+def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("pairs", "", title=str(output / "train.tsv"), title_justify="left")
+    table.columns[1].justify = "right"
+    table.add_row("read", f"{report.read:,}")
+    for reason, count in report.dropped.most_common():
+        table.add_row(f"dropped: {reason}", f"{count:,}")
+    table.add_row("kept", f"{report.kept:,}")
+    console = Console(stderr=True)
+    console.print(table)
+    console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)

@@ -1,0 +1,48 @@
+"""What --stats prints."""
+
+import resource
+import sys
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from specdec_cli.commands.loading import Machine
+from specdec_cli.decoding.settings import Settings
+
+
+@dataclass
+class Totals:
+    """What was decoded."""
+
+    lines: int = 0
+    sentences: int = 0
+    tokens: int = 0
+    rounds: int = 0
+
+
+def peak_memory_mb() -> float:
+    """The largest resident memory of this process so far, in MB (2**20 bytes)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def print_statistics(console: Console, totals: Totals, settings: Settings, machine: Machine, loading: float, seconds: float) -> None:
+    """A small table: what was decoded, how, and how fast."""
+    sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
+    block = f", block size {settings.block_size}" if settings.block_size else ""
+    rows = [
+        ("decoding", f"{settings.decoding}{block}, batch size {settings.batch_size}"),
+        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads"),
+        ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
+        ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
+        ("tokens per round", f"{tokens / rounds:.2f}"),
+        ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),
+        ("time", f"{seconds:.2f} s, after {loading:.2f} s of loading"),
+        ("speed", f"{1000 * seconds / sentences:.1f} ms a sentence, {tokens / max(seconds, 1e-9):,.0f} tokens/s"),
+        ("peak memory", f"{peak_memory_mb():,.0f} MB"),
+    ]
+    table = Table(show_header=False, box=None)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)

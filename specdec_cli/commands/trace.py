@@ -1,0 +1,44 @@
+"""Rounds made visible: what was drafted, what the verifier said, and where they parted."""
+
+from rich.console import Console
+from rich.text import Text
+
+from specdec_cli.decoding.loop import Round
+from specdec_cli.text.subwords import Subwords
+
+
+class Tracer:
+    """An onlooker of the loop that writes each round to `console`, as the papers' Table 11 does.
+
+    D is the draft, V the verifier's own prediction for the same places; before them stands what was accepted
+    earlier. What passes is green, the bifurcation red, what is thrown away struck through.
+    """
+
+    def __init__(self, console: Console, tokenizer: Subwords) -> None:
+        self._console, self._tokenizer = console, tokenizer
+
+    def __call__(self, seen: Round) -> None:
+        """Show one round of every running row."""
+        state = seen.state
+        for row in (~state.finished).nonzero()[:, 0].tolist():
+            length, passed = int(state.lengths[row]), int(seen.accepted.bifurcation[row])
+            prefix = self._tokenizer.pieces(state.tokens[row, 1:length].tolist())
+            drafted = seen.draft.ids[row, : int(seen.draft.counts[row])].tolist()
+            verified = seen.accepted.predictions[row, : len(drafted) + 1].tolist()
+            number = int(state.rounds[row]) + 1
+            label = f"{int(state.numbers[row]) + 1}.{number}"
+            if drafted:
+                self._show(f"{label:>6} D ", prefix, self._tokenizer.pieces(drafted), passed)
+            self._show(f"{label:>6} V ", prefix, self._tokenizer.pieces(verified), passed, ours=True)
+
+    def _show(self, label: str, prefix: list[str], pieces: list[str], passed: int, *, ours: bool = False) -> None:
+        line = Text(label, style="dim")
+        line.append(" ".join(prefix) + " " if prefix else "", style="dim")
+        for place, piece in enumerate(pieces):
+            style = "green" if place < passed else "bold red" if place == passed else "dim strike"
+            if ours and place == passed:
+                style = "bold green" if place + 1 == len(pieces) else "bold yellow"
+            mark = f"[{piece}]" if place == passed and not self._console.is_terminal else piece
+            line.append(mark, style=style)
+            line.append(" ")
+        self._console.print(line, soft_wrap=True, highlight=False)

@@ -1,0 +1,112 @@
+"""Beam search, by one model or by several whose probabilities are averaged."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.loop import Alternative, Hypothesis, Sentence
+from specdec_cli.decoding.state import Draft, State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.rows import select_rows
+
+
+@dataclass(frozen=True)
+class BeamOptions:
+    """Hypotheses kept, the power of the length that scores are divided by, hypotheses returned, sentences at a time."""
+
+    beam_size: int = 5
+    length_penalty: float = 1.0
+    n_best: int = 1
+    batch_size: int = 1
+    max_length: int | None = None
+
+
+@torch.inference_mode()
+def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which share their source width, with one model or an ensemble of them.
+
+    The models must share vocabulary and positions. A hypothesis's score is its log probability over its length
+    (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant); a sentence ends when
+    no unfinished hypothesis can still beat its worst finished one.
+    """
+    for start in range(0, len(sentences), options.batch_size):
+        yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
+
+
+class _Batch:
+    """Beam search over a few sentences; `scores` (B, beam) are the log probabilities of the running hypotheses."""
+
+    def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> None:
+        self.verifiers, self.sentences, self.options = verifiers, sentences, options
+        rows = torch.arange(len(sentences)).repeat_interleave(options.beam_size).to(verifiers[0].device)
+        numbers, sources = list(range(len(sentences))), [s.source for s in sentences]
+        self.states = [select_rows(v.begin(numbers, sources, options.max_length), rows) for v in verifiers]
+        self.scores = torch.full((len(sentences), options.beam_size), -torch.inf, device=rows.device)
+        self.scores[:, 0] = 0
+        self.finished: list[list[Alternative]] = [[] for _ in sentences]
+        self.rounds = [0] * len(sentences)
+
+    def run(self) -> Iterator[Hypothesis]:
+        """All hypotheses of the batch, best first."""
+        live = torch.arange(len(self.sentences), device=self.scores.device)
+        while len(live):
+            scores, parents, tokens = self._extend(live)
+            ended = self._collect(live, scores, parents, tokens)
+            keep = (~ended).nonzero()[:, 0]
+            self._continue(scores, parents, tokens, keep)
+            live = live[keep]
+        for sentence, found, rounds in zip(self.sentences, self.finished, self.rounds, strict=True):
+            best = sorted(found, key=lambda a: a.score, reverse=True)[: self.options.n_best]
+            yield Hypothesis(sentence.number, best[0].ids, rounds, best[0].log_probability, tuple(best))
+
+    def _extend(self, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The best 2 * beam continuations of each sentence: scores, parents (rows of the state) and tokens."""
+        logits = torch.stack([_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)])
+        combined = logits.logsumexp(0) - torch.tensor(float(len(self.verifiers))).log()
+        beam, vocabulary = self.options.beam_size, combined.shape[-1]
+        total = (self.scores[:, :, None] + combined.view(len(live), beam, vocabulary)).flatten(1)
+        scores, places = total.topk(2 * beam, dim=1)
+        parents = places // vocabulary + torch.arange(len(live), device=places.device)[:, None] * beam
+        return scores, parents, places % vocabulary
+
+    def _collect(self, live: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor) -> Tensor:
+        """Store what ends here, and say which of the live sentences (B,) are done."""
+        state, eos = self.states[0], self.verifiers[0].model.config.eos
+        length = int(state.lengths[0])
+        full = length + 1 >= int(state.limits[0])
+        ends = (tokens == eos) & (scores > -torch.inf) if not full else scores > -torch.inf
+        ends &= torch.arange(tokens.shape[1], device=tokens.device) < self.options.beam_size
+        done = torch.full((len(live),), full, device=tokens.device)
+        penalty = float(length) ** self.options.length_penalty
+        for row, rank in ends.nonzero().tolist():
+            ids = [*state.tokens[parents[row, rank], 1:length].tolist(), int(tokens[row, rank])]
+            log_probability = float(scores[row, rank])
+            self.finished[int(live[row])].append(Alternative(ids, log_probability, log_probability / penalty))
+        for row, number in enumerate(live.tolist()):
+            self.rounds[number] += 1
+            found = sorted((a.score for a in self.finished[number]), reverse=True)[: self.options.beam_size]
+            running = scores[row][tokens[row] != eos].max()
+            if len(found) == self.options.beam_size and float(running) / penalty <= found[-1]:
+                done[row] = True
+        return done
+
+    def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
+        """Go on with the best unfinished continuations of the sentences in `keep`."""
+        eos, beam = self.verifiers[0].model.config.eos, self.options.beam_size
+        running = scores.masked_fill(tokens == eos, -torch.inf)[keep]
+        self.scores, places = running.topk(beam, dim=1)
+        rows = parents[keep].gather(1, places).flatten()
+        chosen = tokens[keep].gather(1, places).flatten()
+        for index, state in enumerate(self.states):
+            selected = select_rows(state, rows)
+            selected.tokens.scatter_(1, selected.lengths[:, None], chosen[:, None])
+            selected.lengths += 1
+            self.states[index] = selected
+
+
+def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
+    """Log probabilities (B * beam, V) of the next token."""
+    scores = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0))
+    return scores.logits[:, 0].float().log_softmax(-1)

@@ -1,0 +1,88 @@
+"""How to decode: what the user asked for, then the bundle's defaults, then `auto`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import Bundle
+
+Number = int | Literal["auto"] | None
+DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter")
+PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for; None and "auto" leave it to the bundle."""
+
+    decoding: str = "auto"
+    block_size: Number = None
+    top_beta: int | None = None
+    tolerance: float | None = None
+    preset: str | None = None
+    beam_size: int = 5
+    length_penalty: float = 1.0
+    n_best: int = 1
+    max_length: int | None = None
+    batch_size: int = 1
+    with_scores: bool = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is done: every value settled."""
+
+    decoding: str
+    rule: Rule
+    block_size: int = 0
+    beam_size: int = 1
+    length_penalty: float = 1.0
+    n_best: int = 1
+    max_length: int | None = None
+    batch_size: int = 1
+    with_scores: bool = False
+
+
+def settle(wishes: Wishes, bundle: Bundle) -> Settings:
+    """Fill in the bundle's defaults. Raises UsageError for what contradicts itself or asks for what the bundle lacks."""
+    decoding = bundle.info.decoding if wishes.decoding == "auto" else wishes.decoding
+    if decoding not in DECODINGS:
+        raise UsageError(f"--decoding {decoding}: not known; known are {', '.join(DECODINGS)}")
+    if decoding == "specdec" and (wishes.top_beta or wishes.tolerance is not None or wishes.preset not in (None, "exact")):
+        if wishes.decoding != "auto":
+            raise UsageError("specdec is exact; --top-beta, --tolerance and --preset are for --decoding specdec++")
+        decoding = "specdec++"
+    drafts = decoding in ("specdec", "specdec++", "drafter")
+    if drafts and bundle.drafter is None:
+        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy and beam are there")
+    if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
+        raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
+    return Settings(
+        decoding=decoding,
+        rule=_rule(decoding, wishes, bundle),
+        block_size=_block_size(wishes.block_size, bundle) if drafts else 0,
+        beam_size=wishes.beam_size if decoding == "beam" else 1,
+        length_penalty=wishes.length_penalty,
+        n_best=wishes.n_best,
+        max_length=wishes.max_length,
+        batch_size=wishes.batch_size,
+        with_scores=wishes.with_scores,
+    )
+
+
+def _rule(decoding: str, wishes: Wishes, bundle: Bundle) -> Rule:
+    if decoding == "drafter":
+        return Unverified()
+    if decoding != "specdec++" or wishes.preset == "exact":
+        return Exact()
+    name = wishes.preset or "high-quality"
+    top_beta, tolerance = bundle.info.presets.get(name, PRESETS[name])
+    return Tolerant(wishes.top_beta or top_beta, tolerance if wishes.tolerance is None else wishes.tolerance)
+
+
+def _block_size(wish: Number, bundle: Bundle) -> int:
+    assert bundle.drafter is not None
+    if isinstance(wish, int):
+        return wish
+    return bundle.info.block_size or bundle.drafter.config.max_block

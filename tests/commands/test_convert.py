@@ -1,0 +1,45 @@
+"""`specdec convert`: the result, its proof, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.commands.convert import convert
+from specdec_cli.errors import UsageError
+
+app = typer.Typer()
+app.command()(convert)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_to_ctranslate2_with_proof(bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "model", "--to", "ctranslate2", "--quantization", "int8")
+    assert result.exit_code == 0, result.output
+    assert "This is a short sentence. -> " in result.stderr
+    assert result.stdout == ""
+    assert (tmp_path / "model" / "model.bin").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "a bundle already"),
+        (("--from", "marian"), "--from marian; only bundles"),
+        (("--to", "ctranslate2", "--quantization", "int3"), "int3"),
+    ],
+)
+def test_what_is_not_there_is_said(arguments: tuple[str, ...], words: str, bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "model", *arguments)
+    assert isinstance(result.exception, UsageError)
+    assert words in str(result.exception)
+
+
+def test_other_folders_are_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, tmp_path / "model", "--to", "ctranslate2")
+    assert isinstance(result.exception, UsageError)
+    assert "not a bundle" in str(result.exception)

@@ -1,0 +1,69 @@
+"""`specdec distill`, from command line to files."""
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.commands.distill import distill
+from specdec_cli.errors import InputError, ModelError, UsageError
+
+app = typer.Typer()
+app.command()(distill)
+
+
+def run(*arguments: object, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["--beam-size", "1", "--threads", "1", "--max-length", "20", *map(str, arguments)], input=text)
+
+
+def test_bundle_and_its_conversion_say_the_same(bundle_folder: Path, ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    text = "\n".join([*lines, "", lines[0]]) + "\n"
+    (tmp_path / "source.txt").write_text(text)
+    by_bundle = run(bundle_folder, tmp_path / "a", tmp_path / "source.txt", "--shard-lines", 10)
+    by_ctranslate2 = run(ctranslate2_folder, tmp_path / "b", text=text)
+
+    assert (by_bundle.exit_code, by_ctranslate2.exit_code) == (0, 0), by_bundle.output + by_ctranslate2.output
+    assert (tmp_path / "a" / "distilled.tsv").read_text() == (tmp_path / "b" / "distilled.tsv").read_text()
+    assert by_bundle.stdout == ""
+    for words in ("repeated source", "blank source", "no end within the maximum length", "kept"):
+        assert words in by_bundle.stderr
+    assert (tmp_path / "a" / "shard-00002.tsv").exists()
+
+
+def test_second_run_goes_on(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    text = "\n".join(lines) + "\n"
+    assert run(bundle_folder, tmp_path / "out", "--quiet", text=text).stderr == ""
+    before = (tmp_path / "out" / "distilled.tsv").read_bytes()
+    (tmp_path / "out" / "shard-00000.tsv").unlink()
+    assert run(bundle_folder, tmp_path / "out", text=text).exit_code == 0
+    assert (tmp_path / "out" / "distilled.tsv").read_bytes() == before
+
+
+def test_second_run_needs_the_same_text_and_settings(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    run(ctranslate2_folder, tmp_path / "out", text="\n".join(lines))
+    for arguments, text, words in (((), "ka lo\n", "sources"), (("--quantization", "int8"), "\n".join(lines), "compute_type 'float32'")):
+        result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
+        assert isinstance(result.exception, UsageError)
+        assert words in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "kind", "words"),
+    [
+        (("--max-source-length", 65), "ka\n", UsageError, "positions for 64"),
+        ((), "\n\n", InputError, "no source line"),
+        (("--quantization", "int3"), "ka\n", ModelError, "int3"),
+    ],
+)
+def test_errors(
+    arguments: tuple[object, ...], text: str, kind: type[Exception], words: str, ctranslate2_folder: Path, tmp_path: Path
+) -> None:
+    result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
+    assert isinstance(result.exception, kind)
+    assert words in str(result.exception)
+
+
+def test_no_teacher(tmp_path: Path) -> None:
+    result = run(tmp_path, tmp_path / "out", text="ka\n")
+    assert isinstance(result.exception, ModelError)

@@ -1,0 +1,132 @@
+"""`specdec prepare` from end to end."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.subwords import Subwords
+
+WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]
+LINES = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} {WORDS[i * 7 % 12]} {i}" for i in range(150)]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["prepare", *map(str, arguments)])
+
+
+@pytest.fixture
+def tsv(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"home\t{line}\t{line.upper()}\n" for line in LINES))
+    return path
+
+
+def test_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) -> None:
+    result = run(tmp_path / "out", tsv, "--vocabulary-size", 320)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert "kept" in result.stderr
+    assert (tmp_path / "out" / "train.tsv").read_text() == tsv.read_text()
+    subwords = Subwords(tmp_path / "out" / "tokenizer.model")
+    assert len(subwords) == 320
+    assert subwords.decode(subwords.encode("Größe  of the house")) == "Größe  of the house"
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
+    assert manifest["pairs"] == {"read": 150, "kept": 150, "dropped": {}}
+    assert manifest["vocabulary_size"] == 320
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["prepare.json", "tokenizer.model", "train.tsv"]
+
+
+def test_counts_what_it_drops(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    rows = ["a\tb", "a\tb", "\tb", "x" * 41 + "\ty", "x" * 30 + "\ty", "n\0\tn", *(f"{line}\t{line}" for line in LINES)]
+    path.write_text("".join(row + "\n" for row in rows))
+    result = run(tmp_path / "out", path, "--vocabulary-size", 300, "--max-characters", 40)
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
+    reasons = {"duplicate": 1, "empty or too short": 1, "too long": 1, "length ratio": 1, "NUL byte": 1}
+    assert manifest["pairs"] == {"read": 156, "kept": 151, "dropped": reasons}
+
+
+def test_reads_aligned_and_compressed_files(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.en.gz", tmp_path / "a.de"
+    source.write_bytes(gzip.compress("".join(line + "\n" for line in LINES).encode()))
+    target.write_text("".join(line.upper() + "\n" for line in LINES[:-1]) + "tab\tinside\n")
+    result = run(tmp_path / "out", "--source", source, "--target", target, "--vocabulary-size", 320, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert list(read_tsv(tmp_path / "out" / "train.tsv")) == [Pair(line, line.upper()) for line in LINES[:-1]]
+
+
+def test_keeps_the_chosen_domains(tmp_path: Path, tsv: Path) -> None:
+    more = tmp_path / "more.tsv"
+    more.write_text("web\tone\teins\nchat\ttwo\tzwei\n")
+    assert run(tmp_path / "out", more, tsv, "--domain", "home", "--domain", "chat", "--vocabulary-size", 320).exit_code == 0
+    pairs = list(read_tsv(tmp_path / "out" / "train.tsv"))
+    assert pairs[0] == Pair("two", "zwei", "chat")
+    assert len(pairs) == 151
+
+
+def test_takes_an_existing_tokenizer(tmp_path: Path, tsv: Path) -> None:
+    run(tmp_path / "first", tsv, "--vocabulary-size", 320)
+    model = tmp_path / "first" / "tokenizer.model"
+    assert run(tmp_path / "second", tsv, "--tokenizer", model).exit_code == 0
+    assert (tmp_path / "second" / "tokenizer.model").read_bytes() == model.read_bytes()
+
+
+def test_prepares_the_same_twice(tmp_path: Path, tsv: Path) -> None:
+    for name in ("first", "second"):
+        assert run(tmp_path / name, tsv, "--vocabulary-size", 320).exit_code == 0
+    for name in ("train.tsv", "tokenizer.model"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+
+
+def test_replaces_only_with_force(tmp_path: Path, tsv: Path) -> None:
+    assert run(tmp_path / "out", tsv, "--vocabulary-size", 320).exit_code == 0
+    refused = run(tmp_path / "out", tsv, "--vocabulary-size", 325)
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
+    assert run(tmp_path / "out", tsv, "--vocabulary-size", 325, "--force").exit_code == 0
+    assert len(Subwords(tmp_path / "out" / "tokenizer.model")) == 325
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("a\tb\nc\n", "line 2: 1 tab-separated fields, expected 2"),
+        ("", "the input is empty"),
+        ("\tb\n", "no pair is left of 1 (empty or too short)"),
+        ("one\teins\n", "cannot train a vocabulary"),
+    ],
+)
+def test_bad_input_leaves_no_manifest(tmp_path: Path, rows: str, message: str) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(rows)
+    result = run(tmp_path / "out", path)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("specdec: error: ")
+    assert message in result.stderr
+    assert not (tmp_path / "out" / "prepare.json").exists()
+    assert not list((tmp_path / "out").glob("*.partial"))
+
+
+def test_domains_come_first(tmp_path: Path, tsv: Path) -> None:
+    plain = tmp_path / "plain.tsv"
+    plain.write_text("one\teins\n")
+    result = run(tmp_path / "out", plain, tsv)
+    assert result.exit_code == 3
+    assert "give input with domains first" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--source", "a"], ["--source", "a", "--target", "b", "--target", "c"]])
+def test_wants_pairs(tmp_path: Path, arguments: list[str]) -> None:
+    assert run(tmp_path / "out", *arguments).exit_code == 2
+
+
+def test_names_an_output_that_cannot_be_made(tsv: Path) -> None:
+    result = run(tsv / "out", tsv)
+    assert result.exit_code == 2
+    assert str(tsv) in result.stderr

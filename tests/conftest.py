@@ -1,0 +1,98 @@
+"""Tiny models with random weights, and a vocabulary for them."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+
+
+def make_lines(count: int, seed: int = 0) -> list[str]:
+    """Lines of 1 to 9 made-up words."""
+    generator = random.Random(seed)
+    syllables = ["ka", "lo", "mi", "ta", "re", "su", "no", "pe", "di", "fo"]
+
+    def word() -> str:
+        return "".join(generator.choices(syllables, k=generator.randint(1, 3)))
+
+    return [" ".join(word() for _ in range(generator.randint(1, 9))) for _ in range(count)]
+
+
+@pytest.fixture(scope="session")
+def lines() -> list[str]:
+    """Some lines in the language of the tiny models."""
+    return make_lines(24, seed=1)
+
+
+@pytest.fixture(scope="session")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
+    """A vocabulary of 320 pieces."""
+    return train_subwords(make_lines(400), tmp_path_factory.mktemp("tokenizer") / "tokenizer.model", 320, threads=1)
+
+
+@pytest.fixture(scope="session")
+def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
+    """Makes a bundle around a random Transformer; arguments are fields of its configuration."""
+    import torch
+
+    from specdec_cli.model.bundle import Bundle, BundleInfo
+    from specdec_cli.model.config import TransformerConfig
+    from specdec_cli.model.transformer import Transformer
+
+    torch.set_num_threads(1)
+    small = TransformerConfig(len(tokenizer), width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, max_positions=64)
+
+    def make(**changes: Any) -> Bundle:
+        torch.manual_seed(0)
+        model = Transformer(replace(small, **changes)).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                # Biases and norms begin as zeros and ones, which would hide that they were forgotten or confused.
+                if parameter.dim() == 1:
+                    parameter.add_(0.2 * torch.randn_like(parameter))
+        return Bundle(BundleInfo(), tokenizer, model)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def bundle(make_bundle: Callable[..., "Bundle"]) -> "Bundle":
+    """A bundle whose model says other things to other sources, and ends most sentences within 20 tokens."""
+    import torch
+
+    made = make_bundle(output_bias=True, embedding_scale=False, positions="learned")
+    with torch.no_grad():
+        # Strong positions keep a random model from saying one word for ever.
+        made.verifier.embedding.positions.normal_(std=2.0)
+        for name, parameter in made.verifier.named_parameters():
+            if name.endswith("cross_attention.output.weight"):
+                parameter.mul_(3.0)
+        made.verifier.output.bias[EOS] += 0.8
+    return made
+
+
+@pytest.fixture(scope="session")
+def bundle_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`bundle` on disk."""
+    from specdec_cli.model.bundle import save_bundle
+
+    folder = tmp_path_factory.mktemp("models") / "bundle"
+    save_bundle(bundle, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ctranslate2_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`bundle` as a CTranslate2 folder."""
+    from converters.to_ctranslate2 import to_ctranslate2
+
+    folder = tmp_path_factory.mktemp("models") / "ctranslate2"
+    to_ctranslate2(bundle, folder)
+    return folder

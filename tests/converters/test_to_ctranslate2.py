@@ -1,0 +1,129 @@
+"""A converted model says what ours says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import pytest
+import torch
+
+from converters.to_ctranslate2 import to_ctranslate2
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.text.subwords import EOS
+
+LONGEST = 20
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"norm": "post", "activation": "gelu", "embedding_scale": False, "embedding_norm": True, "positions": "learned", "position_offset": 2},
+    {"activation": "silu", "position_offset": 2, "shared_embeddings": False, "output_bias": True, "encoder_layers": 2, "decoder_layers": 1},
+    {"norm": "post", "tied_output": False, "shared_embeddings": False, "decoder_start": EOS, "width": 64, "heads": 4},
+    {"positions": "learned", "embedding_norm": True, "tied_output": False, "output_bias": True, "activation": "gelu"},
+]
+
+
+def greedy(bundle: Bundle, ids: list[int]) -> list[int]:
+    """Greedy decoding by growing prefixes; ids with EOS if it came."""
+    config = bundle.verifier.config
+    source = torch.tensor([[*ids, config.eos]])
+    target = [config.decoder_start]
+    with torch.no_grad():
+        while len(target) <= LONGEST and (len(target) == 1 or target[-1] != config.eos):
+            target.append(int(bundle.verifier(source, torch.tensor([target]))[0, -1].argmax()))
+    return target[1:]
+
+
+def greedy_by_ctranslate2(folder: Path, sources: list[list[str]]) -> list[list[str]]:
+    translator = ctranslate2.Translator(str(folder), inter_threads=1, intra_threads=1)  # type: ignore[attr-defined]
+    results = translator.translate_batch(
+        sources, beam_size=1, min_decoding_length=0, max_decoding_length=LONGEST, max_input_length=0, return_end_token=True
+    )
+    return [result.hypotheses[0] for result in results]
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(changes) or "default")
+def test_greedy_output_is_ours(changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path) -> None:
+    bundle = make_bundle(**changes)
+    to_ctranslate2(bundle, tmp_path / "model")
+
+    ids = [bundle.tokenizer.encode(line) for line in lines]
+    theirs = greedy_by_ctranslate2(tmp_path / "model", [bundle.tokenizer.pieces(line) for line in ids])
+
+    assert theirs == [bundle.tokenizer.pieces(greedy(bundle, line)) for line in ids]
+    assert len({tuple(output) for output in theirs}) > 3, "outputs that do not depend on the source prove nothing"
+
+
+def test_sentences_end_where_ours_end(bundle: Bundle, ctranslate2_folder: Path, lines: list[str]) -> None:
+    ids = [bundle.tokenizer.encode(line) for line in lines]
+    theirs = greedy_by_ctranslate2(ctranslate2_folder, [bundle.tokenizer.pieces(line) for line in ids])
+
+    assert theirs == [bundle.tokenizer.pieces(greedy(bundle, line)) for line in ids]
+    assert len({len(output) for output in theirs}) > 5
+
+
+def test_eos_may_come_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle(output_bias=True)
+    with torch.no_grad():
+        bundle.verifier.output.bias[EOS] = 100.0
+    to_ctranslate2(bundle, tmp_path / "model")
+
+    assert greedy_by_ctranslate2(tmp_path / "model", [["▁ka"]]) == [["</s>"]]
+
+
+def test_folder_is_complete(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle()
+    to_ctranslate2(bundle, tmp_path / "model")
+
+    assert (tmp_path / "model" / "tokenizer.model").read_bytes() == bundle.tokenizer.path.read_bytes()
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert (config["decoder_start_token"], config["eos_token"], config["add_source_eos"]) == ("<s>", "</s>", True)
+    assert config["max_positions"] == 64
+    assert json.loads((tmp_path / "model" / "shared_vocabulary.json").read_text()) == bundle.tokenizer.vocabulary()
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_quantization_leaves_the_bundle_alone(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle()
+    before = {name: value.clone() for name, value in bundle.verifier.state_dict().items()}
+    to_ctranslate2(bundle, tmp_path / "int8", quantization="int8")
+    to_ctranslate2(bundle, tmp_path / "float32")
+
+    assert all(torch.equal(before[name], value) for name, value in bundle.verifier.state_dict().items())
+    assert (tmp_path / "int8" / "model.bin").stat().st_size < (tmp_path / "float32" / "model.bin").stat().st_size / 2
+
+
+def test_all_problems_are_said_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle()
+    for name, value in (("activation", "tanh"), ("norm", "sandwich"), ("vocabulary_size", 7)):
+        object.__setattr__(bundle.verifier.config, name, value)
+
+    with pytest.raises(ModelError, match=r"norm 'sandwich'.*activation 'tanh'.*vocabulary of 7"):
+        to_ctranslate2(bundle, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_existing_folder_needs_force(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle()
+    to_ctranslate2(bundle, tmp_path / "model")
+    with pytest.raises(UsageError, match="--force"):
+        to_ctranslate2(bundle, tmp_path / "model")
+
+    (tmp_path / "model" / "left-over").touch()
+    to_ctranslate2(bundle, tmp_path / "model", force=True)
+    assert not (tmp_path / "model" / "left-over").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_force_replaces_no_other_folder(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(UsageError, match="not a CTranslate2 folder"):
+        to_ctranslate2(make_bundle(), tmp_path, force=True)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_unknown_quantization(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'int3'"):
+        to_ctranslate2(make_bundle(), tmp_path / "model", quantization="int3")

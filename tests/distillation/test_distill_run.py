@@ -1,0 +1,117 @@
+"""Shards: whole or not there, gone on with, guarded by their manifest."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.distillation.filters import Filters
+from specdec_cli.distillation.run import Progress, Summary, distill
+from specdec_cli.distillation.shards import Shards
+from specdec_cli.distillation.teacher import Translation
+from specdec_cli.errors import InputError, SpecdecError, UsageError
+
+SOURCES = [f"line {number} of the source" for number in range(10)]
+
+
+class FakeTeacher:
+    """Shouts, last line first; fails at the source `fails_at`, and says nothing for those in `silent_for`."""
+
+    def __init__(self, fails_at: str = "", silent_for: Sequence[str] = ()) -> None:
+        self.fails_at, self.silent_for = fails_at, silent_for
+        self.asked: list[str] = []
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        for index in reversed(range(len(sources))):
+            if sources[index] == self.fails_at:
+                raise SpecdecError("out of chalk")
+            self.asked.append(sources[index])
+            text = "" if sources[index] in self.silent_for else sources[index].upper()
+            yield index, Translation(text, 6, 6, True)
+
+
+def run(folder: Path, teacher: FakeTeacher, reports: list[Progress] | None = None) -> Summary:
+    shards = Shards(folder, {"beam_size": 5})
+    return distill(SOURCES, teacher, shards, Filters(), 4, (reports if reports is not None else []).append)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_everything_is_in_order(tmp_path: Path) -> None:
+    reports: list[Progress] = []
+    summary = run(tmp_path, FakeTeacher(), reports)
+
+    assert (tmp_path / "distilled.tsv").read_text() == "".join(f"{line}\t{line.upper()}\n" for line in SOURCES)
+    assert sorted(contents(tmp_path)) == sorted(
+        ["manifest.json", "distilled.tsv", *(f"shard-0000{i}.{kind}" for i in range(3) for kind in ("tsv", "json"))]
+    )
+    assert (summary.kept, summary.tokens) == (10, 60)
+    assert [report.lines for report in reports] == list(range(1, 11))
+    assert reports[-1].total == 10
+    assert reports[-1].seconds_left == 0
+
+
+def test_dropped_lines_are_counted(tmp_path: Path) -> None:
+    summary = run(tmp_path, FakeTeacher(silent_for=SOURCES[2:5]))
+
+    assert summary.kept == 7
+    assert summary.dropped == {"empty output": 3}
+    assert SOURCES[3] not in (tmp_path / "distilled.tsv").read_text()
+
+
+def test_a_stopped_run_keeps_whole_shards(tmp_path: Path) -> None:
+    with pytest.raises(SpecdecError, match="chalk"):
+        run(tmp_path, FakeTeacher(fails_at=SOURCES[5], silent_for=[SOURCES[0]]))
+    assert sorted(contents(tmp_path)) == ["manifest.json", "shard-00000.json", "shard-00000.tsv"]
+
+    teacher, reports = FakeTeacher(), list[Progress]()
+    summary = run(tmp_path, teacher, reports)
+    assert sorted(teacher.asked) == SOURCES[4:]
+    assert [report.lines for report in reports] == list(range(5, 11))
+    assert (summary.kept, summary.dropped, summary.tokens) == (9, {"empty output": 1}, 60)
+
+
+@pytest.mark.parametrize("lost", ["shard-00001.tsv", "shard-00001.json", "distilled.tsv"])
+def test_what_is_lost_is_made_again(tmp_path: Path, lost: str) -> None:
+    run(tmp_path, FakeTeacher())
+    before = contents(tmp_path)
+    (tmp_path / lost).unlink()
+
+    teacher = FakeTeacher()
+    run(tmp_path, teacher)
+    assert contents(tmp_path) == before
+    assert sorted(teacher.asked) == ([] if lost == "distilled.tsv" else SOURCES[4:8])
+
+
+def test_other_settings_are_refused(tmp_path: Path) -> None:
+    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
+    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
+    with pytest.raises(UsageError, match=r"manifest.json: begun with beam_size 5, not 1; compute_type 'float32', not 'int8'; use"):
+        Shards(tmp_path / "out", {"beam_size": 1, "compute_type": "int8", "max_length": 256})
+
+
+def test_another_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "distilled.tsv").write_text("precious\n")
+    with pytest.raises(UsageError, match=r"has no manifest\.json"):
+        Shards(tmp_path, {})
+    assert list(contents(tmp_path)) == ["distilled.tsv"]
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    run(tmp_path, FakeTeacher())
+    (tmp_path / "shard-00001.json").write_text(json.dumps({"sources": 4}))
+    with pytest.raises(InputError, match=r"shard-00001\.json"):
+        run(tmp_path, FakeTeacher())
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match=r"manifest\.json: not readable"):
+        run(tmp_path, FakeTeacher())
+
+
+def test_nothing_in_nothing_out(tmp_path: Path) -> None:
+    summary = distill([], FakeTeacher(), Shards(tmp_path, {}), Filters(), 4, list[Progress]().append)
+    assert (summary.kept, summary.dropped) == (0, Counter())
+    assert (tmp_path / "distilled.tsv").read_bytes() == b""

@@ -1,0 +1,111 @@
+"""The command line as a process: exit codes, streams, what is imported."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from specdec_cli import __version__
+from specdec_cli.app import COMMANDS, app
+
+HEAVY = {"torch", "numpy", "sentencepiece", "sacremoses", "sacrebleu", "ctranslate2", "safetensors", "lightning_fabric"}
+
+WITH_A_COMMAND = """
+import subprocess, sys
+from pathlib import Path
+from specdec_cli.app import app, main
+from specdec_cli.errors import *
+from specdec_cli.text.lines import LineWriter
+
+@app.command("try")
+def command() -> None:
+    {body}
+
+sys.argv = ["specdec", "try"]
+main()
+"""
+
+
+def run(body: str, stdout: str = "", unbuffered: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run a command whose function does `body`; stdout goes where the shell is told by `stdout`."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    if unbuffered:
+        environment["PYTHONUNBUFFERED"] = "1"
+    command = [sys.executable, "-W", "error", "-c", WITH_A_COMMAND.format(body=body)]
+    shell = ["bash", "-c", f'"$@" {stdout}; exit ${{PIPESTATUS[0]}}', "bash", *command]
+    return subprocess.run(shell, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(("error", "code"), [("SpecdecError", 1), ("UsageError", 2), ("InputError", 3), ("ModelError", 3)])
+def test_failures_have_a_message_and_a_code(error: str, code: int) -> None:
+    result = run(f"print('done so far'); raise {error}('a.txt, line 3: bad')")
+    assert (result.returncode, result.stdout, result.stderr) == (code, "done so far\n", "specdec: error: a.txt, line 3: bad\n")
+
+
+def test_an_interrupt_is_130() -> None:
+    result = run("raise KeyboardInterrupt")
+    assert (result.returncode, result.stderr) == (130, "")
+
+
+def test_the_unexpected_shows_where() -> None:
+    result = run("1 / 0")
+    assert result.returncode == 1
+    assert "Traceback" in result.stderr
+    assert "ZeroDivisionError" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[print('y' * 100) for _ in range(100000)]",
+        "import time; time.sleep(0.2); print('only at the end')",
+        "import rich; [rich.print('y' * 100) for _ in range(1000)]",
+        "writer = LineWriter(); [writer.write('y') for _ in range(100000)]",
+    ],
+)
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_a_closed_pipe_ends_quietly(body: str, unbuffered: bool) -> None:
+    result = run(body, "| head -c 0", unbuffered)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("body", ["print('lost')", "LineWriter().write('lost')"])
+def test_a_full_disk_is_no_success(body: str) -> None:
+    result = run(body, "> /dev/full")
+    assert (result.returncode, result.stderr) == (3, "specdec: error: stdout: No space left on device\n")
+
+
+def test_the_end_of_another_process_is_not_quiet() -> None:
+    child = "subprocess.Popen([sys.executable, '-c', ''], stdin=subprocess.PIPE, bufsize=0)"
+    result = run(f"p = {child}; p.wait(); p.stdin.write(b'x')")
+    assert result.returncode == 1
+    assert "BrokenPipeError" in result.stderr
+
+
+def test_wrong_use_is_2() -> None:
+    for arguments in (["--nix"], ["nix"], ["prepare"], ["prepare", "out", "--vocabulary-size", "x"]):
+        assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_tells_its_version() -> None:
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"specdec {__version__}\n"
+
+
+def test_runs_as_a_module() -> None:
+    result = subprocess.run([sys.executable, "-m", "specdec_cli", "-h"], capture_output=True, text=True, check=True)
+    assert "Usage: specdec [OPTIONS] COMMAND" in result.stdout
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = """
+import sys
+from specdec_cli.app import app, COMMANDS
+for arguments in [["--help"], *([name, "--help"] for name, _ in COMMANDS)]:
+    assert app(arguments, standalone_mode=False) == 0, arguments
+print(*sys.modules, file=sys.stderr)
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert HEAVY & set(result.stderr.split()) == set()
+    assert result.stdout.count("Usage: ") == 1 + len(COMMANDS)
