@@ -12,7 +12,29 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="prepare --version -h --help" ;;
+        "") words="translate prepare train-verifier train-drafter distill convert models --version -h --help" ;;
+        translate)
+            case $previous in
+                -m|--model) compopt -o dirnames; return ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --block-size) words="auto" ;;
+                --top-beta) return ;;
+                --tolerance) return ;;
+                --preset) words="exact high-quality high-efficiency" ;;
+                --beam-size) return ;;
+                --length-penalty) return ;;
+                --n-best) return ;;
+                --max-length) return ;;
+                --batch-size) words="auto" ;;
+                --device) words="auto cpu cuda" ;;
+                --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --threads) return ;;
+                --seed) return ;;
+                -o|--output) compopt -o default; return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+            esac
+            ;;
         prepare)
             case $previous in
                 --source) compopt -o default; return ;;
@@ -27,6 +49,67 @@ _specdec() {
                 --target-language) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
+            esac
+            ;;
+        train-verifier)
+            case $previous in
+                --data) compopt -o default; return ;;
+                --dev) compopt -o default; return ;;
+                --tokenizer) compopt -o default; return ;;
+                --recipe) compopt -o default; return ;;
+                --set) return ;;
+                --init) compopt -o dirnames; return ;;
+                --source-language) return ;;
+                --target-language) return ;;
+                --devices) return ;;
+                --device) words="auto cpu cuda" ;;
+                --threads) return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --devices --device --threads -q --quiet -h --help" ;;
+            esac
+            ;;
+        train-drafter)
+            case $previous in
+                --dev) compopt -o default; return ;;
+                -m|--model) compopt -o dirnames; return ;;
+                --data) compopt -o default; return ;;
+                --recipe) compopt -o default; return ;;
+                --set) return ;;
+                --devices) return ;;
+                --device) words="auto cpu cuda" ;;
+                --threads) return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--dev -m --model --data --recipe --set --simulate --devices --device --threads -q --quiet -h --help" ;;
+            esac
+            ;;
+        distill)
+            case $previous in
+                --beam-size) return ;;
+                --length-penalty) return ;;
+                --max-length) return ;;
+                --max-source-length) return ;;
+                --quantization) return ;;
+                --shard-lines) return ;;
+                --batch-tokens) return ;;
+                --device) words="auto cpu cuda" ;;
+                --threads) return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet -h --help" ;;
+            esac
+            ;;
+        convert)
+            case $previous in
+                --from) return ;;
+                --to) words="bundle ctranslate2" ;;
+                --quantization) return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--from --to --quantization --force -q --quiet -h --help" ;;
+            esac
+            ;;
+        models)
+            case $previous in
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="-h --help" ;;
             esac
             ;;
     esac

@@ -11,10 +11,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from specdec_cli import __version__
-from specdec_cli.commands import prepare
+from specdec_cli.commands import convert, distill, models, prepare, train_drafter, train_verifier, translate
 from specdec_cli.errors import InputError, SpecdecError
 
-COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (("prepare", prepare.prepare),)
+# In the order of the help; the modules import torch and its like only when a command runs.
+COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("translate", translate.translate),
+    ("prepare", prepare.prepare),
+    ("train-verifier", train_verifier.train_verifier),
+    ("train-drafter", train_drafter.train_drafter),
+    ("distill", distill.distill),
+    ("convert", convert.convert),
+    ("models", models.models),
+)
 
 
 class _Command(TyperCommand):

@@ -1,5 +1,6 @@
 """Static completions for bash, zsh and fish, made from the command line itself: `python -m specdec_cli.completions FOLDER`."""
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ _specdec() {{
     local curcontext="$curcontext" state line
     typeset -A opt_args
     _arguments -C \\
-{"".join(f"        {_zsh_option(option)} {chr(92)}{chr(10)}" for option in root.options)}\
+        {" ".join(_zsh_option(option) for option in root.options)} \\
         '1:command:->command' '*::argument:->argument'
     case $state in
         command)
@@ -127,7 +128,7 @@ def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) 
     context = command.context_class(command, parent=parent, **command.context_settings)
     parameters = [parameter for parameter in command.get_params(context) if not getattr(parameter, "hidden", False)]
     options = tuple(_option(parameter) for parameter in parameters if isinstance(parameter, TyperOption))
-    takes_files = any(_is_path(parameter) for parameter in parameters if isinstance(parameter, TyperArgument))
+    takes_files = any(_files(parameter) != "text" for parameter in parameters if isinstance(parameter, TyperArgument))
     return CompletedCommand(name, _first_sentence(command.help or ""), options, takes_files)
 
 
@@ -142,14 +143,15 @@ def _option(parameter: TyperOption) -> CompletedOption:
     choices = tuple(map(str, parameter.type_descriptor.choices or words))
     if choices:
         return CompletedOption(names, help_text, "choice", choices)
-    if metavar in ("BUNDLE", "FOLDER"):
-        return CompletedOption(names, help_text, "folder")
-    return CompletedOption(names, help_text, "file" if _is_path(parameter) else "text")
+    return CompletedOption(names, help_text, _files(parameter))
 
 
-def _is_path(parameter: TyperOption | TyperArgument) -> bool:
-    annotation = parameter.type_descriptor.annotation
-    return annotation is Path or Path in get_args(annotation)
+def _files(parameter: TyperOption | TyperArgument) -> Literal["file", "folder", "text"]:
+    """What the value names, by its type or the words of its metavar."""
+    annotation, words = parameter.type_descriptor.annotation, set(re.findall("[A-Z]+", parameter.metavar or ""))
+    if words & {"BUNDLE", "FOLDER"}:
+        return "folder"
+    return "file" if annotation is Path or Path in get_args(annotation) or words & {"FILE", "TSV", "TOML"} else "text"
 
 
 def _first_sentence(text: str) -> str:

@@ -35,6 +35,10 @@ def complete(*words: str) -> list[str]:
 
 def test_bash_completes_commands_options_and_values() -> None:
     assert complete("prep") == ["prepare"]
+    assert complete("translate", "--device", "c") == ["cpu", "cuda"]
+    assert complete("translate", "--device", "=", "c") == ["cpu", "cuda"]
+    assert complete("translate", "--decoding", "specdec") == ["specdec", "specdec++"]
+    assert complete("translate", "--block-size", "") == ["auto"]
     assert "--version" in complete("--")
     assert complete("prepare", "--vocab") == ["--vocabulary-size"]
     assert complete("prepare", "--vocabulary-size", "") == []

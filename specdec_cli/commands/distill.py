@@ -27,6 +27,7 @@ MaxSourceLengthOption = Annotated[
     int | None,
     typer.Option(
         "--max-source-length",
+        metavar="N",
         min=1,
         help="Tokens of a source at most, the end of sentence included; longer ones are dropped.",
         show_default="the bundle's",
@@ -51,10 +52,16 @@ KeepCopiesOption = Annotated[
     ),
 ]
 ShardLinesOption = Annotated[
-    int, typer.Option("--shard-lines", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=options.OUTPUT_PANEL)
+    int,
+    typer.Option(
+        "--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=options.OUTPUT_PANEL
+    ),
 ]
 BatchTokensOption = Annotated[
-    int, typer.Option("--batch-tokens", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=options.MACHINE_PANEL)
+    int,
+    typer.Option(
+        "--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=options.MACHINE_PANEL
+    ),
 ]
 
 
@@ -63,7 +70,7 @@ def distill(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder; a stopped run goes on there.", show_default=False)],
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
+        typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
     ] = None,
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
@@ -89,7 +96,7 @@ def distill(
     filters = Filters(keep_copies=keep_copies or model.task != "translate")
     summary = _run(model, output, files or [], search, resources, filters, shard_lines, quiet)
     if not quiet:
-        _print_summary(summary, output)
+        _print_summary(summary)
 
 
 def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
@@ -127,13 +134,9 @@ def _progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
 
     shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    columns = (
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("lines  {task.fields[speed]}"),
-    )
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("lines  {task.fields[speed]}"))
     with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
-        task = bar.add_task("distill", speed="")
+        task = bar.add_task("distill", total=None, speed="")
 
         def report(state: Progress) -> None:
             bar.update(task, completed=state.lines, total=state.total, speed=_speed(state))
@@ -152,16 +155,17 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
-def _print_summary(summary: Summary, output: Path) -> None:
+def _print_summary(summary: Summary) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("lines", "", title=f"{output / DISTILLED}", title_justify="left")
-    table.columns[1].justify = "right"
-    table.add_row("read", f"{summary.kept + summary.dropped.total():,}")
+    table = Table(show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("lines read", f"{summary.kept + summary.dropped.total():,}")
     for reason, count in summary.dropped.most_common():
         table.add_row(f"dropped: {reason}", f"{count:,}")
-    table.add_row("kept", f"{summary.kept:,}")
+    table.add_row(f"kept, in {DISTILLED}", f"{summary.kept:,}")
     table.add_row("teacher's tokens", f"{summary.tokens:,}")
     table.add_row("time of this run", _duration(summary.seconds))
     Console(stderr=True).print(table)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
 SHIPPED = Path(__file__).parent.parent / "bundles"
+RECIPES = Path(__file__).parent.parent / "recipes"
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,14 @@ def open_bundle(name: str, machine: Machine) -> "Bundle":
             for weight in module.parameters():
                 weight.requires_grad_(False)
     return bundle
+
+
+def find_recipe(name: str | None) -> Path | None:
+    """The file of a recipe: a path, or the name of one that ships. Raises UsageError saying which names there are."""
+    if name is None or Path(name).exists():
+        return None if name is None else Path(name)
+    shipped = RECIPES / f"{name}.toml"
+    if not shipped.exists():
+        known = ", ".join(sorted(path.stem for path in RECIPES.glob("*.toml")))
+        raise UsageError(f"--recipe {name}: no such file, and none of the recipes that ship: {known}")
+    return shipped

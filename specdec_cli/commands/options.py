@@ -4,7 +4,7 @@ A default of None stands for what the bundle says; the value `auto` for what sui
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -54,7 +54,8 @@ DecodingOption = Annotated[
     Decoding,
     typer.Option(
         "--decoding",
-        help="How to decode. All give greedy's output in fewer steps, except beam, drafter (the drafter alone) and specdec++ (tolerant).",
+        metavar="NAME",
+        help=f"How to decode. One of {', '.join(get_args(Decoding))}; all but beam, specdec++ and drafter give greedy's output.",
         rich_help_panel=DECODING_PANEL,
     ),
 ]
@@ -93,7 +94,12 @@ ToleranceOption = Annotated[
 ]
 PresetOption = Annotated[
     Preset | None,
-    typer.Option("--preset", help="Set --top-beta and --tolerance together.", rich_help_panel=DECODING_PANEL),
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Set --top-beta and --tolerance together. One of exact, high-quality, high-efficiency.",
+        rich_help_panel=DECODING_PANEL,
+    ),
 ]
 BeamSizeOption = Annotated[
     int,

@@ -22,7 +22,7 @@ WINDOW = 16
 
 
 def translate(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="Text files, .gz and .xz too; stdin without any.")] = None,
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")] = None,
     model: options.ModelOption = "en-de",
     decoding: options.DecodingOption = "auto",
     block_size: options.BlockSizeOption = None,
@@ -32,7 +32,8 @@ def translate(
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
     n_best: Annotated[
-        int, typer.Option("--n-best", min=1, help="With --json and beam: hypotheses a line.", rich_help_panel=options.OUTPUT_PANEL)
+        int,
+        typer.Option("--n-best", metavar="N", min=1, help="With --json and beam: hypotheses a line.", rich_help_panel=options.OUTPUT_PANEL),
     ] = 1,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",

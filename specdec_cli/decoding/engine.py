@@ -20,9 +20,9 @@ class Engine:
         self.settings = settings
         self.verifier = Verifier(bundle.verifier)
         self._onlooker = onlooker
-        self._drafter: Drafter = NoDrafter()
+        self.drafter: Drafter = NoDrafter()
         if settings.block_size and bundle.drafter is not None:
-            self._drafter = Block(bundle.drafter, settings.block_size)
+            self.drafter = Block(bundle.drafter, settings.block_size)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each comes as soon as it is done, in no particular order."""
@@ -38,4 +38,4 @@ class Engine:
             options = BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, settings.batch_size, settings.max_length)
             return beam_search([self.verifier], sentences, options)
         loop = LoopOptions(settings.rule, settings.batch_size, settings.max_length, settings.with_scores)
-        return decode(self.verifier, self._drafter, sentences, loop, self._onlooker)
+        return decode(self.verifier, self.drafter, sentences, loop, self._onlooker)

@@ -60,9 +60,14 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info))
 
 
+def read_info(folder: Path) -> BundleInfo:
+    """The description of a bundle, without its weights. Raises ModelError."""
+    return _read_config(BundleInfo, folder / "bundle.json", FORMAT)
+
+
 def load_bundle(folder: Path) -> Bundle:
     """Load a bundle and check every shape. Raises ModelError that names the file and what is wrong with it."""
-    info = _read_config(BundleInfo, folder / "bundle.json", FORMAT)
+    info = read_info(folder)
     tokenizer = Subwords(folder / "tokenizer.model")
     config_file = folder / "verifier" / "config.json"
     config = _read_config(TransformerConfig, config_file)

@@ -6,16 +6,15 @@ from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.config import config_from_dict
 from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.transformer import DecoderLayer, Memory, Transformer, project_memory
+from specdec_cli.model.transformer import DecoderLayer, Encoder, Memory, Transformer, project_memory
 from specdec_cli.text.subwords import MASK
-
-Prefix = Literal["states", "own"]
 
 
 @dataclass(frozen=True)
@@ -24,20 +23,35 @@ class DrafterConfig:
 
     `max_block` is the largest block size K; `chain` the width of the link between neighbouring slots
     (0: slots are independent, as in the papers) and `candidates` how many tokens a slot it chooses from.
+    The papers' drafter has an unshifted layout (the block is masks alone, each at the place of the token it
+    predicts), a soft copy of the source in its masks, and an encoder of its own.
+    Raises ModelError for what does not go together.
     """
 
-    prefix: Prefix = "states"
+    prefix: Literal["states", "own"] = "states"
     layers: int = 1
     feed_forward: int = 1536
     max_block: int = 10
     chain: int = 256
     candidates: int = 8
+    layout: Literal["shifted", "unshifted"] = "shifted"
+    source_copy: bool = False
+    encoder: Literal["shared", "own"] = "shared"
 
     def __post_init__(self) -> None:
-        if self.prefix not in ("states", "own"):
-            raise ModelError(f"a drafter's prefix is 'states' or 'own', not {self.prefix!r}")
+        choices = {"prefix": ("states", "own"), "layout": ("shifted", "unshifted"), "encoder": ("shared", "own")}
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise ModelError(f"a drafter's {name} is {' or '.join(known)}, not {getattr(self, name)!r}")
         if self.layers < 1 or self.max_block < 1:
             raise ModelError("a drafter needs at least one layer and a block of at least one token")
+        if self.layout == "unshifted" and self.prefix == "states":
+            raise ModelError("an unshifted drafter needs layers of its own: the last token has no state yet")
+
+    @property
+    def offset(self) -> int:
+        """Where a block begins, counted from the position of the last accepted token."""
+        return 1 if self.layout == "unshifted" else 0
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, for JSON."""
@@ -49,13 +63,23 @@ class DrafterConfig:
         return config_from_dict(cls, values)
 
 
+@dataclass
+class SourceView:
+    """What a drafter keeps of the sources: keys and values (B, M, 2, H, D) a layer, their additive mask
+    (B, 1, 1, M), and the source's embeddings (B, M, W) without positions, of no columns unless it copies."""
+
+    keys_values: list[Tensor]
+    mask: Tensor
+    embeddings: Tensor
+
+
 class BlockDrafter(nn.Module):
     """A non-autoregressive drafter, prefix causal and block bidirectional (after GAD, Section 3.1).
 
     The block is the last accepted token and masks; slot j stands at the position of the token before the one
-    it predicts, as in the verifier. Embeddings, encoder and output projection are the verifier's.
-    Unlike the papers' drafter it never looks from the prefix into the block, so that the prefix is cached;
-    and a slot may condition on the token chosen for the slot before it (`Chain`).
+    it predicts, as in the verifier. Embeddings, output projection and (unless it has its own) encoder are the
+    verifier's. Unlike the papers' drafter it never looks from the prefix into the block, so that the prefix is
+    cached; and a slot may condition on the token chosen for the slot before it (`Chain`).
     """
 
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
@@ -74,6 +98,10 @@ class BlockDrafter(nn.Module):
             self.previous_state = nn.Linear(width, width)
         else:
             self.prefix_mark = nn.Parameter(torch.zeros(width))
+        if config.source_copy:
+            self.copy_query = nn.Linear(width, width, bias=False)
+        if config.encoder == "own":
+            self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.vocabulary_size, width), dropout)
         self.chain = Chain(width, config.chain) if config.chain else None
 
     @property
@@ -81,9 +109,22 @@ class BlockDrafter(nn.Module):
         """The model it drafts for."""
         return self._verifier[0]
 
-    def memory_keys_values(self, memory: Memory) -> list[Tensor]:
-        """Keys and values (B, M, 2, H, D) of the encoder's states, one a layer."""
-        return project_memory(self.layers, memory.states)
+    def initialize_from_verifier(self) -> None:
+        """Take over the verifier's encoder, if it has its own, and as many of its decoder layers as fit in shape."""
+        verifier = self.verifier
+        if self.config.encoder == "own":
+            self.encoder.load_state_dict(verifier.encoder.state_dict())
+        if self.config.prefix == "own" and self.config.feed_forward == verifier.config.feed_forward:
+            for layer, model in zip(self.layers, verifier.layers, strict=False):
+                layer.load_state_dict(model.state_dict())
+
+    def read_source(self, source: Tensor, memory: Memory) -> SourceView:
+        """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`."""
+        states = self.encoder(source)[0] if self.config.encoder == "own" else memory.states
+        embeddings = states[:, :, :0]
+        if self.config.source_copy:
+            embeddings = self.verifier.embedding.tokens(source) * self.verifier.embedding.scale
+        return SourceView(project_memory(self.layers, states), memory.mask, embeddings)
 
     def project_states(self, states: Tensor) -> Sequence[Tensor]:
         """Keys and values (B, Q, 2, H, D) of the verifier's top states (B, Q, W), one a layer."""
@@ -91,31 +132,44 @@ class BlockDrafter(nn.Module):
         parts = projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
         return parts.unbind(2)
 
-    def embed_block(self, last: Tensor, positions: Tensor, previous: Tensor | None, shown: Tensor | None = None) -> Tensor:
-        """Inputs (N, k, W) of blocks at `positions` (N, k).
+    def embed_block(
+        self, last: Tensor, positions: Tensor, view: SourceView, previous: Tensor | None, shown: Tensor | None = None
+    ) -> Tensor:
+        """Inputs (B, M, k, W) of M blocks a row at `positions` (B, M, k).
 
-        `last` (N,) is the last accepted token, `previous` (N, W) the verifier's state that predicted it
-        (zeros at the start of a sentence); `shown` (N, k), where not negative, stands in place of masks.
+        `last` (B, M) is the last accepted token, `previous` (B, M, W) the verifier's state that predicted it
+        (zeros at the start of a sentence); `shown` (B, M, k), where not negative, stands in place of masks.
         """
-        masks = torch.full_like(positions, MASK)
-        masks[:, 0] = last
+        ids = torch.full_like(positions, MASK)
+        if self.config.offset == 0:
+            ids[..., 0] = last
         if shown is not None:
-            masks = torch.where(shown >= 0, shown, masks)
-        x: Tensor = self.verifier.embedding(masks, positions) + self.slots[: positions.shape[1]]
+            ids = torch.where(shown >= 0, shown, ids)
+        x: Tensor = self.verifier.embedding(ids, positions) + self.slots[: positions.shape[2]]
         if previous is not None:
-            x = x + self.previous_state(previous)[:, None]
+            x = x + self.previous_state(previous)[:, :, None]
+        if self.config.source_copy:
+            x = x + self._copy(view, positions.flatten(1)).view_as(x)
         output: Tensor = self.dropout(x)
         return output
+
+    def _copy(self, view: SourceView, positions: Tensor) -> Tensor:
+        """A soft copy of the source for `positions` (B, Q): attention from position to position (GAD's code, not its text)."""
+        table = self.verifier.embedding.positions
+        keys = view.embeddings + table[: view.embeddings.shape[1]]
+        scores = self.copy_query(F.embedding(positions, table)) @ keys.transpose(1, 2) + view.mask[:, 0]
+        copied: Tensor = scores.softmax(-1) @ view.embeddings
+        return copied
 
     def embed_prefix(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Inputs (B, T, W) of prefix tokens, for layers of the drafter's own."""
         output: Tensor = self.dropout(self.verifier.embedding(ids, positions) + self.prefix_mark)
         return output
 
-    def run(self, x: Tensor, mask: Tensor, memory: Sequence[Tensor], memory_mask: Tensor, stores: Sequence[KeyStore | None]) -> Tensor:
+    def run(self, x: Tensor, mask: Tensor, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
         """The layers over inputs (B, Q, W) under an additive mask (B, 1, Q, S): states (B, Q, W)."""
-        for layer, keys_values, store in zip(self.layers, memory, stores, strict=True):
-            x = layer(x, mask, keys_values, memory_mask, store)
+        for layer, keys_values, store in zip(self.layers, view.keys_values, stores, strict=True):
+            x = layer(x, mask, keys_values, view.mask, store)
         states: Tensor = self.norm(x)
         return states
 

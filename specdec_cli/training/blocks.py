@@ -13,8 +13,9 @@ from specdec_cli.model.transformer import Memory, Transformer, additive_mask
 
 @dataclass(frozen=True)
 class Sentences:
-    """What the frozen verifier knows of B sentences: `prefix` (B, T) begins with the decoder start, `states` (B, T, W)."""
+    """What the frozen verifier knows of B sentences: `source` (B, S), `prefix` (B, T) from the decoder start on, `states` (B, T, W)."""
 
+    source: Tensor
     prefix: Tensor
     states: Tensor
     memory: Memory
@@ -37,7 +38,7 @@ def read_sentences(verifier: Transformer, source: Tensor, target: Tensor) -> Sen
     positions = torch.arange(prefix.shape[1], device=prefix.device)
     memory = verifier.encode(source)
     causal = additive_mask(positions <= positions[:, None], memory.states.dtype)[None, None]
-    return Sentences(prefix, verifier.decode(prefix, positions, causal, memory), memory)
+    return Sentences(source, prefix, verifier.decode(prefix, positions, causal, memory), memory)
 
 
 def block_states(
@@ -46,22 +47,22 @@ def block_states(
     """The drafter's states (B, M, K, W) of blocks of K = `slots` tokens after the prefixes of `cuts` (B, M) tokens.
 
     Only the first `visible` slots of a block can be seen: the others are as good as absent. The layout is
-    `[prefix | block 1 | ... | block M]`; a slot of cut c stands at position c + j, sees the prefix before c
-    and its own block. `shown` (B, M, K), where not negative, are tokens to put in place of masks (glancing).
+    `[prefix | block 1 | ... | block M]`; a slot of cut c stands at position c + j (c + j + 1 if unshifted),
+    sees the prefix before its block's first position, and its own block. `shown` (B, M, K), where not
+    negative, are tokens to put in place of masks (glancing).
     """
     rows, count = cuts.shape
-    positions = cuts[..., None] + torch.arange(slots, device=cuts.device)
+    begin = cuts + network.config.offset
+    positions = begin[..., None] + torch.arange(slots, device=cuts.device)
     positions = positions.clamp_max(network.verifier.config.max_positions - 1)
     last = sentences.prefix.gather(1, cuts)
     previous = None
     if network.config.prefix == "states":
         before = (cuts - 1).clamp_min(0)[..., None].expand(-1, -1, sentences.states.shape[2])
         previous = sentences.states.gather(1, before) * (cuts > 0)[..., None]
-        previous = previous.flatten(0, 1)
-    given = None if shown is None else shown.flatten(0, 1)
-    x = network.embed_block(last.flatten(), positions.flatten(0, 1), previous, given).view(rows, count * slots, -1)
-    mask = _block_mask(cuts, sentences.prefix.shape[1], slots, visible)
-    memory = network.memory_keys_values(sentences.memory)
+    view = network.read_source(sentences.source, sentences.memory)
+    x = network.embed_block(last, positions, view, previous, shown).flatten(1, 2)
+    mask = _block_mask(begin, sentences.prefix.shape[1], slots, visible)
     stores: Sequence[KeyStore | None]
     if network.config.prefix == "states":
         stores = [_Beside(keys_values) for keys_values in network.project_states(sentences.states)]
@@ -73,15 +74,15 @@ def block_states(
         unseen = causal.new_zeros(rows, length, count * slots)
         mask = torch.cat([torch.cat([causal, unseen], dim=2), mask], dim=1)
         stores = [None] * network.config.layers
-    states = network.run(x, additive_mask(mask, x.dtype)[:, None], memory, sentences.memory.mask, stores)
+    states = network.run(x, additive_mask(mask, x.dtype)[:, None], view, stores)
     return states[:, -count * slots :].view(rows, count, slots, -1)
 
 
-def _block_mask(cuts: Tensor, length: int, slots: int, visible: int) -> Tensor:
-    """What a slot sees (B, M * K, T + M * K): the prefix before its cut, and its own block."""
-    rows, count = cuts.shape
-    owner = torch.arange(count * slots, device=cuts.device) // slots
-    slot = torch.arange(count * slots, device=cuts.device) % slots
-    prefix = torch.arange(length, device=cuts.device) < cuts.repeat_interleave(slots, dim=1)[..., None]
+def _block_mask(begin: Tensor, length: int, slots: int, visible: int) -> Tensor:
+    """What a slot sees (B, M * K, T + M * K): the prefix before its block begins (B, M), and its own block."""
+    rows, count = begin.shape
+    owner = torch.arange(count * slots, device=begin.device) // slots
+    slot = torch.arange(count * slots, device=begin.device) % slots
+    prefix = torch.arange(length, device=begin.device) < begin.repeat_interleave(slots, dim=1)[..., None]
     block = (owner == owner[:, None]) & ((slot < visible) | (slot == slot[:, None]))
     return torch.cat([prefix, block.expand(rows, -1, -1)], dim=2)

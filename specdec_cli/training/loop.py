@@ -191,3 +191,11 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         name: torch.stack([s[name].float() for s in snapshots]).mean(0).to(value.dtype) if value.is_floating_point() else value
         for name, value in snapshots[-1].items()
     }
+
+
+def start(run: RunSettings, device: str, devices: int) -> Fabric:
+    """Begin a run on `devices` processes: seed it, and settle the precision."""
+    fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
+    fabric.launch()
+    fabric.seed_everything(run.seed, verbose=False)
+    return fabric

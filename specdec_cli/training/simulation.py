@@ -35,8 +35,9 @@ def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size:
     rounds = tokens = 0
     right = torch.zeros(block_size)
     cuts_seen = 0
+    device = network.slots.device
     for source, target, lengths in _batches(outputs, network.verifier.config.padding):
-        agreed = _agreement(network, source, target, block_size)
+        agreed = _agreement(network, source.to(device), target.to(device), block_size).cpu()
         for row, length in zip(agreed, lengths, strict=True):
             counts = row[:length].tolist()
             right += torch.stack([(row[:length] > j).sum() for j in range(block_size)])

@@ -8,20 +8,20 @@ from torch import Tensor
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.errors import UsageError
 from specdec_cli.model.cache import Cache
-from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter import BlockDrafter, SourceView
 from specdec_cli.model.transformer import additive_mask
 
 
 @dataclass
 class BlockState:
-    """The drafter's record: its cache, keys and values of the memory, and what the next block starts from.
+    """The drafter's record: its cache, its view of the source, and what the next block starts from.
 
     `previous` (B, W) is the verifier's state that predicted the last token; `fed` (B,) counts the prefix
     tokens that layers of its own have seen (only those below it are valid in the cache).
     """
 
     cache: Cache
-    memory: list[Tensor]
+    view: SourceView
     previous: Tensor
     fed: Tensor
 
@@ -40,14 +40,15 @@ class Block:
         network, rows = self.network, state.tokens.shape[0]
         states = state.memory.states
         cache = Cache.empty(network.config.layers, rows, state.cache.capacity, network.heads, network.head_width, states)
-        return BlockState(cache, network.memory_keys_values(state.memory), states.new_zeros(rows, states.shape[2]), state.lengths - 1)
+        view = network.read_source(state.source, state.memory)
+        return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths - 1)
 
     def propose(self, state: State) -> Draft:
         """A block (B, k) after the last accepted token."""
         own: BlockState = state.drafting
         last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
         steps = torch.arange(self.block_size, device=last.device)
-        block = (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
+        block = (state.lengths[:, None] - 1 + self.network.config.offset + steps).clamp_max(state.cache.capacity - 1)
         if self.network.config.prefix == "states":
             states = self._over_states(state, own, last, block)
         else:
@@ -67,24 +68,25 @@ class Block:
         own.previous = scores.states.gather(1, last)[:, 0]
 
     def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
-        x = self.network.embed_block(last, block, own.previous)
+        x = self.network.embed_block(last[:, None], block[:, None], own.view, own.previous[:, None])[:, 0]
         mask = self._visible(state, block[:, -1:], x)
-        return self.network.run(x, mask, own.memory, state.memory.mask, own.cache.at(block))
+        return self.network.run(x, mask, own.view, own.cache.at(block))
 
     def _over_own_prefix(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
         # Catch up with what was accepted since, then the block; both at consecutive positions.
-        behind = state.lengths - 1 - own.fed
+        begin = state.lengths - 1 + self.network.config.offset
+        behind = begin - own.fed
         most = int(behind.max())
         steps = torch.arange(most + self.block_size, device=last.device)
         positions = (own.fed[:, None] + steps).clamp_max(state.cache.capacity - 1)
         prefix = self.network.embed_prefix(state.tokens.gather(1, positions), positions)
-        blocks = self.network.embed_block(last, block, None)
+        blocks = self.network.embed_block(last[:, None], block[:, None], own.view, None)[:, 0]
         slot = steps - behind[:, None]
         places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
         last_visible = torch.where(slot >= 0, block[:, -1:], positions)
-        states = self.network.run(x, self._visible(state, last_visible, x), own.memory, state.memory.mask, own.cache.at(positions))
-        own.fed = state.lengths - 1
+        states = self.network.run(x, self._visible(state, last_visible, x), own.view, own.cache.at(positions))
+        own.fed = begin
         chosen = behind[:, None] + torch.arange(self.block_size, device=last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
 

@@ -1,0 +1,61 @@
+# `make demo` and `make test` work on a fresh machine with Python 3.11 or later; the first run installs into .venv.
+# On Linux without a GPU, PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu" saves a large download.
+PYTHON ?= python3
+PIP_ARGS ?=
+PREFIX ?= $(HOME)/.local
+BIN := .venv/bin
+BASH := $(PREFIX)/share/bash-completion/completions
+ZSH := $(PREFIX)/share/zsh/site-functions
+FISH := $(PREFIX)/share/fish/vendor_completions.d
+
+.PHONY: help demo test check format bench completions golden install uninstall clean
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/installed ## Translate a few lines, and see how many steps it took
+	$(BIN)/specdec translate --stats tests/data/demo.en
+
+test: .venv/installed ## Run all tests
+	$(BIN)/pytest
+
+check: .venv/installed ## Look for mistakes in style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: .venv/installed ## Format the code
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: .venv/installed ## Measure the decoders on the built-in sample
+	$(BIN)/specdec bench
+
+completions: .venv/installed ## Make the shell completions anew from the command line
+	$(BIN)/python -m specdec_cli.completions completions
+
+golden: .venv/installed ## Write the help texts that the tests compare with anew
+	rm -f tests/golden/help/*.txt
+	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py
+
+install: ## Install the command and its completions for this user (PREFIX=~/.local)
+	$(PYTHON) -m venv $(PREFIX)/share/specdec
+	$(PREFIX)/share/specdec/bin/pip install --quiet $(PIP_ARGS) .
+	mkdir -p $(PREFIX)/bin $(BASH) $(ZSH) $(FISH)
+	ln -sf $(PREFIX)/share/specdec/bin/specdec $(PREFIX)/bin/specdec
+	cp completions/specdec.bash $(BASH)/specdec
+	cp completions/_specdec $(ZSH)/_specdec
+	cp completions/specdec.fish $(FISH)/specdec.fish
+
+uninstall: ## Take away what `make install` put there
+	rm -rf $(PREFIX)/share/specdec
+	rm -f $(PREFIX)/bin/specdec $(BASH)/specdec $(ZSH)/_specdec $(FISH)/specdec.fish
+
+clean: ## Remove .venv and caches
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet $(PIP_ARGS) -e '.[dev]'
+	touch $@

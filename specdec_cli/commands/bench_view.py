@@ -1,0 +1,76 @@
+"""What `specdec bench` prints."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table as RichTable
+
+from specdec_cli.evaluation.report import Table
+
+_WIDE = 200
+_HEADER_WIDTH = 10
+
+
+class View:
+    """Prints to stdout, as tables for a terminal or in Markdown."""
+
+    def __init__(self, markdown: bool) -> None:
+        self._markdown = markdown
+        # Without a terminal there is no edge to break lines at.
+        self._console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+
+    def paragraph(self, *lines: str) -> None:
+        """Some lines of text."""
+        for line in lines:
+            # Two spaces at the end of a line keep it a line in Markdown.
+            self._console.print(line + "  " * self._markdown, soft_wrap=True, markup=False)
+        if self._markdown:
+            self._console.print()
+
+    def table(self, table: Table) -> None:
+        """A table of results."""
+        if self._markdown:
+            self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
+            return
+        shown = RichTable(box=SIMPLE_HEAD)
+        for place, column in enumerate(table.columns):
+            justify = "left" if place < table.names else "right"
+            shown.add_column("\n".join(wrap(column, _HEADER_WIDTH)), justify=justify, no_wrap=True)
+        for row in table.rows:
+            shown.add_row(*row)
+        self._console.print(shown)
+
+
+def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
+    """Machine, versions and input in a few words."""
+    place = environment["gpu"] or f"{environment['cpu']}, {environment['cores']} cores, {environment['threads']} threads"
+    versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
+    return [
+        f"{place}; {environment['device']}, {environment['precision']}",
+        f"{versions}; {environment['date']}",
+        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences; "
+        f"medians of {environment['repetitions']}",
+    ]
+
+
+@contextmanager
+def progress(runs: int, quiet: bool) -> Iterator[Callable[[], None]]:
+    """A bar on stderr where somebody looks at it; to be called once for each run."""
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    # Drawn only between runs, for a bar that moves by itself takes time from what is measured.
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, disable=not shown) as bar:
+        task = bar.add_task("bench", total=runs)
+
+        def report() -> None:
+            bar.advance(task)
+            bar.refresh()
+
+        bar.refresh()
+        yield report

@@ -1,0 +1,34 @@
+"""`specdec models`: which bundles there are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specdec_cli.commands.loading import SHIPPED, find_bundle, shipped_bundles
+
+
+def models(
+    names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe; all that ship without any.")] = None,
+) -> None:
+    """Show bundles: what they translate, how they decode, how large they are, what they were trained on."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from specdec_cli.model.bundle import read_info
+
+    table = Table("bundle", "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold")
+    for name in names or shipped_bundles():
+        folder = find_bundle(name)
+        info = read_info(folder)
+        languages = f"{info.source_language} to {info.target_language}"
+        table.add_row(
+            name, info.task, languages, info.decoding, str(info.block_size or "-"), f"{_megabytes(folder):.1f}", info.licence or "-"
+        )
+    Console().print(table)
+    if not names and not shipped_bundles():
+        typer.echo(f"no bundles in {SHIPPED}", err=True)
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

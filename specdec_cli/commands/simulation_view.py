@@ -1,0 +1,42 @@
+"""What `train-drafter --simulate` prints: whether a drafter pays on this machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.table import Table
+
+from specdec_cli.commands.loading import Machine
+from specdec_cli.errors import UsageError
+from specdec_cli.evaluation.costs import measure_round_costs
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.simulation import simulate
+
+MARGIN = 1.15
+"""A drafter is worth shipping for a machine where it beats break-even by this factor."""
+
+
+def print_simulation(console: Console, bundle: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine) -> None:
+    """Tokens per round, break-even and milliseconds a line for every block size, on each set."""
+    if bundle.drafter is None:
+        raise UsageError("--simulate: this bundle has no drafter")
+    sizes = range(1, bundle.drafter.config.max_block + 1)
+    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
+    costs = measure_round_costs(bundle, sources, sizes)
+    for name, pairs in held_out.items():
+        tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
+        greedy = costs.encode + tokens * costs.greedy
+        title = f"{name}: {len(pairs)} lines of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
+        table = Table("block size", "tokens per round", "break-even", "margin", "ms a round", "ms a line", "speedup", title=title)
+        for size in sizes:
+            result = simulate(bundle.drafter, pairs, size)
+            line = costs.encode + tokens / result.tokens_per_round * costs.rounds[size]
+            margin = result.tokens_per_round / costs.break_even(size)
+            cells = (result.tokens_per_round, costs.break_even(size), margin, costs.rounds[size], line, greedy / line)
+            table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
+        console.print(table)
+    settings = ", ".join(f"{key} {value}" for key, value in asdict(machine).items())
+    console.print(
+        f"{settings}; encoding {costs.encode:.2f} ms, a greedy round {costs.greedy:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
+    )

@@ -1,0 +1,89 @@
+"""`specdec train-drafter`: a block drafter for a verifier, or the simulation that says whether it pays."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specdec_cli.commands import options
+from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
+from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.training.batches import SentencePair
+
+
+def train_drafter(
+    output: OutputArgument,
+    dev: DevOption,
+    model: Annotated[str, typer.Option("--model", "-m", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")],
+    data: Annotated[
+        list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
+    ] = None,
+    recipe: RecipeOption = None,
+    changes: SetOption = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
+    ] = False,
+    devices: DevicesOption = 1,
+    device: options.DeviceOption = "auto",
+    threads: options.ThreadsOption = None,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Train a drafter on its verifier's own output; OUTPUT holds the best bundle so far.
+
+    `specdec distill BUNDLE --beam-size 1` writes that output. The best state is the one with the most tokens per
+    round on the sources of --dev. Interrupted, the same command goes on.
+    """
+    from rich.console import Console
+
+    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
+    from specdec_cli.commands.training_view import TrainingView
+    from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.model.drafter import BlockDrafter
+    from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.drafter import DrafterTask
+    from specdec_cli.training.loop import Trainer, start
+    from specdec_cli.training.recipe import DrafterRecipe, load_recipe
+
+    machine = settle_machine(device, "float32", threads)
+    bundle = load_bundle(find_bundle(str(output) if simulate else model))
+    held_out = {path.stem.removeprefix("dev."): greedy_outputs(bundle, path) for path in dev}
+    if simulate:
+        from specdec_cli.commands.simulation_view import print_simulation
+
+        print_simulation(Console(), bundle, held_out, machine)
+        return
+    if not data:
+        raise UsageError("--data is missing: the verifier's own output, from `specdec distill BUNDLE --beam-size 1`")
+    plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
+    fabric = start(plan.run, machine.device, devices)
+    for weight in bundle.verifier.parameters():
+        weight.requires_grad_(False)
+    bundle.verifier.to(fabric.device)
+    bundle.drafter = BlockDrafter(plan.drafter, bundle.verifier, plan.run.dropout)
+    bundle.drafter.initialize_from_verifier()
+    outputs = load_pairs([DataSource.parse(text) for text in data], bundle.tokenizer, bundle.verifier.config.eos)
+    output.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(DrafterTask(bundle, outputs, held_out, plan), plan.run, plan.optimizer, output, fabric)
+    with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:
+        trainer.train(view)
+
+
+def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[SentencePair]":
+    """The sources of the first `limit` pairs of a TSV with the verifier's greedy output for them."""
+    from itertools import islice
+
+    from specdec_cli.decoding.engine import Engine
+    from specdec_cli.decoding.loop import Sentence
+    from specdec_cli.decoding.settings import Wishes, settle
+    from specdec_cli.text.parallel import read_tsv
+    from specdec_cli.training.batches import SentencePair
+
+    eos = bundle.verifier.config.eos
+    engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
+    texts = [pair.source for pair in islice(read_tsv(path), limit)]
+    sentences = [Sentence(number, [*ids, eos]) for number, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
+    fitting = [sentence for sentence in sentences if len(sentence.source) <= engine.verifier.longest_source]
+    return [SentencePair(sentences[h.number].source, h.ids) for h in engine.decode(fitting) if h.ids[-1] == eos]

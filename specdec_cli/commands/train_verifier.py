@@ -1,0 +1,77 @@
+"""`specdec train-verifier`: an autoregressive Transformer from parallel text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specdec_cli.commands import options
+from specdec_cli.errors import UsageError
+
+OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a run goes on where it stopped.")]
+DataOption = Annotated[
+    list[str], typer.Option("--data", metavar="FILE[*N]", help="TSV, or a folder of prepare; with *N taken N times an epoch. Repeatable.")
+]
+DevOption = Annotated[list[Path], typer.Option("--dev", metavar="TSV", help="Held-out text that selects the best state. Repeatable.")]
+RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.")]
+SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe, as in run.seed=2. Repeatable.")]
+DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Processes to train with; or start with torchrun.")]
+
+
+def train_verifier(
+    output: OutputArgument,
+    data: DataOption,
+    dev: DevOption,
+    tokenizer: Annotated[
+        Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="beside the first --data")
+    ] = None,
+    recipe: RecipeOption = None,
+    changes: SetOption = None,
+    init: Annotated[str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights and tokenizer.")] = None,
+    source_language: Annotated[str, typer.Option(help="What the bundle says it reads.")] = "en",
+    target_language: Annotated[str, typer.Option(help="What the bundle says it writes.")] = "de",
+    devices: DevicesOption = 1,
+    device: options.DeviceOption = "auto",
+    threads: options.ThreadsOption = None,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Train a verifier, or a teacher: an autoregressive Transformer.
+
+    OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
+    """
+    from rich.console import Console
+
+    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
+    from specdec_cli.commands.training_view import TrainingView
+    from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
+    from specdec_cli.model.config import preset
+    from specdec_cli.model.transformer import Transformer
+    from specdec_cli.text.subwords import Subwords
+    from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.loop import Trainer, start
+    from specdec_cli.training.recipe import VerifierRecipe, load_recipe
+    from specdec_cli.training.verifier import VerifierTask
+
+    plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
+    machine = settle_machine(device, "float32", threads)
+    sources = [DataSource.parse(text) for text in data]
+    fabric = start(plan.run, machine.device, devices)
+    if init is None:
+        beside = sources[0].path.parent / "tokenizer.model"
+        if tokenizer is None and not beside.exists():
+            raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
+        subwords = Subwords(tokenizer or beside)
+        shape = preset(plan.preset, len(subwords), **plan.model)
+    else:
+        first = load_bundle(find_bundle(init))
+        subwords, shape = first.tokenizer, first.verifier.config
+    model = Transformer(shape, plan.run.dropout)
+    if init is not None:
+        model.load_state_dict(first.verifier.state_dict())
+    bundle = Bundle(BundleInfo(source_language=source_language, target_language=target_language), subwords, model)
+    train = load_pairs(sources, subwords, shape.eos)
+    held_out = load_pairs([DataSource(path) for path in dev], subwords, shape.eos)
+    output.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(VerifierTask(bundle, train, held_out, plan.run), plan.run, plan.optimizer, output, fabric)
+    with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:
+        trainer.train(view)

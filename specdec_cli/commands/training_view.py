@@ -1,0 +1,85 @@
+"""What a training run shows: a live line on a terminal, plain lines elsewhere, and a CSV of everything."""
+
+import csv
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from specdec_cli.training.loop import Report
+from specdec_cli.training.recipe import RunSettings
+
+EVERY = 100
+"""Updates between two rows of the CSV."""
+
+
+class TrainingView:
+    """Hears of every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`."""
+
+    def __init__(self, folder: Path, run: RunSettings, console: Console, *, quiet: bool) -> None:
+        self._path = folder / "metrics.csv"
+        self._run, self._console, self._quiet = run, console, quiet
+        self._losses: list[float] = []
+        self._speeds: list[float] = []
+        live = console.is_terminal and not quiet
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"), TimeRemainingColumn())
+        self._progress = Progress(*columns, console=console, disable=not live)
+        self._bar: TaskID = self._progress.add_task("update 0", total=run.max_updates, what="")
+
+    def __call__(self, report: Report) -> None:
+        """Take in one update."""
+        self._losses.append(report.loss)
+        self._speeds.append(report.tokens_per_second)
+        progress = report.progress
+        what = f"loss {report.loss:.3f}  {self._speed():,.0f} tokens/s"
+        self._progress.update(self._bar, completed=progress.update, description=f"update {progress.update:,}", what=what)
+        if progress.update % EVERY and not report.figures:
+            return
+        self._write(report)
+        if report.figures and not self._quiet:
+            figures = "  ".join(f"{name} {value:.3f}" for name, value in report.figures.items())
+            left = self._time_left(report)
+            self._progress.console.print(
+                f"update {progress.update:,}  epoch {progress.epoch}  {what}  {figures}  {left} left", highlight=False
+            )
+        self._losses.clear()
+        self._speeds.clear()
+
+    def _speed(self) -> float:
+        """Harmonic mean: the updates have about the same number of tokens, not of seconds."""
+        return len(self._speeds) / sum(1 / max(speed, 1e-9) for speed in self._speeds)
+
+    def _time_left(self, report: Report) -> str:
+        progress = report.progress
+        seconds = progress.seconds / max(progress.update, 1) * (self._run.max_updates - progress.update)
+        return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min"
+
+    def _write(self, report: Report) -> None:
+        progress = report.progress
+        row: dict[str, object] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            "update": progress.update,
+            "epoch": progress.epoch,
+            "seconds": round(progress.seconds, 1),
+            "tokens": progress.tokens,
+            "loss": round(sum(self._losses) / len(self._losses), 4),
+            "learning_rate": f"{report.learning_rate:.3e}",
+            "tokens_per_second": round(self._speed()),
+            "figures": " ".join(f"{name}={value:.4f}" for name, value in report.figures.items()),
+        }
+        new = not self._path.exists()
+        with self._path.open("a", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(row), lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()

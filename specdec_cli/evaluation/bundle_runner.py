@@ -1,0 +1,86 @@
+"""Rows that our own decoder runs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from specdec_cli.decoding.accept import Tolerant
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Settings, Wishes, settle
+from specdec_cli.decoding.translator import Translator
+from specdec_cli.evaluation.memory import peak_resident_mb
+from specdec_cli.evaluation.profile import Stopwatch, watch
+from specdec_cli.evaluation.records import Output, Run, timed
+from specdec_cli.evaluation.rows import Row
+from specdec_cli.model.bundle import Bundle
+
+
+class BundleRunner:
+    """Decodes with a loaded bundle; `split` says whether a line may be several sentences."""
+
+    def __init__(self, bundle: Bundle, split: bool) -> None:
+        self._bundle, self._split = bundle, split
+        self._translators: dict[Row, Translator] = {}
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
+        engine = self._engine(row)
+        self._translators[row] = self._translator(engine)
+        return _described(row, engine.settings)
+
+    def run(self, row: Row, lines: Sequence[str]) -> Run:
+        """Decode `lines` by a row that was prepared, and time it."""
+        translator = self._translators[row]
+        run = timed(lambda part: _decode(translator, part), lines, row.batch_size == 1)
+        return replace(run, peak_memory_mb=_peak_mb(self._on_gpu))
+
+    def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
+        """Seconds by module over `lines`, for a row that drafts."""
+        engine, stopwatch = self._engine(row), Stopwatch(self._on_gpu)
+        watch(engine, stopwatch)
+        translator = self._translator(engine)
+        run = timed(lambda part: _decode(translator, part), lines, row.batch_size == 1)
+        return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
+
+    def _engine(self, row: Row) -> Engine:
+        wishes = Wishes(
+            decoding=row.decoding,
+            block_size=row.block_size,
+            top_beta=row.top_beta,
+            tolerance=row.tolerance,
+            preset=row.variant,
+            beam_size=row.beam_size,
+            length_penalty=row.length_penalty,
+            max_length=row.max_length,
+            batch_size=row.batch_size,
+        )
+        return Engine(self._bundle, settle(wishes, self._bundle))
+
+    def _translator(self, engine: Engine) -> Translator:
+        return Translator(engine, self._bundle.tokenizer, split=self._split)
+
+    @property
+    def _on_gpu(self) -> bool:
+        return next(self._bundle.verifier.parameters()).is_cuda
+
+
+def _decode(translator: Translator, lines: Sequence[str]) -> list[Output]:
+    return [Output(line.text, line.sentences, line.rounds) for line in translator.translate(lines)]
+
+
+def _described(row: Row, settings: Settings) -> dict[str, Any]:
+    """What matters to this decoding, for the report."""
+    described: dict[str, Any] = {"preset": row.variant} if row.variant else {}
+    if settings.block_size:
+        described["block_size"] = settings.block_size
+    if isinstance(settings.rule, Tolerant):
+        described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
+    if settings.decoding == "beam":
+        described |= {"beam_size": settings.beam_size, "length_penalty": settings.length_penalty}
+    return described | {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}
+
+
+def _peak_mb(on_gpu: bool) -> float:
+    return torch.cuda.max_memory_allocated() / 2**20 if on_gpu else peak_resident_mb()

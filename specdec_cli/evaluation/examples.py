@@ -1,0 +1,48 @@
+"""What is decoded and compared with: source lines and, where there are any, references."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from specdec_cli.text.lines import STANDARD, read_text_lines
+from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
+
+SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
+SAMPLE_LANGUAGES = ("en", "de")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Lines to decode, their references (None without any), and where they come from."""
+
+    name: str
+    sources: tuple[str, ...]
+    references: tuple[str, ...] | None
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to decode."""
+        return not any(line.strip() for line in self.sources)
+
+
+def read_table(path: Path, limit: int | None = None) -> Examples:
+    """The first `limit` pairs of a TSV file; `-` is stdin. Raises InputError."""
+    return _from_pairs("stdin" if path == STANDARD else str(path), read_tsv(path), limit)
+
+
+def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
+    """The first `limit` lines of a source file, with those of a reference file if there is one. Raises InputError."""
+    if reference is not None:
+        return _from_pairs(str(source), read_aligned(source, reference), limit)
+    return Examples(str(source), tuple(islice(read_text_lines(source), limit)), None)
+
+
+def read_sample(limit: int | None = None) -> Examples:
+    """The built-in sample: everyday English with a German translation, written for this purpose."""
+    return _from_pairs("built-in sample", read_tsv(SAMPLE), limit)
+
+
+def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:
+    chosen = list(islice(pairs, limit))
+    return Examples(name, tuple(pair.source for pair in chosen), tuple(pair.target for pair in chosen))

@@ -1,0 +1,79 @@
+"""Where the time of a decoding goes: encoder, drafter, verifier, and the rest (technical report, Table 15)."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+import torch
+
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.transformer import Transformer
+
+
+class Stopwatch:
+    """Adds up the seconds spent in named parts; waits for the GPU at both ends of each if `on_gpu`."""
+
+    def __init__(self, on_gpu: bool) -> None:
+        self.seconds = {"encoder": 0.0, "drafter": 0.0, "verifier": 0.0}
+        self._on_gpu = on_gpu
+
+    @contextmanager
+    def measure(self, part: str) -> Iterator[None]:
+        """Count the time of a `with` block for `part`."""
+        started = self._now()
+        yield
+        self.seconds[part] += self._now() - started
+
+    def _now(self) -> float:
+        if self._on_gpu:
+            torch.cuda.synchronize()
+        return perf_counter()
+
+
+class WatchedVerifier(Verifier):
+    """A verifier under a stopwatch."""
+
+    def __init__(self, model: Transformer, stopwatch: Stopwatch) -> None:
+        super().__init__(model)
+        self._stopwatch = stopwatch
+
+    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
+        """Encode, as part "encoder"."""
+        with self._stopwatch.measure("encoder"):
+            return super().begin(numbers, sources, max_length)
+
+    def score(self, state: State, draft: Draft) -> Scores:
+        """Verify, as part "verifier"."""
+        with self._stopwatch.measure("verifier"):
+            return super().score(state, draft)
+
+
+class WatchedDrafter:
+    """A drafter under a stopwatch; all it does is part "drafter"."""
+
+    def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
+        self._drafter, self._stopwatch = drafter, stopwatch
+
+    def begin(self, state: State) -> object:
+        """The drafter's own record."""
+        with self._stopwatch.measure("drafter"):
+            return self._drafter.begin(state)
+
+    def propose(self, state: State) -> Draft:
+        """The drafter's proposal."""
+        with self._stopwatch.measure("drafter"):
+            return self._drafter.propose(state)
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Let the drafter hear what was accepted."""
+        with self._stopwatch.measure("drafter"):
+            self._drafter.observe(state, accepted, scores)
+
+
+def watch(engine: Engine, stopwatch: Stopwatch) -> None:
+    """Put verifier and drafter of `engine` under a stopwatch."""
+    engine.verifier = WatchedVerifier(engine.verifier.model, stopwatch)
+    engine.drafter = WatchedDrafter(engine.drafter, stopwatch)

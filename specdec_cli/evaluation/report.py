@@ -1,0 +1,143 @@
+"""The results as JSON and as tables of text."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specdec_cli.evaluation.histogram import WIDTH, Bin
+from specdec_cli.evaluation.rows import Sweep
+from specdec_cli.evaluation.summary import Result
+
+FORMAT = 1
+NOTHING = "—"
+_BAR = 40
+
+Cell = Callable[[Result], str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose cells are text; all columns but the first `names` ones hold numbers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int = 1
+
+    def to_markdown(self) -> str:
+        """The table in GitHub's Markdown."""
+        rule = [":--" if place < self.names else "--:" for place in range(len(self.columns))]
+        lines = [self.columns, rule, *self.rows]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def to_json(
+    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
+) -> dict[str, Any]:
+    """The record of `bench --json`; what was not measured is None."""
+    return {
+        "format": FORMAT,
+        "environment": dict(environment),
+        "input": dict(examples),
+        "signatures": dict(signatures),
+        "rows": [_row_to_json(result) for result in results],
+    }
+
+
+def main_table(results: Sequence[Result]) -> Table:
+    """A line for each row."""
+    columns: dict[str, Cell] = {
+        "decoding": lambda r: r.row.name,
+        "BLEU": lambda r: _number(r.bleu, 2),
+        "chrF": lambda r: _number(r.chrf, 2),
+        "iterations": lambda r: _number(r.iterations, 2),
+        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
+        "ms a sentence": lambda r: _number(r.median_ms, 1),
+        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
+        "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
+        "speedup vs beam": lambda r: _ratio(r.speedup_vs_beam),
+        "identical lines": lambda r: f"{r.identical[0]} of {r.identical[1]}" if r.identical else NOTHING,
+        "peak memory, MB": lambda r: _number(r.peak_memory_mb, 0),
+    }
+    return _table(columns, results)
+
+
+def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
+    """A line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
+    columns: dict[str, Cell] = {"decoding": lambda r: r.row.name}
+    for key in sweep:
+        columns[key.replace("-", " ")] = lambda r, name=key.replace("-", "_"): str(r.settings.get(name, NOTHING))  # type: ignore[misc]
+    columns |= {
+        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
+        "iterations": lambda r: _number(r.iterations, 2),
+        "BLEU": lambda r: _number(r.bleu, 2),
+        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
+        "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
+    }
+    return _table(columns, results)
+
+
+def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
+    """Tokens per round and BLEU by tolerance and top-beta, as in the technical report's Table 7, from a sweep of these two."""
+    cells = {(r.settings["tolerance"], r.settings["top_beta"]): _tokens_and_bleu(r) for r in results if "top_beta" in r.settings}
+    columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
+    rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
+    return Table(columns, tuple(rows))
+
+
+def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int) -> Table:
+    """Milliseconds a sentence and share of time by module, for each row (technical report, Table 15)."""
+    columns = ["module"]
+    rows: dict[str, list[str]] = {}
+    for name, seconds in profiles.items():
+        columns += [f"{name}, ms", "share"]
+        total = sum(seconds.values())
+        for module, part in (*seconds.items(), ("total", total)):
+            rows.setdefault(module, [module]).extend([_number(1000 * part / sentences, 2), f"{part / total:.1%}"])
+    return Table(tuple(columns), tuple(map(tuple, rows.values())))
+
+
+def histogram_table(bins: Sequence[Bin]) -> Table:
+    """How many sentences have which speedup (technical report, Figure 8)."""
+    total, most = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
+    rows = []
+    for entry in bins:
+        label = f"{entry.low:.1f}× to {entry.low + WIDTH:.1f}×"
+        rows.append((label, "█" * round(_BAR * entry.count / most), f"{entry.count:,}", f"{entry.count / total:.1%}"))
+    return Table(("speedup", "", "sentences", "share"), tuple(rows), names=2)
+
+
+def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
+    return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
+
+
+def _row_to_json(result: Result) -> dict[str, Any]:
+    return {
+        "decoding": result.row.decoding,
+        "settings": result.settings,
+        "bleu": _rounded(result.bleu),
+        "chrf": _rounded(result.chrf),
+        "iterations": _rounded(result.iterations),
+        "tokens_per_round": _rounded(result.tokens_per_round),
+        "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},
+        "tokens_per_second": _rounded(result.tokens_per_second),
+        "speedup_vs_greedy": _rounded(result.speedup_vs_greedy),
+        "speedup_vs_beam": _rounded(result.speedup_vs_beam),
+        "identical": result.identical and list(result.identical),
+        "peak_memory_mb": _rounded(result.peak_memory_mb),
+    }
+
+
+def _tokens_and_bleu(result: Result) -> str:
+    return f"{_number(result.tokens_per_round, 2)} / {_number(result.bleu, 2)}"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def _ratio(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}×"

@@ -1,0 +1,132 @@
+"""What is compared: rows of a table, and sweeps as many rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from specdec_cli.errors import UsageError
+
+DEFAULT_ROWS = (
+    "greedy",
+    "beam",
+    "specdec",
+    "specdec++:high-quality",
+    "specdec++:high-efficiency",
+    "drafter",
+    "ctranslate2-greedy",
+    "ctranslate2-greedy:int8",
+    "ctranslate2-beam",
+    "ctranslate2-beam:int8",
+)
+CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
+SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size")
+
+_DRAFTING = ("specdec", "specdec++", "drafter")
+_WITHOUT_PRESETS = ("greedy", "beam", "drafter")
+_ONLY_FOR = {
+    "beam-size": ("beam", "ctranslate2-beam"),
+    "block-size": _DRAFTING,
+    "top-beta": ("specdec++",),
+    "tolerance": ("specdec++",),
+}
+
+Value = int | float
+Sweep = Mapping[str, Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A decoding and what was asked for it; None leaves it to the preset or the bundle.
+
+    `variant` is what stood after the colon: a preset, or the number format CTranslate2 computes in.
+    """
+
+    decoding: str
+    variant: str | None = None
+    block_size: int | Literal["auto"] | None = None
+    top_beta: int | None = None
+    tolerance: float | None = None
+    beam_size: int = 5
+    length_penalty: float = 1.0
+    max_length: int | None = None
+    batch_size: int = 1
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """The row as it is written on the command line."""
+        return f"{self.decoding}:{self.variant}" if self.variant else self.decoding
+
+    @property
+    def compute_type(self) -> str | None:
+        """The number format of a CTranslate2 row; None for our own decodings."""
+        return (self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+
+    @property
+    def drafts(self) -> bool:
+        """Whether the row needs the bundle's drafter."""
+        return any(part in _DRAFTING for part in self.decoding.split(","))
+
+
+def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
+    """The row `decoding[:preset]`, or `ctranslate2-...[:type]`, with the rest from `base`. Raises UsageError.
+
+    A decoding is one of `decodings`, or several of them with commas between.
+    """
+    decoding, colon, variant = text.partition(":")
+    if decoding not in CTRANSLATE2:
+        unknown = [part for part in decoding.split(",") if part not in decodings]
+        if unknown:
+            raise UsageError(f"--row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, *CTRANSLATE2))}")
+        if colon and (variant not in presets or decoding in _WITHOUT_PRESETS):
+            what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known presets are {', '.join(presets)}"
+            raise UsageError(f"--row {text}: {what}")
+    return replace(base, decoding=decoding, variant=variant or None)
+
+
+def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
+    """A key and its values from `KEY=V1,V2,...`. Raises UsageError."""
+    key, _, listed = text.partition("=")
+    if key not in SWEEP_KEYS:
+        raise UsageError(f"--sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
+    kind = float if key == "tolerance" else int
+    try:
+        values = tuple(kind(value) for value in listed.split(","))
+    except ValueError:
+        values = ()
+    if not values or any(not (0 <= value < float("inf")) or (value < 1 and key != "tolerance") for value in values):
+        numbers = "numbers from 0" if key == "tolerance" else "whole numbers from 1"
+        raise UsageError(f"--sweep {text}: expected {key}= and {numbers} with commas between")
+    return key, tuple(dict.fromkeys(values))
+
+
+def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
+    """Each row with every combination of the values that matter to it. Raises UsageError for a key that matters to none."""
+    for key in sweep:
+        if not any(_matters(key, row) for row in rows):
+            raise UsageError(f"--sweep {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
+    return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
+
+
+def sweep_defaults(sweep: Sweep) -> list[str]:
+    """The decodings that a sweep is of if no row was asked for: greedy, and those that it changes."""
+    return [name for name in SWEEP_ROWS if name == "greedy" or any(_matters(key, Row(name)) for key in sweep)]
+
+
+def _matters(key: str, row: Row) -> bool:
+    names = _ONLY_FOR.get(key)
+    return names is None or any(part in names for part in row.decoding.split(","))
+
+
+def _combinations(row: Row, sweep: Sweep) -> list[Row]:
+    keys = [key for key in sweep if _matters(key, row)]
+    changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
+    return [_with_values(row, change) for change in changes]
+
+
+def _with_values(row: Row, change: Mapping[str, Value]) -> Row:
+    for key, value in change.items():
+        row = replace(row, **{key.replace("-", "_"): value})  # type: ignore[arg-type]
+    return row

@@ -1,0 +1,51 @@
+"""Text files to training pairs: what --data and --dev name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.subwords import Subwords
+from specdec_cli.training.batches import SentencePair
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """A TSV file, and how many times an epoch goes through it."""
+
+    path: Path
+    times: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> "DataSource":
+        """`FILE`, `FOLDER` of `specdec prepare` (its train.tsv), or either with `*N`. Raises UsageError or InputError."""
+        name, star, number = text.rpartition("*")
+        if not star:
+            name, number = text, "1"
+        if not number.isdigit() or int(number) < 1:
+            raise UsageError(f"--data {text}: after * a number from 1 is expected")
+        path = Path(name)
+        if path.is_dir():
+            path = path / "train.tsv"
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
+        return cls(path, int(number))
+
+
+def encode_pairs(pairs: Sequence[Pair], tokenizer: Subwords, eos: int) -> list[SentencePair]:
+    """Ids of sources and targets, each ending with EOS."""
+    sources = tokenizer.encode_batch([pair.source for pair in pairs])
+    targets = tokenizer.encode_batch([pair.target for pair in pairs])
+    return [SentencePair([*source, eos], [*target, eos]) for source, target in zip(sources, targets, strict=True)]
+
+
+def load_pairs(data: Sequence[DataSource], tokenizer: Subwords, eos: int) -> list[SentencePair]:
+    """All pairs of `data`, each source repeated as often as it says. Raises InputError for an empty or broken file."""
+    loaded: list[SentencePair] = []
+    for source in data:
+        pairs = encode_pairs(list(read_tsv(source.path)), tokenizer, eos)
+        if not pairs:
+            raise InputError(f"{source.path}: empty")
+        loaded += pairs * source.times
+    return loaded

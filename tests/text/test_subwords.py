@@ -1,0 +1,42 @@
+"""Subwords: text to ids and back."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.errors import ModelError
+from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING, UNKNOWN, Subwords, train_subwords
+
+# U+2581 is how SentencePiece writes a space.
+TEXT = st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"]))
+
+
+@given(TEXT)
+def test_any_text_comes_back(tokenizer: Subwords, text: str) -> None:
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids) == text
+    assert not {PADDING, UNKNOWN, BOS, EOS, MASK} & set(ids)
+
+
+def test_special_ids_vanish_and_are_not_written_as_text(tokenizer: Subwords) -> None:
+    ids = tokenizer.encode("ka lo")
+    assert tokenizer.decode([BOS, *ids, MASK, EOS, PADDING]) == "ka lo"
+    assert MASK not in tokenizer.encode("<mask>")
+    assert tokenizer.vocabulary()[MASK] == "<mask>"
+
+
+def test_says_how_large_a_vocabulary_can_be(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"a vocabulary of 5000 pieces: Vocabulary size too high \(5000\)"):
+        train_subwords(["one line"], tmp_path / "tokenizer.model", 5000)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no model"])
+def test_names_a_file_that_is_no_model(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "tokenizer.model"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"tokenizer\.model: not a SentencePiece model"):
+        Subwords(path)
