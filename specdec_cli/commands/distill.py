@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from specdec_cli.distillation.run import Progress, Summary, settings_of
 from specdec_cli.distillation.run import distill as run_distillation
 from specdec_cli.distillation.shards import DISTILLED, Shards
 from specdec_cli.distillation.sources import distinct_lines, read_sources
-from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.distillation.teacher import Resources, Search, Teacher
 from specdec_cli.errors import InputError, UsageError
 
 _USUAL_LENGTH = 256
@@ -65,6 +65,17 @@ BatchTokensOption = Annotated[
 ]
 
 
+WithOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="BUNDLE",
+        help="A further teacher of the same vocabulary: an ensemble, by our own beam search. Repeatable.",
+        rich_help_panel=options.DECODING_PANEL,
+    ),
+]
+
+
 def distill(
     teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="Bundle or CTranslate2 folder.", show_default=False)],
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder; a stopped run goes on there.", show_default=False)],
@@ -72,6 +83,7 @@ def distill(
         list[Path] | None,
         typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
     ] = None,
+    others: WithOption = None,
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
     max_length: options.MaxLengthOption = None,
@@ -89,12 +101,13 @@ def distill(
     Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
     all is done; the shards beside it are whole at any time.
     """
-    model = find_teacher(teacher)
-    longest, longest_source = _length(max_length, "--max-length", model), _length(max_source_length, "--max-source-length", model)
+    models = [find_teacher(folder) for folder in (teacher, *(others or ()))]
+    longest = min(_length(max_length, "--max-length", model) for model in models)
+    longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     search = Search(beam_size, length_penalty, longest, longest_source, quantization)
     resources = Resources(device, threads or os.cpu_count() or 1, batch_tokens)
-    filters = Filters(keep_copies=keep_copies or model.task != "translate")
-    summary = _run(model, output, files or [], search, resources, filters, shard_lines, quiet)
+    filters = Filters(keep_copies=keep_copies or models[0].task != "translate")
+    summary = _run(models, output, files or [], search, resources, filters, shard_lines, quiet)
     if not quiet:
         _print_summary(summary)
 
@@ -107,7 +120,7 @@ def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
 
 
 def _run(
-    model: TeacherModel,
+    models: Sequence[TeacherModel],
     output: Path,
     files: list[Path],
     search: Search,
@@ -120,12 +133,28 @@ def _run(
     sources = distinct_lines(read_sources(files), skipped)
     if not sources:
         raise InputError("there is no source line in the input")
-    shards = Shards(output, settings_of(model, sources, search, filters, shard_lines))
-    folder = as_ctranslate2(model, output / "teacher")
-    with TeacherProcess(folder, search, resources) as teacher, _progress_bar(quiet) as report:
+    shards = Shards(output, settings_of(models, sources, search, filters, shard_lines))
+    with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
         summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
     summary.dropped += skipped
     return summary
+
+
+@contextmanager
+def _open_teacher(models: Sequence[TeacherModel], output: Path, search: Search, resources: Resources) -> Iterator[Teacher]:
+    if len(models) == 1:
+        with TeacherProcess(as_ctranslate2(models[0], output / "teacher"), search, resources) as teacher:
+            yield teacher
+        return
+    for model in models:
+        if not model.is_bundle:
+            raise UsageError(f"{model.folder}: an ensemble is made of bundles; a CTranslate2 folder tells no probabilities")
+    from specdec_cli.commands.loading import open_bundle, settle_machine
+    from specdec_cli.distillation.ensemble import Ensemble
+
+    machine = settle_machine(resources.device, "float32", resources.threads)
+    bundles = [open_bundle(str(model.folder), machine) for model in models]
+    yield Ensemble(bundles, search, resources.batch_tokens)
 
 
 @contextmanager

@@ -61,9 +61,11 @@ class _Clock:
         return Progress(self.lines, self.total, self.tokens / max(seconds, 1e-9), left)
 
 
-def settings_of(model: TeacherModel, sources: Sequence[str], search: Search, filters: Filters, shard_lines: int) -> dict[str, Any]:
+def settings_of(
+    models: Sequence[TeacherModel], sources: Sequence[str], search: Search, filters: Filters, shard_lines: int
+) -> dict[str, Any]:
     """All that decides what is in the shards, for their manifest. Raises ModelError for an unreadable teacher."""
-    fingerprints = {"teacher": teacher_digest(model), "sources": sources_digest(sources)}
+    fingerprints = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
     return fingerprints | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
 

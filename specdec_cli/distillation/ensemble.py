@@ -1,0 +1,48 @@
+"""Several teachers as one: our own beam search over the mean of their probabilities."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.distillation.teacher import Search, Translation
+from specdec_cli.errors import ModelError
+from specdec_cli.model.bundle import Bundle
+
+
+class Ensemble:
+    """A Teacher made of bundles with the same vocabulary (GAD, Table 6: an ensemble teaches better than one model).
+
+    Raises ModelError where the vocabularies differ.
+    """
+
+    def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
+        first = bundles[0]
+        for other in bundles[1:]:
+            if other.tokenizer.vocabulary() != first.tokenizer.vocabulary():
+                raise ModelError(f"{other.tokenizer.path}: not the vocabulary of {first.tokenizer.path}; an ensemble must share it")
+        self._tokenizer, self._search, self._batch_tokens = first.tokenizer, search, batch_tokens
+        self._verifiers = [Verifier(bundle.verifier) for bundle in bundles]
+        self._eos = first.verifier.config.eos
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        """The translation of every source line with its index, as they become ready."""
+        longest = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
+        by_width: dict[int, list[Sentence]] = defaultdict(list)
+        for number, ids in enumerate(self._tokenizer.encode_batch(sources)):
+            if len(ids) + 1 > longest:
+                yield number, Translation("", len(ids) + 1, 0, finished=False)
+            else:
+                by_width[self._verifiers[0].source_width(len(ids) + 1)].append(Sentence(number, [*ids, self._eos]))
+        for width, sentences in sorted(by_width.items()):
+            yield from self._search_width(width, sentences)
+
+    def _search_width(self, width: int, sentences: Sequence[Sentence]) -> Iterator[tuple[int, Translation]]:
+        lengths = {sentence.number: len(sentence.source) for sentence in sentences}
+        rows = max(1, self._batch_tokens // width)
+        options = BeamOptions(self._search.beam_size, self._search.length_penalty, 1, rows, self._search.max_length)
+        for hypothesis in beam_search(self._verifiers, sentences, options):
+            ids = hypothesis.ids
+            text = self._tokenizer.decode(ids)
+            yield hypothesis.number, Translation(text, lengths[hypothesis.number], len(ids), finished=ids[-1] == self._eos)
