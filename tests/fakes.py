@@ -19,24 +19,38 @@ VOCABULARY = 48
 SPECIAL = (PADDING, BOS, EOS, MASK)
 
 
-def tiny_transformer(seed: int = 0, *, ends: float = 0.0, **changes: Any) -> Transformer:
-    """A model that says other things to other sources; the larger `ends`, the sooner its sentences end."""
+def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Transformer:
+    """A model that says other things to other sources, and ends a sentence at about the share `ends` of all positions."""
     shape = {"width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "max_positions": 128}
     varied = {"positions": "learned", "embedding_scale": False, "output_bias": True}
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        model = Transformer(TransformerConfig(**{"vocabulary_size": VOCABULARY} | shape | varied | changes))
+        model = Transformer(TransformerConfig(**{"vocabulary_size": VOCABULARY} | shape | varied | changes)).eval()
         _scatter_vectors(model)
-        with torch.no_grad():
-            if isinstance(model.embedding.positions, nn.Parameter):
-                # Strong positions keep a random model from saying one word for ever.
-                model.embedding.positions.normal_(std=2.0)
-            for name, weight in model.named_parameters():
-                if name.endswith("cross_attention.output.weight"):
-                    weight.mul_(3.0)
-            if model.output.bias is not None:
-                model.output.bias[EOS] += ends
-    return model.eval()
+        _enliven(model)
+        if model.output.bias is not None:
+            _set_end(model, ends)
+    return model
+
+
+def _enliven(model: Transformer) -> None:
+    """Sharp attention and plain positions keep a random model from saying one word for ever."""
+    if isinstance(model.embedding.positions, nn.Parameter):
+        model.embedding.positions.normal_()
+    model.embedding.tokens.weight.normal_()
+    for name, weight in model.named_parameters():
+        if "query" in name and weight.dim() == 2:
+            weight.mul_(4.0)
+        if name.endswith("attention.output.weight"):
+            weight.mul_(3.0)
+
+
+def _set_end(model: Transformer, share: float) -> None:
+    """Give EOS the bias that makes it the best in this share of positions after random prefixes."""
+    logits = model(*torch.randint(MASK + 1, model.config.vocabulary_size, (2, 32, 24)))
+    end = logits[..., EOS].clone()
+    logits[..., EOS] = -torch.inf
+    model.output.bias[EOS] += (logits.amax(-1) - end).quantile(share)
 
 
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:

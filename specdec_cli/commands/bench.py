@@ -2,23 +2,208 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.bench_worker import Inspection
-from specdec_cli.commands.translate import AUTOMATIC_BATCH
 from specdec_cli.errors import InputError, SpecdecError, UsageError
-from specdec_cli.evaluation.examples import SAMPLE_LANGUAGES, Examples, read_files, read_sample, read_table
-from specdec_cli.evaluation.rows import DEFAULT_ROWS, Row, Sweep, parse_row, parse_sweep, sweep_defaults, sweep_rows
-from specdec_cli.text.lines import STANDARD
 
-_WORKER = "specdec_cli.commands.bench_worker"
-_DECODINGS = tuple(name for name in get_args(options.Decoding) if name != "auto")
+if TYPE_CHECKING:
+    from specdec_cli.commands.bench_run import Outcome
+    from specdec_cli.evaluation.examples import Examples
+    from specdec_cli.evaluation.rows import Row, Sweep
 
-_BENCH_PANEL = "What is compared"
+_COMPARED_PANEL = "What is compared"
+
+
+def bench(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="TSV: source and reference. Else stdin; else a built-in sample.")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=options.OUTPUT_PANEL)
+    ] = None,
+    references: Annotated[
+        Path | None,
+        typer.Option("--reference", metavar="FILE", help="A reference for each line of --input.", rich_help_panel=options.OUTPUT_PANEL),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=options.OUTPUT_PANEL)
+    ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--row",
+            metavar="DECODING[:PRESET]",
+            help="A row of the table: a decoding, or ctranslate2-greedy or ctranslate2-beam, whose preset is float32 or int8. Repeatable.",
+            show_default="all that the bundle can do",
+            rich_help_panel=_COMPARED_PANEL,
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sweep",
+            metavar="KEY=V1,V2,...",
+            help="Rows for several values of block-size, top-beta, tolerance, batch-size, threads or beam-size. Repeatable: a grid.",
+            rich_help_panel=_COMPARED_PANEL,
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
+    ] = 3,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Share of time by module, for rows that draft.", rich_help_panel=_COMPARED_PANEL)
+    ] = False,
+    histogram: Annotated[
+        bool,
+        typer.Option("--histogram", help="How the speedup of specdec is spread over sentences.", rich_help_panel=_COMPARED_PANEL),
+    ] = False,
+    model: options.ModelOption = "en-de",
+    block_size: options.BlockSizeOption = None,
+    beam_size: options.BeamSizeOption = 5,
+    length_penalty: options.LengthPenaltyOption = 1.0,
+    max_length: options.MaxLengthOption = None,
+    batch_size: options.BatchSizeOption = "1",
+    device: options.DeviceOption = "auto",
+    precision: options.PrecisionOption = "auto",
+    threads: options.ThreadsOption = None,
+    no_split: options.NoSplitOption = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=options.OUTPUT_PANEL)] = False,
+    quiet: options.QuietOption = False,
+    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+) -> None:
+    """Compare decodings on the same text: quality, rounds, time and memory.
+
+    Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
+    """
+    from specdec_cli.commands.bench_run import Plan, run
+    from specdec_cli.commands.bench_view import progress
+    from specdec_cli.evaluation.rows import Row
+
+    varied = _sweep(sweep or [])
+    if varied and (profile or histogram):
+        raise UsageError("--profile and --histogram are of one setting each, and cannot be swept")
+    base = Row(
+        "greedy",
+        block_size=options.number_or_auto(block_size),
+        beam_size=beam_size,
+        length_penalty=length_penalty,
+        max_length=max_length,
+    )
+    plan = Plan(
+        model=model,
+        examples=_examples(file, source, references, limit),
+        rows=_rows(rows or [], varied, base),
+        asked=bool(rows),
+        sweep=varied,
+        repetitions=repetitions,
+        batch_size=options.number_or_auto(batch_size) or 1,
+        device=device,
+        precision=precision,
+        threads=threads,
+        split=not no_split,
+        profile=profile,
+        histogram=histogram,
+    )
+    outcome = run(plan, lambda runs: progress(runs, quiet))
+    _print(outcome, varied, markdown, quiet)
+    if json_file is not None:
+        _write_json(outcome, json_file)
+    _check(outcome)
+
+
+def _sweep(texts: Sequence[str]) -> "Sweep":
+    from specdec_cli.evaluation.rows import parse_sweep
+
+    pairs = [parse_sweep(text) for text in texts]
+    sweep = dict(pairs)
+    if len(sweep) < len(pairs):
+        raise UsageError("--sweep: a key was given twice; its values go in one list, with commas between")
+    return sweep
+
+
+def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row") -> "tuple[Row, ...]":
+    """The rows asked for, else those for the sweep, else the usual ones; a sweep always has greedy, to compare with."""
+    from specdec_cli.evaluation.rows import DEFAULT_ROWS, parse_row, sweep_defaults
+
+    decodings = tuple(name for name in get_args(options.Decoding) if name != "auto")
+    names = list(asked) or (sweep_defaults(sweep) if sweep else list(DEFAULT_ROWS))
+    if sweep and "greedy" not in names:
+        names = ["greedy", *names]
+    return tuple(dict.fromkeys(parse_row(name, base, decodings, get_args(options.Preset)) for name in names))
+
+
+def _examples(file: Path | None, source: Path | None, references: Path | None, limit: int | None) -> "Examples":
+    """The text to decode. Raises UsageError for two inputs at once, InputError for what cannot be read or is blank."""
+    from specdec_cli.evaluation.examples import read_files, read_sample, read_table
+    from specdec_cli.text.lines import STANDARD
+
+    if file is not None and source is not None:
+        raise UsageError("FILE and --input are two inputs; give one")
+    if references is not None and source is None:
+        raise UsageError("--reference needs --input")
+    if source is not None:
+        examples = read_files(source, references, limit)
+    elif file is not None:
+        examples = read_table(file, limit)
+    elif sys.stdin.isatty():
+        examples = read_sample(limit)
+    else:
+        examples = read_table(STANDARD, limit)
+        if not examples.sources:
+            examples = read_sample(limit)
+    if examples.blank:
+        raise InputError(f"{examples.name}: no text to decode")
+    return examples
+
+
+def _print(outcome: "Outcome", sweep: "Sweep", markdown: bool, quiet: bool) -> None:
+    from specdec_cli.commands.bench_view import View, environment_lines
+    from specdec_cli.evaluation.report import histogram_table, main_table, profile_table, sweep_table, tolerance_table
+
+    view = View(markdown)
+    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
+    view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
+    if set(sweep) == {"top-beta", "tolerance"}:
+        view.paragraph("Tokens per round / BLEU:")
+        view.table(tolerance_table(outcome.results, sweep))
+    if outcome.profiles:
+        view.paragraph("Time by module, a sentence:")
+        view.table(profile_table(outcome.profiles, outcome.examples["sentences"]))
+    if outcome.histogram:
+        name, bins = outcome.histogram
+        view.paragraph(f"Speedup of {name} over greedy, sentence by sentence:")
+        view.table(histogram_table(bins))
+    if outcome.signatures:
+        view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
+    if not quiet:
+        for name, reason in outcome.left_out.items():
+            typer.echo(f"specdec: left out {name}: {reason}", err=True)
+
+
+def _write_json(outcome: "Outcome", path: Path) -> None:
+    from specdec_cli.evaluation.report import to_json
+    from specdec_cli.files import write_json
+
+    try:
+        write_json(path, to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures))
+    except OSError as error:
+        raise UsageError(f"--json {path}: {error.strerror}") from error
+
+
+def _check(outcome: "Outcome") -> None:
+    """Raises SpecdecError, whose exit code is 1, for a decoding that did not keep its promise."""
+    from specdec_cli.evaluation.summary import broken_promises
+
+    # Elsewhere products may differ with the number of rows; there the table tells, and nothing is promised.
+    if (outcome.environment["device"], outcome.environment["precision"]) != ("cpu", "float32"):
+        return
+    broken = broken_promises(outcome.results)
+    if broken:
+        raise SpecdecError("; ".join(broken))

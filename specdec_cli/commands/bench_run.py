@@ -1,6 +1,6 @@
 """What `specdec bench` does between its options and its tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from specdec_cli.commands.bench_worker import Inspection
 from specdec_cli.commands.translate import AUTOMATIC_BATCH
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.environment import describe_environment
-from specdec_cli.evaluation.examples import SAMPLE, Examples
+from specdec_cli.evaluation.examples import Examples
 from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
 from specdec_cli.evaluation.process import Process
@@ -71,9 +71,63 @@ def run(plan: Plan, progress: Progress) -> Outcome:
     return Outcome(
         results=summarise(measured, lambda texts: _score(texts, plan.examples.references)),
         environment=_environment(plan, inspection),
-        examples={"source": plan.examples.name, "lines": len(lines), "sentences": sentences},
+        examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
         signatures=_signatures(plan.examples.references),
         left_out=left_out,
         profiles=profiles,
         histogram=_histogram(measured) if plan.histogram else None,
     )
+
+
+def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
+    """What the bundle and this machine can do, found out in a process that ends again."""
+    max_length = plan.rows[0].max_length
+    with Process(WORKER, plan.model) as process:
+        targets = {kind: str(folder) for kind, folder in folders.items()}
+        answer = process.ask("inspect", plan.model, plan.device, plan.precision, plan.threads, max_length, targets)
+    inspection = Inspection(**answer)
+    languages = plan.examples.languages
+    if languages is not None and list(languages) != inspection.languages:
+        raise UsageError(f"the {plan.examples.name} is {'-'.join(languages)}, {plan.model} {'-'.join(inspection.languages)}: give it text")
+    return inspection
+
+
+def _possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
+    """The rows, every value settled, that bundle and machine can do; and the others with the reason."""
+    batch_size = plan.batch_size if isinstance(plan.batch_size, int) else AUTOMATIC_BATCH[inspection.device]
+    if plan.histogram and batch_size != 1:
+        raise UsageError("--histogram needs --batch-size 1")
+    possible, left_out = [], {}
+    for row in plan.rows:
+        refused = inspection.refused.get(row.compute_type or "")
+        problem = "the bundle has no drafter" if row.drafts and not inspection.drafter else refused
+        if problem is None:
+            possible.append(replace(row, batch_size=batch_size, threads=inspection.threads))
+        elif plan.asked:
+            raise UsageError(f"--row {row.name}: {problem}")
+        else:
+            left_out[row.name] = problem
+    return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
+
+
+def _score(texts: Sequence[str], references: Sequence[str] | None) -> Score | None:
+    return None if references is None else score(texts, references)
+
+
+def _signatures(references: Sequence[str] | None) -> dict[str, str]:
+    # They do not depend on the text, so one line of it will do.
+    return {} if references is None else score(references[:1], references[:1]).signatures
+
+
+def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
+    machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
+    return describe_environment() | machine | {"model": plan.model, "repetitions": plan.repetitions}
+
+
+def _histogram(measured: Sequence[Measured]) -> tuple[str, list[Bin]]:
+    """Speedups of the first row that drafts. Raises UsageError if there is none, or no greedy to compare with."""
+    drafting = next((one for one in measured if one.row.drafts), None)
+    greedy = drafting and reference(drafting.row, measured, "greedy")
+    if drafting is None or greedy is None:
+        raise UsageError("--histogram compares specdec with greedy: it needs both rows")
+    return drafting.row.name, speedup_histogram(milliseconds_per_sentence(greedy), milliseconds_per_sentence(drafting))

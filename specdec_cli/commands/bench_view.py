@@ -40,8 +40,8 @@ class View:
             return
         shown = RichTable(box=SIMPLE_HEAD)
         for place, column in enumerate(table.columns):
-            justify = "left" if place < table.names else "right"
-            shown.add_column("\n".join(wrap(column, _HEADER_WIDTH)), justify=justify, no_wrap=True)
+            header = "\n".join(wrap(column, _HEADER_WIDTH))
+            shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
         self._console.print(shown)

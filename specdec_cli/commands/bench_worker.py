@@ -108,7 +108,7 @@ def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str
     try:
         supported = get_supported_compute_types(device)
     except (RuntimeError, ValueError) as error:
-        return {compute_type: f"CTranslate2 on {device}: {error}" for compute_type in folders}
+        return dict.fromkeys(folders, f"CTranslate2 on {device}: {error}")
     for compute_type, folder in folders.items():
         if compute_type not in supported:
             refused[compute_type] = (

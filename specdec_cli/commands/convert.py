@@ -1,5 +1,6 @@
 """`specdec convert`: models from and to other toolkits."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,15 +30,23 @@ def convert(
             show_default="float32",
         ),
     ] = None,
+    storage: Annotated[
+        Literal["float32", "float16", "int8"], typer.Option("--storage", help="Number format of a bundle's weights on disk.")
+    ] = "float32",
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Convert a model from or to another toolkit's format, and translate a sentence with the result as a proof."""
     if source_format not in (None, "bundle") or not (source / "bundle.json").exists():
         what = f"--from {source_format}" if source_format not in (None, "bundle") else f"{source}: not a bundle (no bundle.json)"
-        raise UsageError(f"{what}; only bundles can be converted, --to ctranslate2")
+        raise UsageError(f"{what}; only bundles can be converted")
     if target_format == "bundle":
-        raise UsageError(f"{source}: a bundle already; it can be converted --to ctranslate2")
+        _store_anew(source, output, storage, changes or [], force)
+        return
     from converters.to_ctranslate2 import to_ctranslate2
     from specdec_cli.model.bundle import load_bundle
 
@@ -47,6 +56,20 @@ def convert(
     translation = _translate(output, sentence, min(_PROOF_LENGTH, bundle.verifier.config.max_positions))
     if not quiet:
         typer.echo(f"{output}: {sentence} -> {translation}", err=True)
+
+
+def _store_anew(source: Path, output: Path, storage: Literal["float32", "float16", "int8"], changes: Sequence[str], force: bool) -> None:
+    """A bundle in another number format, or with another description."""
+    from dataclasses import asdict
+
+    from specdec_cli.model.bundle import BundleInfo, load_bundle, save_bundle
+    from specdec_cli.training.recipe import apply_changes, build
+
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists; --force replaces it")
+    bundle = load_bundle(source)
+    bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes))
+    save_bundle(bundle, output, storage)
 
 
 def _translate(folder: Path, sentence: str, longest: int) -> str:

@@ -1,24 +1,24 @@
 """What is decoded and compared with: source lines and, where there are any, references."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from specdec_cli.text.lines import STANDARD, read_text_lines
 from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
 
-SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
-SAMPLE_LANGUAGES = ("en", "de")
+_SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Lines to decode, their references (None without any), and where they come from."""
+    """Lines to decode, their references (None without any), where they come from, and their languages if known."""
 
     name: str
     sources: tuple[str, ...]
     references: tuple[str, ...] | None
+    languages: tuple[str, str] | None = None
 
     @property
     def blank(self) -> bool:
@@ -40,7 +40,7 @@ def read_files(source: Path, reference: Path | None, limit: int | None = None) -
 
 def read_sample(limit: int | None = None) -> Examples:
     """The built-in sample: everyday English with a German translation, written for this purpose."""
-    return _from_pairs("built-in sample", read_tsv(SAMPLE), limit)
+    return replace(_from_pairs("built-in sample", read_tsv(_SAMPLE), limit), languages=("en", "de"))
 
 
 def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 

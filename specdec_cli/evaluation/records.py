@@ -63,9 +63,10 @@ def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[s
     if not one_by_one:
         outputs = tuple(decode(lines))
         return Run(perf_counter() - started, outputs)
-    single, ends = [], []
+    single: list[Output] = []
+    ends = [started]
     for line in lines:
         single += decode([line])
         ends.append(perf_counter())
-    seconds = (end - start for start, end in pairwise([started, *ends]))
+    seconds = (end - start for start, end in pairwise(ends))
     return Run(ends[-1] - started, tuple(replace(output, seconds=taken) for output, taken in zip(single, seconds, strict=True)))

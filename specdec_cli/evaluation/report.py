@@ -64,8 +64,7 @@ def main_table(results: Sequence[Result]) -> Table:
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     """A line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
     columns: dict[str, Cell] = {"decoding": lambda r: r.row.name}
-    for key in sweep:
-        columns[key.replace("-", " ")] = lambda r, name=key.replace("-", "_"): str(r.settings.get(name, NOTHING))  # type: ignore[misc]
+    columns |= {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
     columns |= {
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
         "iterations": lambda r: _number(r.iterations, 2),
@@ -101,13 +100,17 @@ def histogram_table(bins: Sequence[Bin]) -> Table:
     total, most = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
     rows = []
     for entry in bins:
-        label = f"{entry.low:.1f}× to {entry.low + WIDTH:.1f}×"
+        label = f"{entry.low:.1f}x to {entry.low + WIDTH:.1f}x"
         rows.append((label, "█" * round(_BAR * entry.count / most), f"{entry.count:,}", f"{entry.count / total:.1%}"))
     return Table(("speedup", "", "sentences", "share"), tuple(rows), names=2)
 
 
 def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
+
+
+def _setting(name: str) -> Cell:
+    return lambda result: str(result.settings.get(name, NOTHING))
 
 
 def _row_to_json(result: Result) -> dict[str, Any]:
@@ -140,4 +143,4 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _ratio(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}×"
+    return NOTHING if value is None else f"{value:.2f}x"

@@ -16,7 +16,8 @@ class Score:
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """Score one text with one reference a line (Post 2018; Popović 2015). Raises ValueError for unequal numbers of lines."""
     # Only here, so that nobody else waits for it.
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} lines and {len(references)} references")

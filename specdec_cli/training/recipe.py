@@ -87,12 +87,17 @@ def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -
             values = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ModelError(f"{path}: not a readable recipe ({error})") from error
-    for change in changes:
-        _apply(values, change)
     try:
-        return build(kind, values)
+        return build(kind, apply_changes(values, changes))
     except ModelError as error:
         raise ModelError(f"{path or 'recipe'}: {error}") from error
+
+
+def apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """`values` with changes such as `run.seed=2`; a value is TOML, or else taken as text. Raises UsageError."""
+    for change in changes:
+        _apply(values, change)
+    return values
 
 
 def _apply(values: dict[str, Any], change: str) -> None:

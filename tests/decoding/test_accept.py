@@ -1,0 +1,102 @@
+"""Which drafted tokens pass: properties of the pure function `accept`."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified, accept
+from specdec_cli.decoding.state import Draft
+
+WORDS = 7
+RULES: tuple[Rule, ...] = (Exact(), Tolerant(1, 0.0), Tolerant(3, 1.0), Tolerant(5, 3.0), Unverified())
+
+
+@st.composite
+def rounds(draw: st.DrawFn, ties: bool = True) -> tuple[Draft, Tensor]:
+    """A draft and logits for it; with many ties, or with none."""
+    rows, size = draw(st.integers(1, 4)), draw(st.integers(0, 5))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 10_000)))
+    if ties:
+        logits = torch.randint(0, 4, (rows, size + 1, WORDS), generator=generator).float()
+    else:
+        logits = torch.rand(rows, size + 1, WORDS, generator=generator).argsort(-1).float() / 2
+    predictions = logits.argmax(-1)[:, :-1]
+    noise = torch.randint(0, WORDS, predictions.shape, generator=generator)
+    ids = torch.where(torch.rand(predictions.shape, generator=generator) < 0.7, predictions, noise)
+    return Draft(ids, torch.randint(0, size + 1, (rows,), generator=generator)), logits
+
+
+def passes(rule: Rule, logits: Tensor, token: int) -> bool:
+    """The rules in plain words, for one slot."""
+    if isinstance(rule, Unverified):
+        return True
+    if isinstance(rule, Exact):
+        return token == int(logits.argmax())
+    better = int((logits > logits[token]).sum())
+    return better < rule.top_beta and float(logits.max() - logits[token]) <= rule.tolerance
+
+
+@settings(deadline=None)
+@given(rounds(), st.sampled_from(RULES))
+def test_what_passes_is_the_longest_start_that_the_rule_lets_pass(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+    draft, logits = drafted
+    accepted = accept(draft, logits, rule)
+    for row, meant in enumerate(draft.counts.tolist()):
+        passing = [passes(rule, logits[row, slot], int(draft.ids[row, slot])) for slot in range(meant)]
+        assert int(accepted.bifurcation[row]) == [*passing, False].index(False)
+
+
+@settings(deadline=None)
+@given(rounds(), st.sampled_from(RULES))
+def test_the_verifier_speaks_at_the_bifurcation(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+    draft, logits = drafted
+    accepted = accept(draft, logits, rule)
+    assert torch.equal(accepted.predictions, logits.argmax(-1))
+    for row, first in enumerate(accepted.bifurcation.tolist()):
+        assert accepted.ids[row, :first].tolist() == draft.ids[row, :first].tolist()
+        assert int(accepted.ids[row, first]) == int(logits[row, first].argmax())
+
+
+@settings(deadline=None)
+@given(rounds(), st.sampled_from(RULES[:-1]))
+def test_a_verified_round_adds_one_token_to_what_passed(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+    accepted = accept(*drafted, rule)
+    assert torch.equal(accepted.counts, accepted.bifurcation + 1)
+
+
+@settings(deadline=None)
+@given(rounds())
+def test_unverified_takes_the_draft_alone_and_asks_only_where_it_is_empty(drafted: tuple[Draft, Tensor]) -> None:
+    draft, logits = drafted
+    accepted = accept(draft, logits, Unverified())
+    assert torch.equal(accepted.bifurcation, draft.counts)
+    assert torch.equal(accepted.counts, draft.counts.clamp_min(1))
+    silent = draft.counts == 0
+    assert torch.equal(accepted.ids[silent, 0], logits[silent, 0].argmax(-1))
+
+
+@settings(deadline=None)
+@given(rounds(ties=False))
+def test_without_ties_the_narrowest_tolerance_is_exact(drafted: tuple[Draft, Tensor]) -> None:
+    exact, tolerant = accept(*drafted, Exact()), accept(*drafted, Tolerant(1, 0.0))
+    assert torch.equal(exact.bifurcation, tolerant.bifurcation)
+    assert torch.equal(exact.ids, tolerant.ids)
+
+
+def test_exact_rejects_the_twin_of_the_first_choice() -> None:
+    draft = Draft(torch.tensor([[4]]), torch.tensor([1]))
+    logits = torch.zeros(1, 2, WORDS)
+    logits[0, 0, [2, 4]] = 1.0
+    assert int(accept(draft, logits, Tolerant(1, 0.0)).bifurcation) == 1
+    exact = accept(draft, logits, Exact())
+    assert int(exact.bifurcation) == 0
+    assert int(exact.ids[0, 0]) == 2
+
+
+@settings(deadline=None)
+@given(rounds(), st.integers(1, WORDS), st.integers(1, WORDS), st.floats(0, 4), st.floats(0, 4))
+def test_more_tolerance_never_accepts_less(drafted: tuple[Draft, Tensor], beta: int, wider: int, tolerance: float, larger: float) -> None:
+    narrow = accept(*drafted, Tolerant(min(beta, wider), min(tolerance, larger)))
+    assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(max(beta, wider), min(tolerance, larger))).bifurcation).all())
+    assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(min(beta, wider), max(tolerance, larger))).bifurcation).all())

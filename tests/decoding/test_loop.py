@@ -1,0 +1,214 @@
+"""The loop gives greedy decoding's output, whatever the drafter says, and every sentence once."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import ceil
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from specdec_cli.decoding import loop
+from specdec_cli.decoding.accept import Exact, Unverified
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.errors import UsageError
+from specdec_cli.text.subwords import EOS, PADDING
+from tests.fakes import GUESSES, FakeDrafter, Guess, TableVerifier, make_sentences, right, tiny_drafter, tiny_transformer, wrong
+
+LONGEST = 40
+WIDTHS = (16, 32, 48)
+Pool = tuple[Verifier, list[Sentence], dict[int, list[int]]]
+
+
+@cache
+def pool(width: int, seed: int = 1) -> Pool:
+    """A verifier, sentences of one source width, and what greedy decoding makes of each of them alone."""
+    verifier, sentences = Verifier(tiny_transformer(seed)), make_sentences(12, width, seed=seed)
+    found = decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), max_length=LONGEST))
+    return verifier, sentences, {h.number: h.ids for h in found}
+
+
+def check(found: Sequence[Hypothesis], outputs: Mapping[int, list[int]], count: int, block_size: int, max_length: int) -> None:
+    """Every sentence once, greedy's ids up to the limit, no more rounds than tokens, and no fewer than are possible."""
+    assert sorted(h.number for h in found) == list(range(count))
+    for hypothesis in found:
+        assert hypothesis.ids == outputs[hypothesis.number][:max_length]
+        assert ceil(len(hypothesis.ids) / (block_size + 1)) <= hypothesis.rounds <= len(hypothesis.ids)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_greedy_takes_the_best_token_after_each_prefix(width: int) -> None:
+    verifier, sentences, outputs = pool(width)
+    for sentence in sentences:
+        ids = outputs[sentence.number]
+        prefix = torch.tensor([[verifier.model.config.decoder_start, *ids[:-1]]])
+        assert verifier.model(torch.tensor([sentence.source]), prefix).argmax(-1)[0].tolist() == ids
+        assert EOS not in ids[:-1]
+        assert ids[-1] == EOS or len(ids) == LONGEST
+    assert len({len(ids) for ids in outputs.values()}) > 4
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    width=st.sampled_from(WIDTHS),
+    seed=st.sampled_from([1, 3]),
+    count=st.integers(1, 12),
+    guess=st.sampled_from(GUESSES),
+    ragged=st.booleans(),
+    block_size=st.integers(1, 30),
+    batch_size=st.integers(1, 9),
+    max_length=st.integers(1, LONGEST),
+)
+def test_any_drafter_gives_greedys_output(
+    width: int, seed: int, count: int, guess: Guess, ragged: bool, block_size: int, batch_size: int, max_length: int
+) -> None:
+    verifier, sentences, outputs = pool(width, seed)
+    drafter = FakeDrafter(outputs, block_size, guess, ragged=ragged, seed=count)
+    found = list(decode(verifier, drafter, sentences[:count], LoopOptions(Exact(), batch_size, max_length)))
+    check(found, outputs, count, block_size, max_length)
+
+
+@pytest.mark.parametrize("chain", [0, 8])
+@pytest.mark.parametrize("prefix", ["states", "own"])
+@settings(deadline=None, max_examples=15)
+@given(
+    width=st.sampled_from(WIDTHS),
+    count=st.integers(1, 12),
+    block_size=st.integers(1, 6),
+    batch_size=st.integers(1, 9),
+    max_length=st.integers(1, LONGEST),
+)
+def test_an_untrained_block_drafter_gives_greedys_output(
+    prefix: str, chain: int, width: int, count: int, block_size: int, batch_size: int, max_length: int
+) -> None:
+    verifier, sentences, outputs = pool(width)
+    drafter = Block(tiny_drafter(verifier.model, prefix=prefix, chain=chain), block_size)
+    found = list(decode(verifier, drafter, sentences[:count], LoopOptions(Exact(), batch_size, max_length)))
+    check(found, outputs, count, block_size, max_length)
+
+
+@pytest.mark.parametrize("drafter", ["none", "fake", "states", "own"])
+def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
+    verifier, sentences = Verifier(tiny_transformer(ends=0.0)), make_sentences(5, 16)
+    outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact()))}
+    assert max(map(len, outputs.values())) == verifier.capacity(16) - 2
+    made = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}.get(drafter)
+    made = made or Block(tiny_drafter(verifier.model, prefix=drafter), 6)
+    check(list(decode(verifier, made, sentences, LoopOptions(Exact(), 5))), outputs, 5, 9, 1000)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(GUESSES), st.integers(1, 8), st.integers(1, 5))
+def test_ties_go_to_the_first_of_the_best_with_and_without_a_draft(seed: int, guess: Guess, block_size: int, batch_size: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    table = torch.randint(0, 3, (5, 20, 8), generator=generator).float()
+    table[:, :, EOS] -= (torch.rand(5, 20, generator=generator) < 0.8).float() * 9
+    best = table.argmax(-1).tolist()
+    outputs = {number: ids[: ids.index(EOS) + 1 if EOS in ids else len(ids)] for number, ids in enumerate(best)}
+    drafter = FakeDrafter(outputs, block_size, guess, seed=seed)
+    found = list(decode(TableVerifier(table), drafter, make_sentences(5), LoopOptions(Exact(), batch_size, 20)))
+    check(found, outputs, 5, block_size, 20)
+
+
+def test_ids_that_always_tie_never_pass_for_one_another() -> None:
+    model = tiny_transformer(tied_output=False, output_bias=False)
+    with torch.no_grad():
+        model.output.weight[1::2] = model.output.weight[::2]
+    verifier, sentences = Verifier(model), make_sentences(6)
+    outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), max_length=20))}
+    assert all(token % 2 == 0 for ids in outputs.values() for token in ids)
+
+    def twin(ids: Tensor, generator: torch.Generator) -> Tensor:  # noqa: ARG001
+        return ids ^ 1
+
+    found = list(decode(verifier, FakeDrafter(outputs, 5, twin), sentences, LoopOptions(Exact(), 4, 20)))
+    check(found, outputs, 6, 0, 20)
+
+
+@pytest.mark.parametrize("block_size", [1, 4, 30])
+def test_a_drafter_that_is_always_right_needs_the_fewest_rounds_and_one_that_is_never_the_most(block_size: int) -> None:
+    verifier, sentences, outputs = pool(16)
+    for hypothesis in decode(verifier, FakeDrafter(outputs, block_size, right), sentences, LoopOptions(Exact(), 4, LONGEST)):
+        assert hypothesis.rounds == ceil(len(hypothesis.ids) / (block_size + 1))
+    for hypothesis in decode(verifier, FakeDrafter(outputs, block_size, wrong), sentences, LoopOptions(Exact(), 4, LONGEST)):
+        assert hypothesis.rounds == len(hypothesis.ids)
+
+
+def always(ids: Sequence[int], rows: int = 1) -> TableVerifier:
+    """A verifier that says `ids`, and goes on with the last of them."""
+    return TableVerifier(torch.nn.functional.one_hot(torch.tensor([ids] * rows), 48).float())
+
+
+def test_eos_inside_a_draft_ends_the_sentence_there() -> None:
+    ids = [7, 8, EOS, 9, 10, 11, 12]
+    (found,) = decode(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), LoopOptions(Exact()))
+    assert (found.ids, found.rounds) == ([7, 8, EOS], 1)
+
+
+def test_a_limit_inside_a_draft_cuts_there() -> None:
+    ids = [7, 8, 9, 10, 11, 12]
+    (found,) = decode(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), LoopOptions(Exact(), max_length=4))
+    assert (found.ids, found.rounds) == ([7, 8, 9, 10], 1)
+
+
+def test_padding_inside_a_draft_is_a_token_like_any_other() -> None:
+    ids = [7, PADDING, 8, EOS]
+    (found,) = decode(always(ids), FakeDrafter({0: ids}, 2, right), make_sentences(1), LoopOptions(Exact()))
+    assert (found.ids, found.rounds) == (ids, 2)
+
+
+def test_a_finished_row_that_waits_for_others_accepts_nothing_and_counts_no_rounds() -> None:
+    table = torch.nn.functional.one_hot(torch.tensor([[7, EOS, 9, 9, 9, 9]] + [[7, 8, 9, 10, 11, EOS]] * 5), 48).float()
+    waited = 0
+
+    def look(seen: Round) -> None:
+        nonlocal waited
+        waited += int(seen.state.finished.sum())
+        assert not seen.accepted.counts[seen.state.finished].any()
+
+    found = {h.number: h for h in decode(TableVerifier(table), NoDrafter(), make_sentences(6), LoopOptions(Exact(), 6), look)}
+    assert waited > 0
+    assert (found[0].ids, found[0].rounds) == ([7, EOS], 2)
+    assert all(found[number].ids == [7, 8, 9, 10, 11, EOS] for number in range(1, 6))
+
+
+def test_unverified_decoding_says_what_the_drafter_says() -> None:
+    ids = [9, 10, 11, 12, EOS]
+    (found,) = decode(always([7]), FakeDrafter({0: ids}, 3, right), make_sentences(1), LoopOptions(Unverified()))
+    assert (found.ids, found.rounds) == (ids, 2)
+
+
+def test_no_sentences_no_hypotheses() -> None:
+    assert list(decode(pool(16)[0], NoDrafter(), [], LoopOptions(Exact(), 4))) == []
+
+
+@pytest.mark.parametrize("block_size", [0, 7])
+def test_a_block_size_that_was_not_trained_is_an_error(block_size: int) -> None:
+    with pytest.raises(UsageError, match=f"--block-size {block_size}: .* 1 to 6"):
+        Block(tiny_drafter(tiny_transformer()), block_size)
+
+
+@pytest.mark.parametrize("block_size", [0, 4])
+def test_scores_are_those_of_teacher_forcing(block_size: int) -> None:
+    verifier, sentences, outputs = pool(32)
+    drafter = FakeDrafter(outputs, block_size, GUESSES[2]) if block_size else NoDrafter()
+    for hypothesis in decode(verifier, drafter, sentences, LoopOptions(Exact(), 5, LONGEST, with_scores=True)):
+        source = torch.tensor([sentences[hypothesis.number].source])
+        prefix = torch.tensor([[verifier.model.config.decoder_start, *hypothesis.ids[:-1]]])
+        likely = verifier.model(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
+        assert hypothesis.score == pytest.approx(float(likely.sum()), rel=1e-4)
+
+
+def test_without_scores_there_is_none() -> None:
+    verifier, sentences, _ = pool(16)
+    assert all(h.score is None for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 12, 3)))
+
+
+def test_the_loop_fits_a_page() -> None:
+    assert len(Path(loop.__file__).read_text(encoding="utf-8").splitlines()) <= 150
