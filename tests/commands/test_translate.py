@@ -1,0 +1,93 @@
+"""`specdec translate`: a line for a line, whatever comes in."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+
+
+def run(bundle: Path, *arguments: object, text: bytes = b"") -> Result:
+    return CliRunner().invoke(app, ["translate", "-m", str(bundle), "--threads", "1", *map(str, arguments)], input=text)
+
+
+def test_a_line_for_a_line(bundle_folder: Path) -> None:
+    result = run(bundle_folder, text="kalo mita\n\n  \nresu\r\nno pe\u2028di\u0085fo".encode())
+    assert result.exit_code == 0, result.output
+    lines = result.stdout_bytes.split(b"\n")
+    assert len(lines) == 6
+    assert lines[1:3] == [b"", b"  "]
+    assert lines[3].endswith(b"\r")
+    assert lines[5] == b""
+
+
+def test_the_batch_changes_nothing(bundle_folder: Path, lines: list[str]) -> None:
+    text = "\n".join(lines).encode()
+    one, many = (run(bundle_folder, "--batch-size", size, text=text) for size in (1, 7))
+    assert one.stdout_bytes == many.stdout_bytes
+    assert one.stdout_bytes.count(b"\n") == len(lines)
+
+
+def test_json_says_what_the_documentation_says(bundle_folder: Path) -> None:
+    result = run(bundle_folder, "--json", "--max-length", 5, text=b"kalo mita\n\n")
+    first, blank = map(json.loads, result.stdout.splitlines())
+    assert set(first) == {"line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding"}
+    assert (first["line"], first["source"], first["decoding"]) == (1, "kalo mita", "greedy")
+    assert 1 <= first["tokens"] == first["rounds"] <= 5
+    assert first["score"] < 0
+    assert (blank["line"], blank["text"], blank["tokens"], blank["rounds"], blank["score"]) == (2, "", 0, 0, None)
+
+
+def test_n_best(bundle_folder: Path) -> None:
+    result = run(bundle_folder, "--json", "--decoding", "beam", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n")
+    (record,) = map(json.loads, result.stdout.splitlines())
+    assert len(record["hypotheses"]) == 3
+    assert record["hypotheses"][0]["text"] == record["text"]
+
+
+@pytest.mark.parametrize("bad", [b"caf\xe9", b"nul\0byte"])
+def test_bad_bytes_are_named_and_nothing_is_lost(bad: bytes, bundle_folder: Path) -> None:
+    result = run(bundle_folder, text=b"kalo\nmita\n" + bad + b"\nresu\n")
+    assert result.exit_code == 3
+    assert result.stdout_bytes.count(b"\n") == 2
+    assert "stdin, line 3" in result.stderr
+
+
+def test_a_long_line_is_cut_with_a_warning(bundle_folder: Path) -> None:
+    result = run(bundle_folder, "--max-length", 3, text=b"kalo mita " * 200 + b"\n")
+    assert result.exit_code == 0
+    assert result.stdout_bytes.count(b"\n") == 1
+    assert "stdin, line 1: longer than the model's" in result.stderr
+
+
+def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.txt"
+    result = run(bundle_folder, "-o", output, "--stats", "--trace", "--max-length", 4, text=b"kalo\n")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert output.read_bytes().count(b"\n") == 1
+    assert "tokens per round" in result.stderr
+    assert "1.1 V" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--decoding", "specdec"), 2, "no drafter"),
+        (("--n-best", 2), 2, "--decoding beam"),
+        (("--precision", "int8"), 2, "int8 is not offered"),
+        (("missing.txt",), 3, "missing.txt: no such file"),
+    ],
+)
+def test_wrong_use_is_explained(arguments: tuple[object, ...], code: int, words: str, bundle_folder: Path) -> None:
+    result = run(bundle_folder, *arguments, text=b"kalo\n")
+    assert result.exit_code == code
+    assert words in result.stderr
+
+
+def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
+    result = run(tmp_path / "nothing")
+    assert result.exit_code == 3
+    assert "no bundle of that name ships" in result.stderr
