@@ -7,7 +7,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -85,5 +85,7 @@ def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[Sent
     engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
     texts = [pair.source for pair in islice(read_tsv(path), limit)]
     sentences = [Sentence(number, [*ids, eos]) for number, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
+    if not sentences:
+        raise InputError(f"{path}: empty")
     fitting = [sentence for sentence in sentences if len(sentence.source) <= engine.verifier.longest_source]
-    return [SentencePair(sentences[h.number].source, h.ids) for h in engine.decode(fitting) if h.ids[-1] == eos]
+    return [SentencePair(sentences[h.number].source, h.ids) for h in engine.decode(fitting)]
