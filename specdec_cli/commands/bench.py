@@ -87,6 +87,8 @@ def bench(
     from specdec_cli.evaluation.rows import Row
 
     varied = _sweep(sweep or [])
+    if json_file is not None:
+        _check_target(json_file)
     if varied and (profile or histogram):
         raise UsageError("--profile and --histogram are of one setting each, and cannot be swept")
     base = Row(
@@ -183,8 +185,19 @@ def _print(outcome: "Outcome", sweep: "Sweep", markdown: bool, quiet: bool) -> N
     if outcome.signatures:
         view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
     if not quiet:
-        for name, reason in outcome.left_out.items():
-            typer.echo(f"specdec: left out {name}: {reason}", err=True)
+        for reason in dict.fromkeys(outcome.left_out.values()):
+            names = ", ".join(name for name, why in outcome.left_out.items() if why == reason)
+            typer.echo(f"specdec: left out: {names} ({reason})", err=True)
+
+
+def _check_target(path: Path) -> None:
+    """Better now than after all has been measured. Raises UsageError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--json {path}: {error.strerror}") from error
+    if path.is_dir():
+        raise UsageError(f"--json {path}: is a folder")
 
 
 def _write_json(outcome: "Outcome", path: Path) -> None:

@@ -38,18 +38,29 @@ class View:
         if self._markdown:
             self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
             return
-        shown = RichTable(box=SIMPLE_HEAD)
-        for place, column in enumerate(table.columns):
-            header = "\n".join(wrap(column, _HEADER_WIDTH))
-            shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
-        for row in table.rows:
-            shown.add_row(*row)
+        shown = _framed(table)
+        needed = self._console.measure(shown, options=self._console.options.update(width=_WIDE)).maximum
+        if needed > self._console.width and len(table.columns) > table.names + 1:
+            # One below the other, so that no number is cut off.
+            for half in table.halves():
+                self.table(half)
+            return
         self._console.print(shown)
+
+
+def _framed(table: Table) -> RichTable:
+    shown = RichTable(box=SIMPLE_HEAD)
+    for place, column in enumerate(table.columns):
+        header = "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False))
+        shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
 
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
     """Machine, versions and input in a few words."""
-    place = environment["gpu"] or f"{environment['cpu']}, {environment['cores']} cores, {environment['threads']} threads"
+    place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
     versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
     return [
         f"{place}; {environment['device']}, {environment['precision']}",

@@ -57,18 +57,31 @@ def settle_machine(device: str, precision: str, threads: int | None) -> Machine:
 
 def open_bundle(name: str, machine: Machine) -> "Bundle":
     """Load a bundle and move it to `machine`."""
-    import torch
-
     from specdec_cli.model.bundle import load_bundle
 
-    bundle = load_bundle(find_bundle(name))
+    return place(load_bundle(find_bundle(name)), machine)
+
+
+def place(bundle: "Bundle", machine: Machine) -> "Bundle":
+    """Move a bundle to `machine`, in its precision. A drafter goes to bfloat16 where that is faster and costs no exactness."""
+    import torch
+
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[machine.precision]
     for module in (bundle.verifier, bundle.drafter):
         if module is not None:
             module.to(device=machine.device, dtype=dtype)
             for weight in module.parameters():
                 weight.requires_grad_(False)
+    if bundle.drafter is not None and machine.device == "cpu" and _multiplies_bfloat16():
+        bundle.drafter.lower_precision(torch.bfloat16)
     return bundle
+
+
+def _multiplies_bfloat16() -> bool:
+    import torch
+
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 def find_recipe(name: str | None) -> Path | None:

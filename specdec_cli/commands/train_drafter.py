@@ -38,7 +38,7 @@ def train_drafter(
     """
     from rich.console import Console
 
-    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
+    from specdec_cli.commands.loading import find_bundle, find_recipe, place, settle_machine
     from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.drafter import BlockDrafter
@@ -49,6 +49,8 @@ def train_drafter(
 
     machine = settle_machine(device, "float32", threads)
     bundle = load_bundle(find_bundle(str(output) if simulate else model))
+    if simulate:
+        place(bundle, machine)
     held_out = {path.stem.removeprefix("dev."): greedy_outputs(bundle, path) for path in dev}
     if simulate:
         from specdec_cli.commands.simulation_view import print_simulation

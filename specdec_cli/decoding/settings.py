@@ -77,7 +77,10 @@ def _rule(decoding: str, wishes: Wishes, bundle: Bundle) -> Rule:
     if decoding != "specdec++" or wishes.preset == "exact":
         return Exact()
     name = wishes.preset or "high-quality"
-    top_beta, tolerance = bundle.info.presets.get(name, PRESETS[name])
+    presets = PRESETS | bundle.info.presets
+    if name not in presets:
+        raise UsageError(f"--preset {name}: not known; known are exact, {', '.join(presets)}")
+    top_beta, tolerance = presets[name]
     return Tolerant(wishes.top_beta or top_beta, tolerance if wishes.tolerance is None else wishes.tolerance)
 
 

@@ -23,6 +23,14 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     names: int = 1
 
+    def halves(self) -> tuple["Table", "Table"]:
+        """The columns in two tables, the names in both."""
+        middle = (self.names + len(self.columns) + 1) // 2
+        left = Table(self.columns[:middle], tuple(row[:middle] for row in self.rows), self.names)
+        names, numbers = slice(self.names), slice(middle, None)
+        rows = tuple(row[names] + row[numbers] for row in self.rows)
+        return left, Table(self.columns[names] + self.columns[numbers], rows, self.names)
+
     def to_markdown(self) -> str:
         """The table in GitHub's Markdown."""
         rule = [":--" if place < self.names else "--:" for place in range(len(self.columns))]

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.transformer import Transformer
+from specdec_cli.model.transformer import Vocabulary
 
 
 class Chain(nn.Module):
@@ -28,29 +28,29 @@ class Chain(nn.Module):
         linked: Tensor = states + self.output(F.relu(self.from_state(states) + tokens))
         return linked
 
-    def project(self, ids: Tensor, verifier: Transformer) -> Tensor:
+    def project(self, ids: Tensor, vocabulary: Vocabulary) -> Tensor:
         """Projected embeddings (..., R) of `ids` (...)."""
-        projected: Tensor = self.from_token(verifier.embedding.tokens(ids) * verifier.embedding.scale)
+        projected: Tensor = self.from_token(vocabulary.embedding.tokens(ids) * vocabulary.embedding.scale)
         return projected
 
-    def forward(self, states: Tensor, previous: Tensor, known: Tensor, verifier: Transformer) -> Tensor:
+    def forward(self, states: Tensor, previous: Tensor, known: Tensor, vocabulary: Vocabulary) -> Tensor:
         """States (N, k, W) linked to the tokens before them, `previous` (N, k), where these are `known` (N, k)."""
-        tokens = torch.where(known[..., None], self.project(previous, verifier), self.unknown)
+        tokens = torch.where(known[..., None], self.project(previous, vocabulary), self.unknown)
         return self.link(states, tokens)
 
-    def choose(self, states: Tensor, last: Tensor, verifier: Transformer, candidates: int) -> Tensor:
+    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:
         """The draft (N, k) that a greedy walk from `last` (N,) finds among each slot's best `candidates`."""
-        first = self.project(last, verifier)[:, None]
+        first = self.project(last, vocabulary)[:, None]
         tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)
-        logits: Tensor = verifier.output(self.link(states, tokens))
+        logits: Tensor = vocabulary.output(self.link(states, tokens))
         best = logits.topk(candidates, dim=-1).indices
         if states.shape[1] == 1:
             return best[:, :, 0]
-        linked = self.link(states[:, 1:, None], self.project(best[:, :-1], verifier))
-        weights = F.embedding(best[:, 1:], verifier.output.weight)
+        linked = self.link(states[:, 1:, None], self.project(best[:, :-1], vocabulary))
+        weights = F.embedding(best[:, 1:], vocabulary.output.weight)
         scores = linked @ weights.transpose(-1, -2)
-        if verifier.output.bias is not None:
-            scores = scores + verifier.output.bias[best[:, 1:]][:, :, None]
+        if vocabulary.output.bias is not None:
+            scores = scores + vocabulary.output.bias[best[:, 1:]][:, :, None]
         follower = scores.argmax(-1)
         chosen = [follower.new_zeros(follower.shape[0], 1)]
         for step in follower.unbind(1):

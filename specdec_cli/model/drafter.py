@@ -1,5 +1,6 @@
 """The drafter's network: a block of tokens at once, over a prefix whose keys and values stay."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
@@ -13,7 +14,7 @@ from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.config import config_from_dict
 from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.transformer import DecoderLayer, Encoder, Memory, Transformer, project_memory
+from specdec_cli.model.transformer import DecoderLayer, Embedding, Encoder, Memory, Transformer, Vocabulary, additive_mask, project_memory
 from specdec_cli.text.subwords import MASK
 
 
@@ -73,6 +74,12 @@ class SourceView:
     embeddings: Tensor
 
 
+@dataclass
+class _Vocabulary:
+    embedding: Embedding
+    output: nn.Linear
+
+
 class BlockDrafter(nn.Module):
     """A non-autoregressive drafter, prefix causal and block bidirectional (after GAD, Section 3.1).
 
@@ -85,7 +92,9 @@ class BlockDrafter(nn.Module):
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
         super().__init__()
         self.config = config
-        self._verifier = (verifier,)  # in a tuple, so that its weights are not the drafter's
+        # In a tuple, so that these weights are not the drafter's own.
+        self._verifier: tuple[Transformer] = (verifier,)
+        self._vocabulary: tuple[Vocabulary] = (verifier,)
         shape = replace(verifier.config, decoder_layers=config.layers, feed_forward=config.feed_forward)
         width = shape.width
         self.heads, self.head_width = shape.heads, shape.head_width
@@ -109,6 +118,17 @@ class BlockDrafter(nn.Module):
         """The model it drafts for."""
         return self._verifier[0]
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The verifier's embeddings and output projection, in the drafter's precision."""
+        return self._vocabulary[0]
+
+    def lower_precision(self, dtype: torch.dtype) -> None:
+        """Compute in `dtype` while the verifier keeps its own; what a draft says decides nothing, so this stays exact."""
+        self.to(dtype)
+        embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
+        self._vocabulary = (_Vocabulary(embedding.to(dtype), output.to(dtype)),)
+
     def initialize_from_verifier(self) -> None:
         """Take over the verifier's encoder, if it has its own, and as many of its decoder layers as fit in shape."""
         verifier = self.verifier
@@ -120,15 +140,16 @@ class BlockDrafter(nn.Module):
 
     def read_source(self, source: Tensor, memory: Memory) -> SourceView:
         """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`."""
-        states = self.encoder(source)[0] if self.config.encoder == "own" else memory.states
+        dtype = self.slots.dtype
+        states = self.encoder(source)[0] if self.config.encoder == "own" else memory.states.to(dtype)
         embeddings = states[:, :, :0]
         if self.config.source_copy:
-            embeddings = self.verifier.embedding.tokens(source) * self.verifier.embedding.scale
-        return SourceView(project_memory(self.layers, states), memory.mask, embeddings)
+            embeddings = self.vocabulary.embedding.tokens(source) * self.vocabulary.embedding.scale
+        return SourceView(project_memory(self.layers, states), additive_mask(memory.mask == 0, dtype), embeddings)
 
     def project_states(self, states: Tensor) -> Sequence[Tensor]:
         """Keys and values (B, Q, 2, H, D) of the verifier's top states (B, Q, W), one a layer."""
-        projected: Tensor = self.prefix_keys_values(states)
+        projected: Tensor = self.prefix_keys_values(states.to(self.slots.dtype))
         parts = projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
         return parts.unbind(2)
 
@@ -145,9 +166,9 @@ class BlockDrafter(nn.Module):
             ids[..., 0] = last
         if shown is not None:
             ids = torch.where(shown >= 0, shown, ids)
-        x: Tensor = self.verifier.embedding(ids, positions) + self.slots[: positions.shape[2]]
+        x: Tensor = self.vocabulary.embedding(ids, positions) + self.slots[: positions.shape[2]]
         if previous is not None:
-            x = x + self.previous_state(previous)[:, :, None]
+            x = x + self.previous_state(previous.to(x.dtype))[:, :, None]
         if self.config.source_copy:
             x = x + self._copy(view, positions.flatten(1)).view_as(x)
         output: Tensor = self.dropout(x)
@@ -155,7 +176,7 @@ class BlockDrafter(nn.Module):
 
     def _copy(self, view: SourceView, positions: Tensor) -> Tensor:
         """A soft copy of the source for `positions` (B, Q): attention from position to position (GAD's code, not its text)."""
-        table = self.verifier.embedding.positions
+        table = self.vocabulary.embedding.positions
         keys = view.embeddings + table[: view.embeddings.shape[1]]
         scores = self.copy_query(F.embedding(positions, table)) @ keys.transpose(1, 2) + view.mask[:, 0]
         copied: Tensor = scores.softmax(-1) @ view.embeddings
@@ -163,7 +184,7 @@ class BlockDrafter(nn.Module):
 
     def embed_prefix(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Inputs (B, T, W) of prefix tokens, for layers of the drafter's own."""
-        output: Tensor = self.dropout(self.verifier.embedding(ids, positions) + self.prefix_mark)
+        output: Tensor = self.dropout(self.vocabulary.embedding(ids, positions) + self.prefix_mark)
         return output
 
     def run(self, x: Tensor, mask: Tensor, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
@@ -176,6 +197,6 @@ class BlockDrafter(nn.Module):
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
         """The drafted ids (N, k) for the states of blocks (N, k, W), which follow the tokens `last` (N,)."""
         if self.chain is None:
-            logits: Tensor = self.verifier.output(states)
+            logits: Tensor = self.vocabulary.output(states)
             return logits.argmax(-1)
-        return self.chain.choose(states, last, self.verifier, self.config.candidates)
+        return self.chain.choose(states, last, self.vocabulary, self.config.candidates)

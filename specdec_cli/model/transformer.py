@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -64,6 +64,13 @@ class Embedding(nn.Module):
         x = self.tokens(ids) * self.scale + F.embedding(positions + self.offset, self.positions)
         embedded: Tensor = self.dropout(self.norm(x))
         return embedded
+
+
+class Vocabulary(Protocol):
+    """Where ids become vectors, and states become logits."""
+
+    embedding: Embedding
+    output: nn.Linear
 
 
 class Sublayer(nn.Module):

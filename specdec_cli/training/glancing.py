@@ -19,7 +19,7 @@ def glance(
     random = torch.get_rng_state()
     with torch.no_grad():
         states = block_states(network, sentences, cuts, goals.shape[2], visible)
-        drafted = network.verifier.output(states).argmax(-1)
+        drafted = network.vocabulary.output(states).argmax(-1)
     torch.set_rng_state(random)
     wrong = ((drafted != goals) & meant).sum(2)
     count = (wrong * ratio).long()
