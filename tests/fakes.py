@@ -21,8 +21,8 @@ SPECIAL = (PADDING, BOS, EOS, MASK)
 
 def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Transformer:
     """A model that says other things to other sources, and ends a sentence at about the share `ends` of all positions."""
-    shape = {"width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "max_positions": 128}
-    varied = {"positions": "learned", "embedding_scale": False, "output_bias": True}
+    shape: dict[str, Any] = {"width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "max_positions": 128}
+    varied: dict[str, Any] = {"positions": "learned", "embedding_scale": False, "output_bias": True}
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
         model = Transformer(TransformerConfig(**{"vocabulary_size": VOCABULARY} | shape | varied | changes)).eval()
@@ -53,11 +53,23 @@ def _set_end(model: Transformer, share: float) -> None:
     model.output.bias[EOS] += (logits.amax(-1) - end).quantile(share)
 
 
+DRAFTERS: dict[str, dict[str, Any]] = {
+    "states": {},
+    "states, no chain": {"chain": 0},
+    "states, two layers, copy, encoder": {"layers": 2, "source_copy": True, "encoder": "own"},
+    "own": {"prefix": "own"},
+    "own, no chain": {"prefix": "own", "chain": 0},
+    "own, unshifted": {"prefix": "own", "layout": "unshifted"},
+    "papers": {"prefix": "own", "layers": 2, "chain": 0, "layout": "unshifted", "source_copy": True, "encoder": "own"},
+}
+"""Every kind of block drafter: changes of its configuration."""
+
+
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:
     """An untrained drafter for `verifier`; `changes` are fields of its configuration."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        shape = {"feed_forward": 32, "max_block": 6, "chain": 8, "candidates": 4}
+        shape: dict[str, Any] = {"feed_forward": 32, "max_block": 6, "chain": 8, "candidates": 4}
         drafter = BlockDrafter(DrafterConfig(**shape | changes), verifier)
         _scatter_vectors(drafter)
     return drafter.eval()

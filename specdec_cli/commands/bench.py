@@ -83,7 +83,7 @@ def bench(
     Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
     """
     from specdec_cli.commands.bench_run import Plan, run
-    from specdec_cli.commands.bench_view import progress
+    from specdec_cli.commands.bench_view import print_outcome, progress
     from specdec_cli.evaluation.rows import Row
 
     varied = _sweep(sweep or [])
@@ -114,7 +114,11 @@ def bench(
         histogram=histogram,
     )
     outcome = run(plan, lambda runs: progress(runs, quiet))
-    _print(outcome, varied, markdown, quiet)
+    print_outcome(outcome, varied, markdown)
+    if not quiet:
+        for reason in dict.fromkeys(outcome.left_out.values()):
+            names = ", ".join(name for name, why in outcome.left_out.items() if why == reason)
+            typer.echo(f"specdec: left out: {names} ({reason})", err=True)
     if json_file is not None:
         _write_json(outcome, json_file)
     _check(outcome)
@@ -163,31 +167,6 @@ def _examples(file: Path | None, source: Path | None, references: Path | None, l
     if examples.blank:
         raise InputError(f"{examples.name}: no text to decode")
     return examples
-
-
-def _print(outcome: "Outcome", sweep: "Sweep", markdown: bool, quiet: bool) -> None:
-    from specdec_cli.commands.bench_view import View, environment_lines
-    from specdec_cli.evaluation.report import histogram_table, main_table, profile_table, sweep_table, tolerance_table
-
-    view = View(markdown)
-    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
-    if set(sweep) == {"top-beta", "tolerance"}:
-        view.paragraph("Tokens per round / BLEU:")
-        view.table(tolerance_table(outcome.results, sweep))
-    if outcome.profiles:
-        view.paragraph("Time by module, a sentence:")
-        view.table(profile_table(outcome.profiles, outcome.examples["sentences"]))
-    if outcome.histogram:
-        name, bins = outcome.histogram
-        view.paragraph(f"Speedup of {name} over greedy, sentence by sentence:")
-        view.table(histogram_table(bins))
-    if outcome.signatures:
-        view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
-    if not quiet:
-        for reason in dict.fromkeys(outcome.left_out.values()):
-            names = ", ".join(name for name, why in outcome.left_out.items() if why == reason)
-            typer.echo(f"specdec: left out: {names} ({reason})", err=True)
 
 
 def _check_target(path: Path) -> None:

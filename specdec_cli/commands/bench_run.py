@@ -18,7 +18,7 @@ from specdec_cli.evaluation.process import Process
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row, Sweep, sweep_rows
 from specdec_cli.evaluation.scoring import Score, score
-from specdec_cli.evaluation.summary import Result, milliseconds_per_sentence, reference, summarise
+from specdec_cli.evaluation.summary import Result, milliseconds_per_sentence, summarise
 
 WORKER = "specdec_cli.commands.bench_worker"
 Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
@@ -62,7 +62,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         folders = {kind: Path(temporary) / kind for kind in sorted({row.compute_type for row in plan.rows if row.compute_type})}
         inspection = _inspect(plan, folders)
-        rows, left_out = _possible_rows(plan, inspection)
+        rows, left_out = possible_rows(plan, inspection)
         conditions = Conditions(plan.model, inspection.device, inspection.precision, plan.split, dict(inspection.limits), folders)
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             measured = measure(pool, rows, lines, plan.repetitions, report)
@@ -92,11 +92,12 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     return inspection
 
 
-def _possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
-    """The rows, every value settled, that bundle and machine can do; and the others with the reason."""
+def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
+    """The rows, every value settled, that bundle and machine can do; and the others with the reason.
+
+    Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
+    """
     batch_size = plan.batch_size if isinstance(plan.batch_size, int) else AUTOMATIC_BATCH[inspection.device]
-    if plan.histogram and batch_size != 1:
-        raise UsageError("--histogram needs --batch-size 1")
     possible, left_out = [], {}
     for row in plan.rows:
         refused = inspection.refused.get(row.compute_type or "")
@@ -107,7 +108,16 @@ def _possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[
             raise UsageError(f"--row {row.name}: {problem}")
         else:
             left_out[row.name] = problem
+    _check_views(plan, possible, batch_size)
     return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
+
+
+def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
+    drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
+    if plan.profile and not drafting:
+        raise UsageError("--profile needs a row that drafts")
+    if plan.histogram and not (drafting and greedy and batch_size == 1):
+        raise UsageError("--histogram needs greedy, a row that drafts, and --batch-size 1")
 
 
 def _score(texts: Sequence[str], references: Sequence[str] | None) -> Score | None:
@@ -125,9 +135,7 @@ def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
 
 
 def _histogram(measured: Sequence[Measured]) -> tuple[str, list[Bin]]:
-    """Speedups of the first row that drafts. Raises UsageError if there is none, or no greedy to compare with."""
-    drafting = next((one for one in measured if one.row.drafts), None)
-    greedy = drafting and reference(drafting.row, measured, "greedy")
-    if drafting is None or greedy is None:
-        raise UsageError("--histogram compares specdec with greedy: it needs both rows")
+    """Speedups of the first row that drafts over greedy, sentence by sentence."""
+    drafting = next(one for one in measured if one.row.drafts)
+    greedy = next(one for one in measured if one.row.decoding == "greedy")
     return drafting.row.name, speedup_histogram(milliseconds_per_sentence(greedy), milliseconds_per_sentence(drafting))

@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table as RichTable
 
-from specdec_cli.evaluation.report import Table
+from specdec_cli.commands.bench_run import Outcome
+from specdec_cli.evaluation.report import Table, histogram_table, main_table, profile_table, sweep_table, tolerance_table
+from specdec_cli.evaluation.rows import Sweep
 
 _WIDE = 200
 _HEADER_WIDTH = 10
@@ -46,6 +48,25 @@ class View:
                 self.table(half)
             return
         self._console.print(shown)
+
+
+def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
+    """Everything that was measured, with where and how."""
+    view = View(markdown)
+    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
+    view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
+    if set(sweep) == {"top-beta", "tolerance"}:
+        view.paragraph("Tokens per round / BLEU:")
+        view.table(tolerance_table(outcome.results, sweep))
+    if outcome.profiles:
+        view.paragraph("Time by module, a sentence:")
+        view.table(profile_table(outcome.profiles, outcome.examples["sentences"]))
+    if outcome.histogram:
+        name, bins = outcome.histogram
+        view.paragraph(f"Speedup of {name} over greedy, sentence by sentence:")
+        view.table(histogram_table(bins))
+    if outcome.signatures:
+        view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 
 
 def _framed(table: Table) -> RichTable:

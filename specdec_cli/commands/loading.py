@@ -80,7 +80,7 @@ def place(bundle: "Bundle", machine: Machine) -> "Bundle":
 def _multiplies_bfloat16() -> bool:
     import torch
 
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 

@@ -103,7 +103,7 @@ def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
         return {name: value.half()}
     if storage == "int8" and value.dim() == 2:
         scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
-        return {name: (value / scale).round().to(torch.int8), f"{name}.scale": scale.half().float()}
+        return {name: (value / scale).round().to(torch.int8), f"{name}.scale": scale}
     return {name: value.float()}
 
 

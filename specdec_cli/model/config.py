@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 from specdec_cli.errors import ModelError
 
@@ -18,7 +18,7 @@ class TransformerConfig:
 
     `position_offset` is the row of the position table that the first token reads. Sizes are in units;
     `width` must be a multiple of `heads`, and of 16 so that arithmetic does not depend on a ragged tail.
-    Raises ModelError for sizes that do not fit each other.
+    Raises ModelError for sizes that do not fit each other and for an unknown variant.
     """
 
     vocabulary_size: int
@@ -42,7 +42,10 @@ class TransformerConfig:
     decoder_start: int = 2
 
     def __post_init__(self) -> None:
-        if self.width % self.heads or self.width % 16 or self.feed_forward % 16:
+        for name, kind in (("norm", Norm), ("activation", Activation), ("positions", Positions)):
+            if getattr(self, name) not in get_args(kind):
+                raise ModelError(f"{name} is {' or '.join(get_args(kind))}, not {getattr(self, name)!r}")
+        if self.heads < 1 or self.width % self.heads or self.width % 16 or self.feed_forward % 16:
             raise ModelError(
                 f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
                 f"and the width a multiple of {self.heads} heads"

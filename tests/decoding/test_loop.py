@@ -13,13 +13,14 @@ from torch import Tensor
 
 from specdec_cli.decoding import loop
 from specdec_cli.decoding.accept import Exact, Unverified
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.fakes import GUESSES, FakeDrafter, Guess, TableVerifier, make_sentences, right, tiny_drafter, tiny_transformer, wrong
+from tests.fakes import DRAFTERS, GUESSES, FakeDrafter, Guess, TableVerifier, make_sentences, right, tiny_drafter, tiny_transformer, wrong
 
 LONGEST = 40
 WIDTHS = (16, 32, 48)
@@ -48,13 +49,14 @@ def test_greedy_takes_the_best_token_after_each_prefix(width: int) -> None:
     for sentence in sentences:
         ids = outputs[sentence.number]
         prefix = torch.tensor([[verifier.model.config.decoder_start, *ids[:-1]]])
-        assert verifier.model(torch.tensor([sentence.source]), prefix).argmax(-1)[0].tolist() == ids
+        logits = verifier.model(torch.tensor([sentence.source]), prefix)[0]
+        assert torch.allclose(logits.gather(1, torch.tensor(ids)[:, None])[:, 0], logits.amax(1), atol=1e-2)
         assert EOS not in ids[:-1]
         assert ids[-1] == EOS or len(ids) == LONGEST
     assert len({len(ids) for ids in outputs.values()}) > 4
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=100)
 @given(
     width=st.sampled_from(WIDTHS),
     seed=st.sampled_from([1, 3]),
@@ -74,9 +76,8 @@ def test_any_drafter_gives_greedys_output(
     check(found, outputs, count, block_size, max_length)
 
 
-@pytest.mark.parametrize("chain", [0, 8])
-@pytest.mark.parametrize("prefix", ["states", "own"])
-@settings(deadline=None, max_examples=15)
+@pytest.mark.parametrize("kind", DRAFTERS)
+@settings(deadline=None, max_examples=10)
 @given(
     width=st.sampled_from(WIDTHS),
     count=st.integers(1, 12),
@@ -85,25 +86,25 @@ def test_any_drafter_gives_greedys_output(
     max_length=st.integers(1, LONGEST),
 )
 def test_an_untrained_block_drafter_gives_greedys_output(
-    prefix: str, chain: int, width: int, count: int, block_size: int, batch_size: int, max_length: int
+    kind: str, width: int, count: int, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, sentences, outputs = pool(width)
-    drafter = Block(tiny_drafter(verifier.model, prefix=prefix, chain=chain), block_size)
+    drafter = Block(tiny_drafter(verifier.model, **DRAFTERS[kind]), block_size)
     found = list(decode(verifier, drafter, sentences[:count], LoopOptions(Exact(), batch_size, max_length)))
     check(found, outputs, count, block_size, max_length)
 
 
-@pytest.mark.parametrize("drafter", ["none", "fake", "states", "own"])
+@pytest.mark.parametrize("drafter", ["none", "fake", *DRAFTERS])
 def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     verifier, sentences = Verifier(tiny_transformer(ends=0.0)), make_sentences(5, 16)
     outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact()))}
     assert max(map(len, outputs.values())) == verifier.capacity(16) - 2
-    made = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}.get(drafter)
-    made = made or Block(tiny_drafter(verifier.model, prefix=drafter), 6)
+    drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}
+    made = drafters.get(drafter) or Block(tiny_drafter(verifier.model, **DRAFTERS[drafter]), 6)
     check(list(decode(verifier, made, sentences, LoopOptions(Exact(), 5))), outputs, 5, 9, 1000)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000), st.sampled_from(GUESSES), st.integers(1, 8), st.integers(1, 5))
 def test_ties_go_to_the_first_of_the_best_with_and_without_a_draft(seed: int, guess: Guess, block_size: int, batch_size: int) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -202,7 +203,7 @@ def test_scores_are_those_of_teacher_forcing(block_size: int) -> None:
         source = torch.tensor([sentences[hypothesis.number].source])
         prefix = torch.tensor([[verifier.model.config.decoder_start, *hypothesis.ids[:-1]]])
         likely = verifier.model(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
-        assert hypothesis.score == pytest.approx(float(likely.sum()), rel=1e-4)
+        assert hypothesis.score == pytest.approx(float(likely.detach().sum()), rel=1e-4)
 
 
 def test_without_scores_there_is_none() -> None:

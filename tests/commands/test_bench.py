@@ -1,0 +1,139 @@
+"""`specdec bench`, from command line to tables."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.commands.bench import bench
+from specdec_cli.commands.bench_run import Outcome, Plan, possible_rows
+from specdec_cli.commands.bench_worker import Inspection
+from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.evaluation.environment import describe_environment
+from specdec_cli.evaluation.examples import Examples
+from specdec_cli.evaluation.records import Measured, Output, Run
+from specdec_cli.evaluation.rows import Row
+from specdec_cli.evaluation.summary import summarise
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+
+app = typer.Typer()
+app.command()(bench)
+
+TSV = "ka lo mi\tta re\nno pe. Di fo su\tka\n\t\n"
+
+
+@pytest.fixture(scope="module")
+def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle with a drafter that has learned nothing."""
+    torch.manual_seed(0)
+    drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
+    save_bundle(replace(bundle, drafter=drafter), path := tmp_path_factory.mktemp("models") / "drafting")
+    return path
+
+
+def run(*arguments: object, text: str = TSV) -> Result:
+    common = ("--threads", "1", "--device", "cpu", "--max-length", "12", "--repetitions", "1")
+    return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
+
+
+def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
+    rows = ("greedy", "specdec", "ctranslate2-greedy")
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, *arguments, "--profile", "--histogram", "--json", tmp_path / "a" / "bench.json")
+    assert result.exit_code == 0, result.output
+    for words in (*rows, "3 of 3", "3 lines, 3 sentences", "drafter", "Speedup of specdec", "tok:13a"):
+        assert words in result.stdout
+    assert result.stderr == ""
+
+    record = json.loads((tmp_path / "a" / "bench.json").read_text())
+    assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
+    greedy, specdec, ctranslate2 = record["rows"]
+    assert [row["decoding"] for row in record["rows"]] == list(rows)
+    assert [row["identical"] for row in record["rows"]] == [[3, 3]] * 3
+    assert greedy["bleu"] == specdec["bleu"] == ctranslate2["bleu"]
+    assert (greedy["tokens_per_round"], greedy["speedup_vs_greedy"], greedy["speedup_vs_beam"]) == (1.0, 1.0, None)
+    assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
+    assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, "float32")
+    assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
+
+
+def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_text("ka lo\nmi\n")
+    result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
+    assert result.exit_code == 0, result.output
+    lines = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
+    assert [line[:2] for line in lines[2:]] == [["| greedy", "—"], ["| specdec", "1"], ["| specdec", "3"]]
+    assert lines[0][4] == "BLEU" and lines[2][4] == "—"
+
+
+INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=False, limits=[], refused={"int8": "no int8"})
+
+
+def make_plan(*names: str, **changes: Any) -> Plan:
+    parts = (name.partition(":") for name in names)
+    rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
+    plan = Plan("m", Examples("a", ("ka",), None), rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False)
+    return replace(plan, **changes)
+
+
+def test_rows_that_cannot_be_done_are_left_out() -> None:
+    rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), INSPECTION)
+    assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
+    assert {(row.threads, row.batch_size) for row in rows} == {(2, 16)}
+    assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "words"),
+    [
+        (["specdec"], {"asked": True}, "--row specdec: the bundle has no drafter"),
+        (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
+        (["greedy", "specdec"], {"sweep": {"block-size": (4,)}}, "--sweep block-size"),
+        (["greedy"], {"profile": True}, "--profile needs"),
+        (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
+    ],
+)
+def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        possible_rows(make_plan(*names, **changes), INSPECTION)
+
+
+@pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("bfloat16", False)])
+def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
+    environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
+    counts = {"name": "a", "lines": 1, "sentences": 1}
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, None)
+    monkeypatch.setattr("specdec_cli.commands.bench_run.run", lambda *_: outcome)
+
+    result = run("--json", tmp_path / "bench.json")
+    assert isinstance(result.exception, SpecdecError) == broken
+    assert not broken or "--row specdec: 0 of 1 lines are greedy's; line 1 is not" in str(result.exception)
+    assert "0 of 1" in result.stdout
+    assert result.stderr == "specdec: left out: beam (why)\n"
+    assert json.loads((tmp_path / "bench.json").read_text())["rows"][1]["identical"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "kind", "words"),
+    [
+        (["--reference", "a"], "", UsageError, "--reference needs --input"),
+        (["a.tsv", "--input", "b"], "", UsageError, "two inputs"),
+        (["--sweep", "threads=1", "--profile"], "", UsageError, "cannot be swept"),
+        (["--sweep", "threads=1", "--sweep", "threads=2"], "", UsageError, "given twice"),
+        (["--row", "gredy"], "", UsageError, "'gredy' is not known"),
+        (["--json", "/dev/null/a"], "", UsageError, "--json"),
+        ([], " \t\n", InputError, "stdin: no text"),
+        (["nowhere.tsv"], "", InputError, "nowhere.tsv"),
+    ],
+)
+def test_errors_before_anything_runs(arguments: list[str], text: str, kind: type[Exception], words: str) -> None:
+    result = run(*arguments, text=text)
+    assert isinstance(result.exception, kind)
+    assert words in str(result.exception)

@@ -1,0 +1,135 @@
+"""Logits are equal, bit by bit: one by one against a block, alone against a batch."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import pytest
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.transformer import Transformer
+from tests.fakes import FakeDrafter, make_sentences, sometimes, tiny_transformer
+
+LONGEST = 9
+PRECISIONS = [torch.float32, torch.bfloat16]
+
+
+@cache
+def model(name: str, precision: torch.dtype) -> Transformer:
+    """A tiny model, or one of a size that is used, where kernels differ by the number of rows."""
+    if name == "wide":
+        torch.manual_seed(1)
+        shape = TransformerConfig(8000, width=384, feed_forward=1536, heads=6, encoder_layers=2, decoder_layers=2)
+        return Transformer(shape).to(precision)
+    return tiny_transformer(activation=name).to(precision)
+
+
+class Recorder(Verifier):
+    """Keeps the logits and states (T, V + W) behind every accepted token of a sentence."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__(model)
+        self.rows: dict[int, list[Tensor]] = defaultdict(list)
+
+    def score(self, state: State, draft: Draft) -> Scores:
+        """Score, and remember it for `look`."""
+        self._last = super().score(state, draft)
+        return self._last
+
+    def look(self, seen: Round) -> None:
+        """Keep what was accepted."""
+        both = torch.cat([self._last.logits, self._last.states], dim=2)
+        for row, (number, count) in enumerate(zip(seen.state.numbers.tolist(), seen.accepted.counts.tolist(), strict=True)):
+            self.rows[number] += both[row, :count]
+
+
+def recorded(model: Transformer, sentences: Sequence[Sentence], block_size: int, batch_size: int) -> list[Tensor]:
+    """What is behind the tokens of each sentence, decoded with drafts that are sometimes right."""
+    recorder = Recorder(model)
+    options = LoopOptions(Exact(), batch_size, LONGEST)
+    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)} if block_size else {}
+    drafter = FakeDrafter(outputs, block_size, sometimes) if block_size else NoDrafter()
+    assert len(list(decode(recorder, drafter, sentences, options, recorder.look))) == len(sentences)
+    return [torch.stack(recorder.rows[sentence.number]) for sentence in sentences]
+
+
+@cache
+def one_by_one(name: str, precision: torch.dtype, width: int) -> list[Tensor]:
+    """The reference: each sentence alone, step by step."""
+    return recorded(model(name, precision), make_sentences(5, width), 0, 1)
+
+
+@pytest.fixture
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Compute on so many threads, then on as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("block_size", "batch_size"), [(0, 5), (3, 1), (7, 1), (12, 1), (3, 4), (7, 5), (12, 3)])
+@pytest.mark.parametrize("width", [16, 32])
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("name", ["relu", "gelu", "silu", "wide"])
+@pytest.mark.parametrize("threads", [1], indirect=True)
+def test_logits_depend_neither_on_the_block_nor_on_the_batch(
+    threads: int,  # noqa: ARG001
+    name: str,
+    precision: torch.dtype,
+    width: int,
+    block_size: int,
+    batch_size: int,
+) -> None:
+    found = recorded(model(name, precision), make_sentences(5, width), block_size, batch_size)
+    for alone, together in zip(one_by_one(name, precision, width), found, strict=True):
+        assert torch.equal(alone, together)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("threads", [1, 2], indirect=True)
+@torch.inference_mode()
+def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: torch.dtype) -> None:  # noqa: ARG001
+    verifier, sources = Verifier(model("wide", precision)), [sentence.source for sentence in make_sentences(2)]
+    alone, together = verifier.begin([0], sources[:1]), verifier.begin([0, 1], sources)
+    assert torch.equal(alone.memory.states[0], together.memory.states[0])
+    ids = torch.arange(9, 16).expand(2, -1)
+    in_batch = verifier.score(together, Draft(ids, together.lengths * 0 + 7)).logits[0]
+    assert torch.equal(verifier.score(alone, Draft(ids[:1], alone.lengths * 0 + 7)).logits[0], in_batch)
+    for step in range(3):
+        assert torch.equal(verifier.score(alone, Draft(ids[:1, :0], alone.lengths * 0)).logits[0, 0], in_batch[step])
+        alone.tokens[0, step + 1] = ids[0, step]
+        alone.lengths += 1
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("width", [16, 48])
+@pytest.mark.parametrize("threads", [1], indirect=True)
+def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision: torch.dtype) -> None:  # noqa: ARG001
+    verifier = Verifier(model("wide", precision))
+    sources = [sentence.source for sentence in make_sentences(5, width)]
+    alone = [verifier.begin([0], [source]).memory for source in sources]
+    for rows in (2, 3, 5):
+        together = verifier.begin(range(rows), sources[:rows]).memory
+        for row in range(rows):
+            assert torch.equal(alone[row].states[0], together.states[row])
+            for lonely, shared in zip(alone[row].keys_values, together.keys_values, strict=True):
+                assert torch.equal(lonely[0], shared[row])
+
+
+@torch.inference_mode()
+def test_stale_places_of_the_cache_do_not_show() -> None:
+    verifier = Verifier(model("wide", torch.float32))
+    state = verifier.begin([0], [make_sentences(1)[0].source])
+    empty = Draft(state.tokens[:, :0], state.lengths * 0)
+    clean = verifier.score(state, empty).logits.clone()
+    for layer in state.cache.layers:
+        layer[:, 1:] = 1e4
+    assert torch.equal(verifier.score(state, empty).logits, clean)

@@ -1,0 +1,91 @@
+"""What the user asked for, then what the bundle says, then `auto`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from specdec_cli.decoding.accept import Exact, Tolerant, Unverified
+from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import Bundle
+from tests.fakes import tiny_drafter
+
+
+@pytest.fixture(scope="module")
+def settled(bundle: Bundle) -> Callable[..., Settings]:
+    """Settles wishes with a bundle that has a drafter of up to 6 tokens; `info` are fields of its description."""
+    drafter = tiny_drafter(bundle.verifier)
+
+    def make(info: dict[str, Any], **wishes: Any) -> Settings:
+        return settle(Wishes(**wishes), Bundle(replace(bundle.info, **info), bundle.tokenizer, bundle.verifier, drafter))
+
+    return make
+
+
+def test_the_bundle_settles_what_is_auto(settled: Callable[..., Settings]) -> None:
+    assert settled({}) == Settings("greedy", Exact())
+    found = settled({"decoding": "specdec", "block_size": 4})
+    assert (found.decoding, found.rule, found.block_size) == ("specdec", Exact(), 4)
+
+
+def test_a_wish_beats_the_bundle(settled: Callable[..., Settings]) -> None:
+    found = settled({"decoding": "specdec", "block_size": 4}, decoding="specdec++", block_size=2, top_beta=7)
+    assert (found.decoding, found.block_size, found.rule) == ("specdec++", 2, Tolerant(7, PRESETS["high-quality"][1]))
+    assert settled({"decoding": "specdec"}, decoding="greedy").block_size == 0
+    assert settled({"decoding": "specdec"}, decoding="beam", beam_size=3, n_best=3).beam_size == 3
+
+
+@pytest.mark.parametrize("wish", [None, "auto"])
+def test_without_a_block_size_the_drafter_says_it(settled: Callable[..., Settings], wish: str | None) -> None:
+    assert settled({}, decoding="specdec", block_size=wish).block_size == 6
+
+
+def test_a_preset_sets_both_values_and_a_wish_beats_it(settled: Callable[..., Settings]) -> None:
+    assert settled({}, decoding="specdec++", preset="high-efficiency").rule == Tolerant(*PRESETS["high-efficiency"])
+    assert settled({}, decoding="specdec++", preset="high-efficiency", tolerance=0.5).rule == Tolerant(5, 0.5)
+    assert settled({}, decoding="specdec++", tolerance=0.0).rule == Tolerant(3, 0.0)
+    assert settled({}, decoding="specdec++", preset="exact").rule == Exact()
+
+
+def test_the_presets_of_a_bundle_come_first(settled: Callable[..., Settings]) -> None:
+    assert settled({"presets": {"own": (9, 2.0)}}, decoding="specdec++", preset="own").rule == Tolerant(9, 2.0)
+    assert settled({"presets": {"high-quality": (2, 0.7)}}, decoding="specdec++").rule == Tolerant(2, 0.7)
+
+
+def test_tolerance_turns_a_bundles_specdec_into_its_tolerant_form(settled: Callable[..., Settings]) -> None:
+    found = settled({"decoding": "specdec"}, tolerance=1.5)
+    assert (found.decoding, found.rule) == ("specdec++", Tolerant(3, 1.5))
+
+
+def test_the_drafter_alone_is_not_verified(settled: Callable[..., Settings]) -> None:
+    assert settled({}, decoding="drafter").rule == Unverified()
+
+
+def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
+    found = settled({}, max_length=9, batch_size=5, with_scores=True, length_penalty=0.6)
+    assert (found.max_length, found.batch_size, found.with_scores, found.length_penalty) == (9, 5, True, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"decoding": "magic"}, "magic: not known; known are greedy, beam"),
+        ({"decoding": "specdec", "tolerance": 1.0}, "specdec is exact"),
+        ({"decoding": "specdec", "preset": "high-quality"}, "specdec is exact"),
+        ({"decoding": "greedy", "n_best": 2}, "--n-best"),
+        ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best"),
+        ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
+    ],
+)
+def test_contradictions_are_errors(settled: Callable[..., Settings], wishes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        settled({}, **wishes)
+
+
+@pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter"])
+def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"--decoding {decoding}: this bundle has no drafter")):
+        settle(Wishes(decoding=decoding), bundle)

@@ -1,0 +1,43 @@
+"""Dropout from bytes: its share, its scale, and where it does nothing."""
+
+import pytest
+import torch
+
+from specdec_cli.model.dropout import Dropout
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.25, 0.5])
+def test_the_share_and_the_scale_are_those_of_the_rate(rate: float) -> None:
+    torch.manual_seed(0)
+    dropped = Dropout(rate)(torch.ones(100_003))
+    share = round(rate * 256) / 256
+    assert float((dropped == 0).float().mean()) == pytest.approx(share, abs=0.01)
+    assert dropped.unique().tolist() == pytest.approx([0.0, 1 / (1 - share)])
+
+
+def test_neighbours_fall_independently() -> None:
+    torch.manual_seed(0)
+    zero = (Dropout(0.5)(torch.ones(80_000)) == 0).float().view(-1, 8)
+    assert torch.allclose(zero.T.corrcoef(), torch.eye(8), atol=0.05)
+
+
+def test_gradients_fall_where_values_do() -> None:
+    x = torch.ones(64, 3, requires_grad=True)
+    dropped = Dropout(0.5)(x)
+    dropped.sum().backward()
+    assert x.grad is not None
+    assert torch.equal(x.grad, dropped.detach())
+
+
+def test_nothing_falls_in_evaluation_nor_at_rate_0() -> None:
+    x = torch.randn(50)
+    assert Dropout(0.9).eval()(x) is x
+    assert Dropout(0.0)(x) is x
+
+
+def test_the_same_seed_drops_the_same() -> None:
+    dropout, found = Dropout(0.3), []
+    for _ in range(2):
+        torch.manual_seed(5)
+        found.append(dropout(torch.ones(7, 11)))
+    assert torch.equal(*found)

@@ -1,0 +1,50 @@
+"""Rows of records are chosen and joined wherever tensors lie."""
+
+from dataclasses import dataclass
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from specdec_cli.model.rows import join_rows, select_rows
+
+
+@dataclass
+class Inner:
+    layers: list[Tensor]
+
+
+@dataclass
+class Record:
+    ids: Tensor
+    inner: Inner
+    nothing: None = None
+
+
+def record(first: int, rows: int) -> Record:
+    ids = torch.arange(first, first + rows)
+    return Record(ids, Inner([ids[:, None] * 10, ids[:, None, None] * torch.ones(2, 3)]))
+
+
+@given(st.lists(st.integers(0, 5), max_size=8))
+def test_rows_are_selected_in_the_order_asked_for(rows: list[int]) -> None:
+    found = select_rows(record(0, 6), torch.tensor(rows, dtype=torch.long))
+    assert found.ids.tolist() == rows
+    assert found.inner.layers[0][:, 0].tolist() == [10 * row for row in rows]
+    assert found.inner.layers[1].shape == (len(rows), 2, 3)
+    assert found.nothing is None
+
+
+@given(st.integers(0, 4), st.integers(0, 4))
+def test_joining_puts_the_second_after_the_first(first: int, second: int) -> None:
+    found = join_rows(record(0, first), record(100, second))
+    assert found.ids.tolist() == [*range(first), *range(100, 100 + second)]
+    assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
+    assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
+
+
+def test_what_was_selected_is_a_copy() -> None:
+    whole = record(0, 3)
+    select_rows(whole, torch.tensor([0, 1, 2])).ids.add_(1)
+    assert whole.ids.tolist() == [0, 1, 2]

@@ -1,0 +1,121 @@
+"""Every variant of the Transformer: step by step with a cache as in one pass, and blind to what it must not see."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from specdec_cli.model.cache import Cache
+from specdec_cli.model.transformer import Transformer, additive_mask, sinusoids
+from specdec_cli.text.subwords import PADDING
+from tests.fakes import VOCABULARY, tiny_transformer
+
+VARIANTS = [
+    dict(zip(("norm", "activation", "positions"), values, strict=True))
+    for values in product(("pre", "post"), ("relu", "gelu", "silu"), ("sinusoidal", "learned"))
+]
+SWITCHES = [
+    dict(
+        zip(
+            ("tied_output", "output_bias", "embedding_norm", "shared_embeddings", "embedding_scale", "position_offset"), values, strict=True
+        )
+    )
+    for values in product((True, False), (True, False), (True, False), (True,), (True,), (0,))
+] + [{"shared_embeddings": False}, {"embedding_scale": True, "position_offset": 2}]
+
+
+def ids(rows: int, length: int, seed: int = 0) -> Tensor:
+    return torch.randint(5, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def cached(model: Transformer, source: Tensor, target: Tensor, size: int) -> Tensor:
+    """Logits of `target`, fed `size` tokens at a time into a cache that is larger than needed."""
+    memory, config = model.encode(source), model.config
+    cache = Cache.empty(config.decoder_layers, len(target), 20, config.heads, config.head_width, memory.states)
+    states = []
+    for start in range(0, target.shape[1], size):
+        part = target[:, start : start + size]
+        positions = torch.arange(start, start + part.shape[1]).expand(len(target), -1)
+        mask = additive_mask(torch.arange(20) <= positions[..., None], memory.states.dtype)[:, None]
+        states.append(model.decode(part, positions, mask, memory, cache.at(positions)))
+    logits: Tensor = model.output(torch.cat(states, dim=1))
+    return logits
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: " ".join(variant.values()))
+@torch.no_grad()
+def test_step_by_step_is_as_in_one_pass(variant: dict[str, Any]) -> None:
+    source, target = ids(3, 9), ids(3, 8, seed=1)
+    source[1, 5:] = PADDING
+    for switches in SWITCHES:
+        model = tiny_transformer(**variant | switches).double()
+        whole = model(source, target)
+        for size in (1, 3):
+            assert torch.allclose(cached(model, source, target, size), whole, atol=1e-8), switches
+
+
+@pytest.mark.parametrize("name", ["norm", "activation", "positions", "embedding_norm", "embedding_scale", "position_offset"])
+@torch.no_grad()
+def test_every_variant_is_another_function(name: str) -> None:
+    other: Any = {"norm": "post", "activation": "silu", "positions": "sinusoidal", "position_offset": 3}.get(name, True)
+    source, target = ids(2, 6), ids(2, 5, seed=1)
+    assert not torch.allclose(tiny_transformer()(source, target), tiny_transformer(**{name: other})(source, target), atol=1e-2)
+
+
+@torch.no_grad()
+def test_no_position_sees_what_comes_later() -> None:
+    model, source, target = tiny_transformer(), ids(2, 9), ids(2, 8, seed=1)
+    changed = target.clone()
+    changed[:, 5:] = 7
+    before, after = model(source, target), model(source, changed)
+    assert torch.allclose(before[:, :5], after[:, :5], atol=1e-5)
+    assert not torch.allclose(before[:, 5:], after[:, 5:], atol=1e-2)
+
+
+@torch.no_grad()
+def test_padding_of_the_source_is_not_seen() -> None:
+    model, source, target = tiny_transformer(), ids(2, 9), ids(2, 8, seed=1)
+    padded = torch.cat([source, source.new_full((2, 7), PADDING)], dim=1)
+    assert torch.allclose(model(source, target), model(padded, target), atol=1e-4)
+
+
+@torch.no_grad()
+def test_a_row_of_padding_alone_is_finite() -> None:
+    model = tiny_transformer()
+    assert bool(model(torch.full((2, 4), PADDING), ids(2, 3)).isfinite().all())
+
+
+def test_tied_weights_are_one() -> None:
+    model = tiny_transformer()
+    assert model.output.weight is model.embedding.tokens.weight is model.encoder.embedding.tokens.weight
+    apart = tiny_transformer(tied_output=False, shared_embeddings=False)
+    assert len({id(m) for m in (apart.output.weight, apart.embedding.tokens.weight, apart.encoder.embedding.tokens.weight)}) == 3
+
+
+def test_sinusoids_are_those_of_tensor2tensor() -> None:
+    table = sinusoids(50, 32)
+    assert table[0].tolist() == [0.0] * 16 + [1.0] * 16
+    assert torch.allclose(table[:, 0], torch.arange(50).float().sin(), atol=1e-6)
+    assert torch.allclose(table[:, 31], (torch.arange(50) / 10000.0).cos(), atol=1e-6)
+
+
+def test_training_and_evaluation_attend_alike() -> None:
+    source, target = ids(2, 6), ids(2, 5, seed=1)
+    model = tiny_transformer()
+    with_gradient = model(source, target)
+    with torch.no_grad():
+        assert torch.allclose(with_gradient, model(source, target), atol=1e-4)
+
+
+def test_a_cache_keeps_what_is_written_and_nothing_else_moves() -> None:
+    cache = Cache.empty(1, 3, 8, 2, 4, torch.zeros(1))
+    assert cache.capacity == 8
+    written = torch.randn(3, 2, 2, 2, 4)
+    positions = torch.tensor([[0, 1], [4, 5], [6, 7]])
+    (writer,) = cache.at(positions)
+    store = writer.write(written)
+    for row in range(3):
+        assert torch.equal(store[row, positions[row]], written[row])
+    assert int(store.abs().sum((2, 3, 4)).count_nonzero()) == 6
