@@ -12,7 +12,10 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        partial.touch()
+        usual = partial.stat().st_mode
         write(partial)
+        partial.chmod(usual)  # safetensors makes files that only their owner can read
         with partial.open("rb") as stream:
             os.fsync(stream.fileno())
         partial.replace(path)

@@ -20,7 +20,8 @@ _COMPARED_PANEL = "What is compared"
 
 def bench(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="TSV: source and reference. Else stdin; else a built-in sample.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample.", show_default=False),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=options.OUTPUT_PANEL)

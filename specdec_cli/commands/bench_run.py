@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from specdec_cli.commands.bench_worker import Inspection
+from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.translate import AUTOMATIC_BATCH
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.environment import describe_environment
@@ -81,6 +82,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
 
 def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     """What the bundle and this machine can do, found out in a process that ends again."""
+    find_bundle(plan.model)
     max_length = plan.rows[0].max_length
     with Process(WORKER, plan.model) as process:
         targets = {kind: str(folder) for kind, folder in folders.items()}

@@ -16,6 +16,9 @@ def glance(
     of its real slots are drawn. What slot j is shown is the token before the one it predicts, so the slot before
     it, which should have predicted that token, drops out of the loss.
     """
+    # Drawn first, so that nothing lies between the dropout of the two passes.
+    order = torch.rand(goals.shape, device=goals.device).masked_fill(~meant, 2.0)
+    order[..., visible - 1 :] = 2.0  # the last token of a block has no slot after it to be shown in
     random = torch.get_rng_state()
     with torch.no_grad():
         states = block_states(network, sentences, cuts, goals.shape[2], visible)
@@ -23,8 +26,6 @@ def glance(
     torch.set_rng_state(random)
     wrong = ((drafted != goals) & meant).sum(2)
     count = (wrong * ratio).long()
-    order = torch.rand(goals.shape, device=goals.device).masked_fill(~meant, 2.0)
-    order[..., -1] = 2.0  # the last token of a block has no slot after it to be shown in
     rank = order.argsort(2).argsort(2)
     hidden = (rank < count[..., None]) & (order < 2.0)
     shown = torch.full_like(goals, -1)

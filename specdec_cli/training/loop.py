@@ -76,6 +76,7 @@ class Trainer:
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
         self.progress = Progress()
         self._stop = False
+        self._batches = 0
         weights = [p for p in task.objective.parameters() if p.requires_grad]
         adam = torch.optim.AdamW(
             weights, lr=1e-9, betas=optimizer.betas, eps=optimizer.epsilon, weight_decay=optimizer.weight_decay, fused=True
@@ -115,6 +116,7 @@ class Trainer:
         step = self.run.accumulation * self.fabric.world_size
         while self.progress.epoch < self.run.max_epochs:
             keys = self.task.batches(self.progress.epoch)
+            self._batches = len(keys)
             while self.progress.batch < len(keys):
                 if self.progress.update >= self.run.max_updates:
                     return
@@ -142,7 +144,8 @@ class Trainer:
         return total / max(tokens, 1), tokens * self.fabric.world_size
 
     def _evaluation_is_due(self) -> bool:
-        return self.progress.update % self.run.evaluate_every == 0 or self.progress.update == self.run.max_updates
+        last_of_all = self.progress.epoch + 1 == self.run.max_epochs and self.progress.batch >= self._batches
+        return last_of_all or self.progress.update % self.run.evaluate_every == 0 or self.progress.update == self.run.max_updates
 
     def _evaluate(self) -> Mapping[str, float]:
         self.objective.eval()

@@ -111,6 +111,8 @@ def _apply(values: dict[str, Any], change: str) -> None:
     *path, last = key.strip().split(".")
     for name in path:
         values = values.setdefault(name, {})
+        if not isinstance(values, dict):
+            raise UsageError(f"--set {change}: {name} is a value and has no keys")
     values[last] = value
 
 
@@ -119,7 +121,9 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
     nested = {f.name: f.type for f in fields(kind) if isinstance(f.type, type) and is_dataclass(f.type)}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():
-        if key in nested and isinstance(value, Mapping):
+        if key in nested:
+            if not isinstance(value, Mapping):
+                raise ModelError(f"{key!r} has keys of its own and cannot be {value!r}")
             prepared[key] = build(nested[key], value)
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value

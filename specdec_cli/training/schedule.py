@@ -10,7 +10,7 @@ def learning_rate(settings: OptimizerSettings, update: int, max_updates: int) ->
     if update <= settings.warmup:
         return settings.learning_rate * update / settings.warmup
     if settings.schedule == "inverse-sqrt":
-        return settings.learning_rate * math.sqrt(settings.warmup / update)
+        return settings.learning_rate * math.sqrt(max(settings.warmup, 1) / update)
     decay_start = settings.decay_from * max_updates
     if update <= decay_start:
         return settings.learning_rate

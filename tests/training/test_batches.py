@@ -1,0 +1,85 @@
+"""Batches of a few fixed shapes, in an order that is always the same."""
+
+from collections import Counter
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specdec_cli.training.batches import WIDTHS, SentencePair, epoch_order, group_by_shape, pad, width_of
+from specdec_cli.training.drafter import draw_cuts
+
+Lengths = list[tuple[int, int]]
+some_lengths = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=60)
+
+
+def pairs_of(lengths: Lengths) -> list[SentencePair]:
+    return [SentencePair([7] * source, [8] * target) for source, target in lengths]
+
+
+@given(some_lengths, st.integers(1, 200))
+def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens: int) -> None:
+    groups = group_by_shape(pairs_of(lengths), batch_tokens)
+    assert sorted(index for group in groups for index in group.indices) == list(range(len(lengths)))
+    for group in groups:
+        assert {group.source, group.target} <= set(WIDTHS)
+        assert all(lengths[i][0] <= group.source and lengths[i][1] <= group.target for i in group.indices)
+        assert group.rows == max(1, batch_tokens // max(group.source, group.target))
+
+
+def test_a_shape_of_less_than_four_batches_joins_the_square_above_it() -> None:
+    few, many = [(5, 10)] * 3, [(5, 20)] * 20
+    assert [(g.source, g.target, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96)] == [(8, 24, 20), (12, 12, 3)]
+
+
+def test_a_pair_that_is_too_long_is_left_out() -> None:
+    longest = WIDTHS[-1]
+    (group,) = group_by_shape(pairs_of([(longest + 1, 3), (3, longest + 1), (longest, 3)]), 100)
+    assert group.indices == (2,)
+    with pytest.raises(ValueError, match="257 tokens is longer than 256"):
+        width_of(longest + 1)
+
+
+@settings(deadline=None)
+@given(some_lengths, st.integers(1, 200), st.integers(0, 5), st.integers(0, 5))
+def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> None:
+    groups = group_by_shape(pairs_of(lengths), batch_tokens)
+    order = epoch_order(groups, seed, epoch)
+    assert order == epoch_order(groups, seed, epoch)
+    assert all(len(indices) == group.rows and set(indices) <= set(group.indices) for group, indices in order)
+    seen = Counter(index for _, indices in order for index in indices)
+    assert set(seen) == set(range(len(lengths)))
+    for group in groups:
+        counts = [seen[index] for index in group.indices]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+    groups = group_by_shape(pairs_of([(5, 5)] * 50), 8)
+    orders = [epoch_order(groups, seed, epoch) for seed, epoch in ((1, 0), (1, 1), (2, 0))]
+    assert orders[0] != orders[1] != orders[2] != orders[0]
+
+
+def test_padding_goes_to_the_right() -> None:
+    assert torch.equal(pad([[7], [8, 9]], 3, 0), torch.tensor([[7, 0, 0], [8, 9, 0]]))
+
+
+@given(st.integers(0, 1000), st.integers(1, 60), st.integers(1, 8))
+def test_cuts_are_the_empty_prefix_and_others_in_order(seed: int, length: int, count: int) -> None:
+    cuts = draw_cuts(numpy.random.default_rng(seed), length, count)
+    drawn = [cut for cut in cuts if cut >= 0]
+    assert len(cuts) == count
+    assert cuts == [*drawn, *[-1] * (count - len(drawn))]
+    assert drawn[0] == 0
+    assert drawn == sorted(set(drawn))
+    assert drawn[-1] < length
+    assert len(drawn) == count or length <= 2 * count
+
+
+def test_every_cut_is_drawn_some_time_one_from_each_stratum() -> None:
+    generator = numpy.random.default_rng(0)
+    found = [draw_cuts(generator, 13, 4) for _ in range(300)]
+    assert {cut for cuts in found for cut in cuts} == set(range(13))
+    assert all(cuts[1] < 5 <= cuts[2] < 9 <= cuts[3] for cuts in found)

@@ -1,0 +1,86 @@
+"""Recipes: what ships can be read, what is changed is changed, what is unknown is named."""
+
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.errors import ModelError, SpecdecError, UsageError
+from specdec_cli.model.config import preset
+from specdec_cli.model.drafter import DrafterConfig
+from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, load_recipe
+
+SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text('preset = "base"\n[model]\nnorm = "post"\n[run]\nseed = 7\n[optimizer]\nbetas = [0.8, 0.9]\n')
+    return path
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_recipes_that_ship_can_be_used(path: Path) -> None:
+    if "drafter" in path.stem:
+        assert load_recipe(DrafterRecipe, path).cuts >= 1
+    else:
+        recipe = load_recipe(VerifierRecipe, path)
+        assert preset(recipe.preset, 8000, **recipe.model).vocabulary_size == 8000
+
+
+def test_a_file_changes_the_defaults(file: Path) -> None:
+    recipe = load_recipe(VerifierRecipe, file)
+    assert (recipe.preset, recipe.model, recipe.run.seed, recipe.optimizer.betas) == ("base", {"norm": "post"}, 7, (0.8, 0.9))
+    assert recipe.run.smoothing == VerifierRecipe().run.smoothing
+
+
+def test_a_change_beats_the_file(file: Path) -> None:
+    changes = ["run.seed=8", "preset=deep-shallow", "model.width=64", "optimizer.betas=[0.1, 0.2]", "optimizer.clip = 2.5"]
+    recipe = load_recipe(VerifierRecipe, file, changes)
+    assert (recipe.run.seed, recipe.preset, recipe.optimizer.betas, recipe.optimizer.clip) == (8, "deep-shallow", (0.1, 0.2), 2.5)
+    assert recipe.model == {"norm": "post", "width": 64}
+
+
+def test_without_a_file_there_are_defaults_to_change() -> None:
+    recipe = load_recipe(DrafterRecipe, None, ["drafter.prefix=own", "glancing=[0.5, 0.3]", "run.dropout=0.2"])
+    assert (recipe.drafter, recipe.glancing, recipe.run.dropout) == (DrafterConfig(prefix="own"), (0.5, 0.3), 0.2)
+    assert load_recipe(DrafterRecipe, None) == DrafterRecipe()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("speed = 3\n", "unknown key 'speed'; known are .*preset"),
+        ("[run]\nspeed = 3\n", "unknown key 'speed'; known are .*batch_tokens"),
+        ("run = 3\n", "'run' has keys of its own and cannot be 3"),
+        ("[run\n", "not a readable recipe"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_with_it(file: Path, text: str, words: str) -> None:
+    file.write_text(text)
+    with pytest.raises(ModelError, match=words) as caught:
+        load_recipe(VerifierRecipe, file)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"none\.toml: not a readable recipe"):
+        load_recipe(VerifierRecipe, tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("run.speed=3", "unknown key 'speed'"),
+        ("speed=3", "unknown key 'speed'"),
+        ("run.seed", "--set run.seed: expected key=value"),
+        ("preset.size=3", "preset is a value and has no keys"),
+        ("run=3", "'run' has keys of its own"),
+        ("drafter.prefix=none", "prefix is states or own"),
+    ],
+)
+def test_what_is_wrong_in_a_change_is_named(file: Path, change: str, words: str) -> None:
+    kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith("drafter") else VerifierRecipe
+    with pytest.raises(SpecdecError, match=words) as caught:
+        load_recipe(kind, None if kind is DrafterRecipe else file, [change])
+    assert isinstance(caught.value, ModelError | UsageError)
