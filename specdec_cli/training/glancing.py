@@ -14,11 +14,14 @@ def glance(
 
     A first pass, under the dropout of the second, counts the wrong slots of each block; that many times `ratio`
     of its real slots are drawn. What slot j is shown is the token before the one it predicts, so the slot before
-    it, which should have predicted that token, drops out of the loss.
+    it, which should have predicted that token, drops out of the loss. In the unshifted layout a slot is shown
+    what it should have predicted itself.
     """
     # Drawn first, so that nothing lies between the dropout of the two passes.
     order = torch.rand(goals.shape, device=goals.device).masked_fill(~meant, 2.0)
-    order[..., visible - 1 :] = 2.0  # the last token of a block has no slot after it to be shown in
+    shifted = network.config.layout == "shifted"
+    if shifted:
+        order[..., visible - 1 :] = 2.0  # the last token of a block has no slot after it to be shown in
     random = torch.get_rng_state()
     with torch.no_grad():
         states = block_states(network, sentences, cuts, goals.shape[2], visible)
@@ -28,6 +31,7 @@ def glance(
     count = (wrong * ratio).long()
     rank = order.argsort(2).argsort(2)
     hidden = (rank < count[..., None]) & (order < 2.0)
-    shown = torch.full_like(goals, -1)
-    shown[..., 1:] = torch.where(hidden[..., :-1], goals[..., :-1], -1)
+    shown = torch.where(hidden, goals, -1)
+    if shifted:
+        shown = torch.cat([torch.full_like(shown[..., :1], -1), shown[..., :-1]], dim=-1)
     return shown, meant & ~hidden

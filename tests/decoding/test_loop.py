@@ -94,6 +94,15 @@ def test_an_untrained_block_drafter_gives_greedys_output(
     check(found, outputs, count, block_size, max_length)
 
 
+@pytest.mark.parametrize("kind", ["states", "papers"])
+def test_a_drafter_of_lower_precision_gives_greedys_output(kind: str) -> None:
+    verifier, sentences, outputs = pool(16)
+    network = tiny_drafter(verifier.model, **DRAFTERS[kind])
+    network.lower_precision(torch.bfloat16)
+    assert next(verifier.model.parameters()).dtype == torch.float32
+    check(list(decode(verifier, Block(network, 5), sentences, LoopOptions(Exact(), 4, LONGEST))), outputs, 12, 5, LONGEST)
+
+
 @pytest.mark.parametrize("drafter", ["none", "fake", *DRAFTERS])
 def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     verifier, sentences = Verifier(tiny_transformer(ends=0.0)), make_sentences(5, 16)

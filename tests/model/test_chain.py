@@ -36,7 +36,7 @@ def walk(chain: Chain, states: Tensor, last: int, verifier: Transformer, candida
 
 
 @pytest.mark.parametrize("verifier", [WITH_BIAS, WITHOUT_BIAS], ids=["bias", "no bias"])
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), rows=st.integers(1, 4), slots=st.integers(1, 6), candidates=st.integers(1, 8))
 @torch.no_grad()
 def test_the_walk_is_that_of_a_slot_at_a_time(verifier: Transformer, seed: int, rows: int, slots: int, candidates: int) -> None:

@@ -30,7 +30,7 @@ def gradients(function: Any, *inputs: Tensor, **options: Any) -> tuple[Tensor, .
     """The value, and the gradients of three times the value by the first two inputs."""
     leaves = [value.clone().requires_grad_() for value in inputs[:2]]
     value: Tensor = function(*leaves, *inputs[2:], **options)
-    (3 * value).backward()
+    (3 * value).backward()  # type: ignore[no-untyped-call]
     return value.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
 
 

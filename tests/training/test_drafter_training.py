@@ -1,0 +1,78 @@
+"""A drafter learns to agree with its verifier."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import load_bundle
+from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.drafter import DrafterObjective, DrafterTask
+from specdec_cli.training.loop import Report
+from specdec_cli.training.recipe import DrafterRecipe
+from specdec_cli.training.simulation import simulate
+from tests.training.conftest import RUN, Copier, make_pairs, train
+
+SHAPE = DrafterConfig(feed_forward=64, max_block=4, chain=16)
+
+
+def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
+    """Sources and what the verifier makes of them."""
+    sentences = [Sentence(number, pair.source) for number, pair in enumerate(pairs)]
+    found = decode(Verifier(copier.bundle.verifier), NoDrafter(), sentences, LoopOptions(Exact(), 16, 12))
+    return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
+
+
+@pytest.mark.parametrize("config", [SHAPE, replace(SHAPE, prefix="own", chain=0)], ids=["states", "own"])
+@pytest.mark.parametrize("glancing", [(0.0, 0.0), (0.5, 0.3)], ids=["plain", "glancing"])
+def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig, glancing: tuple[float, float], tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    network = BlockDrafter(config, copier.bundle.verifier)
+    dev = greedy(copier, copier.dev)
+    before = simulate(network.eval(), dev, 4).tokens_per_round
+    run = replace(RUN, max_updates=60, evaluate_every=30, batch_tokens=128)
+    recipe = DrafterRecipe(drafter=config, cuts=2, glancing=glancing, run=run)
+    reports: list[Report] = []
+    task = DrafterTask(replace(copier.bundle, drafter=network), greedy(copier, make_pairs(150, seed=4)), {"dev": dev}, recipe)
+    train(task, run, tmp_path, reports.append)
+    assert before < 1.3
+    best = max(report.figures["tokens_per_round"] for report in reports if report.figures)
+    assert best > before + 0.25
+    stored = load_bundle(tmp_path).drafter
+    assert stored is not None
+    assert simulate(stored, dev, 4).tokens_per_round == best
+    sentences = [Sentence(number, pair.source) for number, pair in enumerate(dev)]
+    found = list(decode(Verifier(stored.verifier), Block(stored, 4), sentences, LoopOptions(Exact(), 8, 12)))
+    assert sum(len(h.ids) for h in found) / sum(h.rounds for h in found) == pytest.approx(best)
+
+
+def test_the_verifier_does_not_change(copier: Copier, tmp_path: Path) -> None:
+    before = {name: value.clone() for name, value in copier.bundle.verifier.state_dict().items()}
+    pairs, run = make_pairs(20, seed=4), replace(RUN, max_updates=2)
+    task = DrafterTask(
+        replace(copier.bundle, drafter=BlockDrafter(SHAPE, copier.bundle.verifier)), pairs, {"dev": pairs}, DrafterRecipe(run=run)
+    )
+    train(task, run, tmp_path, lambda _: None)
+    assert all(torch.equal(before[name], value) for name, value in copier.bundle.verifier.state_dict().items())
+
+
+@torch.no_grad()
+def test_the_loss_is_over_real_slots_and_weighs_them_by_their_place(copier: Copier) -> None:
+    network = BlockDrafter(replace(SHAPE, chain=0), copier.bundle.verifier).eval()
+    objective = DrafterObjective(network, DrafterRecipe(cuts=2, slot_decay=0.5, run=replace(RUN, smoothing=0.0)))
+    source, target = torch.tensor([[7, 8, 9, 3, 0, 0]]), torch.tensor([[7, 8, 9, 3, 0, 0]])
+
+    def weight(cuts: list[int], visible: int) -> float:
+        return float(objective(source, target, torch.tensor([cuts]), torch.tensor(visible), torch.tensor(0.0))[1])
+
+    assert weight([0, -1], 4) == 1 + 0.5 + 0.25 + 0.125
+    assert weight([0, -1], 2) == 1 + 0.5
+    assert weight([0, 2], 4) == 1 + 0.5 + 0.25 + 0.125 + 1 + 0.5
+    assert weight([3, -1], 4) == 1

@@ -1,0 +1,82 @@
+"""The simulation's rounds are those of the real loop."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.simulation import Simulation, simulate
+from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
+
+LONGEST = 30
+
+
+def talkative(kind: str, seed: int = 1) -> BlockDrafter:
+    """An untrained drafter that is often right: its verifier likes to repeat itself. In double precision, so that none is near a tie."""
+    verifier = tiny_transformer(seed)
+    drafter = tiny_drafter(verifier, **DRAFTERS[kind])
+    return drafter if verifier.double() is None else drafter.double()
+
+
+def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -> dict[int, Hypothesis]:
+    """By the real loop; greedy for a block of 0."""
+    drafter = Block(network, block_size) if block_size else NoDrafter()
+    options = LoopOptions(Exact(), 5, LONGEST)
+    return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 6])
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
+    network, sentences = talkative(kind), make_sentences(12) + [replace(s, number=s.number + 12) for s in make_sentences(6, seed=5)]
+    greedy, drafted = decoded(network, sentences, 0), decoded(network, sentences, block_size)
+    pairs = [SentencePair(s.source, greedy[s.number].ids) for s in sentences]
+    assert [simulate(network, [pair], block_size).rounds for pair in pairs] == [drafted[s.number].rounds for s in sentences]
+    together = simulate(network, pairs, block_size)
+    assert together.rounds == sum(h.rounds for h in drafted.values())
+    assert together.tokens == sum(len(h.ids) for h in greedy.values())
+    assert together.rounds < together.tokens
+
+
+def test_what_is_counted_follows_from_the_agreement_at_each_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    def agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:  # noqa: ARG001
+        return torch.tensor([[0, 0, 3, 0, 0], [2, 0, 0, 1, 0]])
+
+    monkeypatch.setattr("specdec_cli.training.simulation._agreement", agreement)
+    pairs = [SentencePair([7, 3], [7, 8, 9]), SentencePair([7, 3], [7, 8, 9, 10, 3])]
+    # The first goes from 0 to 1 to 2 to 6, which is beyond its end, the second from 0 to 3 to 5.
+    assert simulate(tiny_drafter(tiny_transformer()), pairs, 3) == Simulation(3, 5, 8, (3 / 8, 2 / 8, 1 / 8))
+
+
+@torch.no_grad()
+def test_slots_that_are_not_visible_change_nothing() -> None:
+    network = tiny_drafter(tiny_transformer())
+    sentences = read_sentences(network.verifier, torch.randint(5, 40, (2, 8)), torch.randint(5, 40, (2, 8)))
+    cuts = torch.tensor([[0, 3], [2, 5]])
+    shown = torch.full((2, 2, 6), -1)
+    plain = block_states(network, sentences, cuts, 6, 4, shown)
+    shown[..., 4:] = 9
+    assert torch.allclose(block_states(network, sentences, cuts, 6, 4, shown)[:, :, :4], plain[:, :, :4], atol=1e-5)
+    assert torch.allclose(block_states(network, sentences, cuts, 4, 4), plain[:, :, :4], atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_a_block_sees_neither_other_blocks_nor_what_comes_after_its_prefix(kind: str) -> None:
+    network = talkative(kind)
+    source, target = torch.randint(5, 40, (1, 8)), torch.randint(5, 40, (1, 8))
+    changed = target.clone()
+    changed[:, 4:] = 9
+    both, alone = torch.tensor([[2, 4]]), torch.tensor([[4]])
+    first = block_states(network, read_sentences(network.verifier, source, target), both, 5, 5)
+    second = block_states(network, read_sentences(network.verifier, source, changed), alone, 5, 5)
+    assert torch.allclose(first[:, 1], second[:, 0])

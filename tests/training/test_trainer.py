@@ -1,0 +1,191 @@
+"""The training loop: what it learns, what it keeps, and that a stop loses nothing."""
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.training.loop import Report, Trainer
+from specdec_cli.training.recipe import RunSettings
+from specdec_cli.training.schedule import learning_rate
+from specdec_cli.training.verifier import VerifierTask
+from tests.training.conftest import OPTIMIZER, RUN, Copier, make_pairs, train
+
+
+def test_a_copy_task_is_learnt(copier: Copier) -> None:
+    losses = [report.loss for report in copier.reports]
+    assert len(losses) == RUN.max_updates
+    assert losses[0] > 3.0
+    assert losses[-1] < 0.5
+    assert copier.reports[-1].figures["dev_loss"] < 0.8
+
+
+def test_the_bundle_holds_the_best_state(copier: Copier) -> None:
+    best = min(report.figures["dev_loss"] for report in copier.reports if report.figures)
+    task = VerifierTask(load_bundle(copier.folder), [], copier.dev, RUN)
+    with torch.no_grad():
+        task.objective.eval()
+        assert task.evaluate()["dev_loss"] == pytest.approx(best, rel=1e-5)
+
+
+def test_the_learning_rate_is_that_of_the_schedule(copier: Copier) -> None:
+    rates = [report.learning_rate for report in copier.reports]
+    assert rates == [learning_rate(OPTIMIZER, update, RUN.max_updates) for update in range(1, RUN.max_updates + 1)]
+
+
+def stop_at(update: int, number: signal.Signals = signal.SIGTERM) -> Callable[[Report], None]:
+    """Ends the run like the operating system would."""
+
+    def listen(report: Report) -> None:
+        if report.progress.update == update:
+            signal.raise_signal(number)
+
+    return listen
+
+
+def copying(bundle: Bundle, run: RunSettings) -> VerifierTask:
+    return VerifierTask(bundle, make_pairs(60, seed=0), make_pairs(8, seed=1), run)
+
+
+@pytest.mark.parametrize("changes", [{}, {"average": 2}, {"accumulation": 2}])
+def test_a_run_that_was_stopped_ends_with_the_same_weights(
+    make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path
+) -> None:
+    run = replace(RUN, max_updates=14, evaluate_every=4, batch_tokens=128, dropout=0.3, **changes)
+    bundles = [make_copier(seed, dropout=0.3) for seed in (1, 1, 2)]
+    reports: list[Report] = []
+    torch.manual_seed(7)
+    train(copying(bundles[0], run), run, tmp_path / "through", reports.append)
+    torch.manual_seed(7)
+    stopped = train(copying(bundles[1], run), run, tmp_path / "stopped", stop_at(6))
+    assert stopped.progress.update == 6
+    assert stopped.progress.batch not in (0, stopped.progress.update)  # in the midst of a later epoch
+    torch.manual_seed(8)
+    resumed = train(copying(bundles[2], run), run, tmp_path / "stopped", lambda _: None)
+    assert resumed.progress.update == 14
+    assert resumed.progress.best == reports[-1].progress.best
+    first, second = (load_bundle(tmp_path / name).verifier.state_dict() for name in ("through", "stopped"))
+    assert all(torch.equal(value, second[name]) for name, value in first.items())
+    for one, other in zip(bundles[0].verifier.parameters(), bundles[2].verifier.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+class Line(nn.Module):
+    """One weight that is drawn towards each number of a batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        return ((self.weight - numbers) ** 2).sum(), torch.tensor(len(numbers))
+
+
+class Toy:
+    """A task whose evaluations are scripted; it keeps the weights that were evaluated, and those that were saved."""
+
+    criterion = "score"
+
+    def __init__(self, scores: Sequence[float], *, batches: int = 1000, higher_is_better: bool = True) -> None:
+        self.objective: nn.Module = Line()
+        self.higher_is_better = higher_is_better
+        self._scores: Iterator[float] = iter(scores)
+        self._batches = batches
+        self.evaluated: list[float] = []
+        self.saved: list[float] = []
+
+    @property
+    def weight(self) -> float:
+        return float(self.objective.get_parameter("weight").detach())
+
+    def batches(self, epoch: int) -> Sequence[int]:
+        return range(epoch + 1, epoch + 1 + self._batches)
+
+    def batch(self, key: int) -> tuple[Tensor, ...]:
+        return (torch.tensor([float(key), key + 1.0]),)
+
+    def evaluate(self) -> Mapping[str, float]:
+        self.evaluated.append(self.weight)
+        return {"score": next(self._scores, 0.0)}
+
+    def save(self, folder: Path) -> None:  # noqa: ARG002
+        self.saved.append(self.weight)
+
+
+def follow(task: Toy, folder: Path, **changes: Any) -> tuple[Trainer, list[float]]:
+    """Train it; and its weight after each update."""
+    weights: list[float] = []
+    run = replace(RUN, **{"max_updates": 6, "evaluate_every": 1} | changes)
+    return train(task, run, folder, lambda _: weights.append(task.weight)), weights
+
+
+def test_only_what_is_better_is_saved(tmp_path: Path) -> None:
+    task = Toy([3.0, 1.0, 3.0, 4.0, float("nan"), 5.0])
+    _, weights = follow(task, tmp_path)
+    assert task.saved == [weights[0], weights[3], weights[5]]
+
+
+def test_less_may_be_better(tmp_path: Path) -> None:
+    task = Toy([3.0, 1.0, 2.0, 0.5, 4.0, 0.5], higher_is_better=False)
+    _, weights = follow(task, tmp_path)
+    assert task.saved == [weights[0], weights[1], weights[3]]
+
+
+def test_patience_ends_a_run_that_gets_no_better(tmp_path: Path) -> None:
+    trainer, _ = follow(Toy([1.0, 2.0, 1.0, 3.0, 3.0, 1.0, 2.0, 9.0]), tmp_path, patience=3, max_updates=100)
+    assert trainer.progress.update == 7
+
+
+def test_what_is_judged_is_the_average_and_what_goes_on_is_not(tmp_path: Path) -> None:
+    averaged, plain = Toy([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Toy([])
+    _, weights = follow(averaged, tmp_path / "averaged", average=3)
+    assert follow(plain, tmp_path / "plain")[1] == weights
+    means = [sum(weights[max(0, i - 2) : i + 1]) / len(weights[max(0, i - 2) : i + 1]) for i in range(6)]
+    assert averaged.evaluated == averaged.saved == pytest.approx(means)
+
+
+def test_accumulated_batches_make_one_update(tmp_path: Path) -> None:
+    trainer, _ = follow(Toy([], batches=6), tmp_path, accumulation=3, max_epochs=2)
+    assert (trainer.progress.update, trainer.progress.epoch) == (4, 2)
+
+
+def test_a_run_that_ends_with_its_last_epoch_is_evaluated_and_kept(tmp_path: Path) -> None:
+    task = Toy([1.0, 2.0, 3.0], batches=5)
+    trainer, weights = follow(task, tmp_path, max_epochs=2, max_updates=100, evaluate_every=4)
+    assert len(weights) == trainer.progress.update == 10
+    assert task.evaluated == [weights[3], weights[7], weights[9]]
+    assert follow(Toy([], batches=5), tmp_path, max_epochs=2, max_updates=100)[0].progress.update == 10
+
+
+def test_a_finished_run_stays_finished(tmp_path: Path) -> None:
+    first, _ = follow(Toy([1.0] * 6), tmp_path)
+    task = Toy([2.0] * 6)
+    again, weights = follow(task, tmp_path)
+    assert (weights, task.saved, again.progress) == ([], [], first.progress)
+    assert follow(Toy([]), tmp_path, max_updates=8)[0].progress.update == 8
+
+
+def test_sigterm_writes_a_checkpoint_and_ends_the_run(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    task = Toy([])
+    run = replace(RUN, max_updates=50, evaluate_every=50)
+    trainer = train(task, run, tmp_path, stop_at(3))
+    assert trainer.progress.update == 3
+    assert signal.getsignal(signal.SIGTERM) is before
+    stored = torch.load(trainer.checkpoint, weights_only=True)
+    assert stored["progress"]["update"] == 3
+    assert float(stored["weights"]["weight"]) == task.weight
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+def test_a_checkpoint_is_written_when_it_is_time(tmp_path: Path) -> None:
+    seen: list[bool] = []
+    run = replace(RUN, max_updates=3, evaluate_every=50, checkpoint_minutes=0.0)
+    train(Toy([]), run, tmp_path, lambda _: seen.append((tmp_path / "checkpoint.pt").exists()))
+    assert seen == [False, True, True]
