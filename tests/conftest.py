@@ -1,7 +1,6 @@
 """Tiny models with random weights, and a vocabulary for them."""
 
 import random
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +12,6 @@ from specdec_cli.text.subwords import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-
-# So that `tests.fakes` is found however pytest is started.
-sys.path.append(str(Path(__file__).parent.parent))
 
 
 def make_lines(count: int, seed: int = 0) -> list[str]:

@@ -61,8 +61,6 @@ def train_drafter(
         raise UsageError("--data is missing: the verifier's own output, from `specdec distill BUNDLE --beam-size 1`")
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
     fabric = start(plan.run, machine.device, devices)
-    for weight in bundle.verifier.parameters():
-        weight.requires_grad_(False)
     bundle.verifier.to(fabric.device)
     bundle.drafter = BlockDrafter(plan.drafter, bundle.verifier, plan.run.dropout)
     bundle.drafter.initialize_from_verifier()

@@ -49,13 +49,16 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     decoding = bundle.info.decoding if wishes.decoding == "auto" else wishes.decoding
     if decoding not in DECODINGS:
         raise UsageError(f"--decoding {decoding}: not known; known are {', '.join(DECODINGS)}")
-    if decoding == "specdec" and (wishes.top_beta or wishes.tolerance is not None or wishes.preset not in (None, "exact")):
-        if wishes.decoding != "auto":
-            raise UsageError("specdec is exact; --top-beta, --tolerance and --preset are for --decoding specdec++")
+    tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
+    if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
+    if tolerant and decoding != "specdec++":
+        raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding specdec++, not for {decoding}")
     drafts = decoding in ("specdec", "specdec++", "drafter")
     if drafts and bundle.drafter is None:
         raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy and beam are there")
+    if isinstance(wishes.block_size, int) and not drafts:
+        raise UsageError(f"--block-size is for decodings that draft, not for {decoding}")
     if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
     return Settings(

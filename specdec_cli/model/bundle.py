@@ -57,6 +57,8 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     _save_module(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
     if bundle.drafter is not None:
         _save_module(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
+    elif (folder / "drafter").exists():
+        shutil.rmtree(folder / "drafter")  # it was made for another verifier
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info))
 
 

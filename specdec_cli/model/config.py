@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from specdec_cli.errors import ModelError
 
@@ -42,9 +42,6 @@ class TransformerConfig:
     decoder_start: int = 2
 
     def __post_init__(self) -> None:
-        for name, kind in (("norm", Norm), ("activation", Activation), ("positions", Positions)):
-            if getattr(self, name) not in get_args(kind):
-                raise ModelError(f"{name} is {' or '.join(get_args(kind))}, not {getattr(self, name)!r}")
         if self.heads < 1 or self.width % self.heads or self.width % 16 or self.feed_forward % 16:
             raise ModelError(
                 f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
@@ -67,15 +64,31 @@ class TransformerConfig:
 
 
 def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a configuration dataclass from JSON or TOML. Raises ModelError naming an unknown or missing key."""
+    """Build a configuration dataclass from JSON or TOML. Raises ModelError naming an unknown, missing or wrong key."""
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(values) - known)
     if unknown:
         raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    hints = get_type_hints(kind)
+    for name, value in values.items():
+        if not _fits(value, hints[name]):
+            choices = " or ".join(get_args(hints[name])) if get_origin(hints[name]) is Literal else hints[name].__name__
+            raise ModelError(f"{name} is {choices}, not {value!r}")
     try:
         return kind(**values)
     except TypeError as error:
         raise ModelError(str(error)) from error
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a plain value is of a plain type; other types are taken on trust."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return not isinstance(hint, type) or hint not in (str, bool) or isinstance(value, hint)
 
 
 _BASE = TransformerConfig(vocabulary_size=32768)

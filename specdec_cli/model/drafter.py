@@ -40,10 +40,6 @@ class DrafterConfig:
     encoder: Literal["shared", "own"] = "shared"
 
     def __post_init__(self) -> None:
-        choices = {"prefix": ("states", "own"), "layout": ("shifted", "unshifted"), "encoder": ("shared", "own")}
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise ModelError(f"a drafter's {name} is {' or '.join(known)}, not {getattr(self, name)!r}")
         if self.layers < 1 or self.max_block < 1:
             raise ModelError("a drafter needs at least one layer and a block of at least one token")
         if self.layout == "unshifted" and self.prefix == "states":

@@ -49,8 +49,9 @@ class DrafterObjective(nn.Module):
         if network.chain is not None:
             states = network.chain(states, previous, self._known(previous), verifier)
         weights = meant * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
+        output = verifier.output
         loss = projected_cross_entropy(
-            states.flatten(0, 2), verifier.output.weight, goals.flatten(), weights.flatten(), self.recipe.run.smoothing
+            states.flatten(0, 2), output.weight, goals.flatten(), weights.flatten(), self.recipe.run.smoothing, output.bias
         )
         return loss, weights.sum()
 
@@ -73,8 +74,10 @@ class DrafterTask:
         assert bundle.drafter is not None
         self.bundle, self.outputs, self.dev, self.recipe = bundle, outputs, dev, recipe
         self.network = bundle.drafter
+        bundle.verifier.requires_grad_(False)
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens)
+        self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, Group, tuple[int, ...]]]:
         """Epoch, number, shape and indices of each batch."""
@@ -90,7 +93,8 @@ class DrafterTask:
         cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts) for pair in pairs])
         largest = self.network.config.max_block
         visible = largest if generator.random() < 0.5 else int(generator.integers(1, largest + 1))
-        done = min(1.0, epoch / max(self.recipe.run.max_epochs, 1))
+        update = (epoch * self._epoch_batches + number) / self.recipe.run.accumulation
+        done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
         source = pad([p.source for p in pairs], group.source, padding)
         target = pad([p.target for p in pairs], group.target, padding)

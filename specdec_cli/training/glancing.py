@@ -22,11 +22,10 @@ def glance(
     shifted = network.config.layout == "shifted"
     if shifted:
         order[..., visible - 1 :] = 2.0  # the last token of a block has no slot after it to be shown in
-    random = torch.get_rng_state()
-    with torch.no_grad():
+    devices = [goals.device] if goals.is_cuda else []
+    with torch.no_grad(), torch.random.fork_rng(devices):
         states = block_states(network, sentences, cuts, goals.shape[2], visible)
         drafted = network.vocabulary.output(states).argmax(-1)
-    torch.set_rng_state(random)
     wrong = ((drafted != goals) & meant).sum(2)
     count = (wrong * ratio).long()
     rank = order.argsort(2).argsort(2)

@@ -12,37 +12,48 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     """Loss and gradients of projection and softmax together, so that no (N, V) tensor is ever stored."""
 
     @staticmethod
-    def forward(ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, weights: Tensor, smoothing: float) -> Tensor:
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, weights: Tensor, smoothing: float
+    ) -> Tensor:
         kind = torch.get_autocast_dtype(states.device.type) if torch.is_autocast_enabled(states.device.type) else states.dtype
         projection, vocabulary = weight.to(kind), weight.shape[0]
         states_gradient = torch.empty_like(states, dtype=kind)
-        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
+        bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         total = states.new_zeros((), dtype=torch.float32)
         with torch.autocast(states.device.type, enabled=False):
             for start in range(0, states.shape[0], _SLICE):
                 part = slice(start, start + _SLICE)
                 x, goal, scale = states[part].to(kind), targets[part, None], weights[part]
                 logits = (x @ projection.T).float()
+                if bias is not None:
+                    logits += bias
                 normaliser = logits.logsumexp(1)
                 likely = logits.gather(1, goal)[:, 0]
                 loss = normaliser - (1 - smoothing) * likely - smoothing * logits.mean(1)
                 total += (loss * scale).sum()
                 gradient = logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / vocabulary)
                 gradient.scatter_add_(1, goal, torch.full_like(goal, smoothing - 1, dtype=gradient.dtype))
-                gradient = gradient.mul_(scale[:, None]).to(kind)
+                gradient.mul_(scale[:, None])
+                if bias_gradient is not None:
+                    bias_gradient += gradient.sum(0)
+                gradient = gradient.to(kind)
                 states_gradient[part] = gradient @ projection
-                weight_gradient += gradient.T @ x
-        ctx.save_for_backward(states_gradient.to(states.dtype), weight_gradient.to(weight.dtype))
+                if weight_gradient is not None:
+                    weight_gradient += gradient.T @ x
+        ctx.save_for_backward(states_gradient.to(states.dtype), weight_gradient, bias_gradient)
         return total
 
     @staticmethod
     def backward(ctx: Any, *outputs: Tensor) -> tuple[Tensor | None, ...]:
-        states_gradient, weight_gradient = ctx.saved_tensors
-        return states_gradient * outputs[0], weight_gradient * outputs[0], None, None, None
+        states, weight, bias = (None if gradient is None else gradient * outputs[0] for gradient in ctx.saved_tensors)
+        return states, weight, bias, None, None, None
 
 
-def projected_cross_entropy(states: Tensor, weight: Tensor, targets: Tensor, weights: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Label-smoothed cross-entropy of `states` (N, W) projected by `weight` (V, W), weighted and summed.
+def projected_cross_entropy(
+    states: Tensor, weight: Tensor, targets: Tensor, weights: Tensor, smoothing: float = 0.0, bias: Tensor | None = None
+) -> Tensor:
+    """Label-smoothed cross-entropy of `states` (N, W) projected by `weight` (V, W) and `bias` (V,), weighted and summed.
 
     `targets` (N,) are ids, `weights` (N,) a factor a position; positions of weight 0 are left out.
     The smoothing is uniform over the vocabulary (Szegedy et al. 2016).
@@ -54,5 +65,5 @@ def projected_cross_entropy(states: Tensor, weight: Tensor, targets: Tensor, wei
     kept = weights[chosen]
     if missing:
         kept[-missing:] = 0
-    loss: Tensor = _ProjectedCrossEntropy.apply(states[chosen], weight, targets[chosen], kept, smoothing)  # type: ignore[no-untyped-call]
+    loss: Tensor = _ProjectedCrossEntropy.apply(states[chosen], weight, bias, targets[chosen], kept, smoothing)  # type: ignore[no-untyped-call]
     return loss

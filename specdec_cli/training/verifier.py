@@ -33,7 +33,8 @@ class VerifierObjective(nn.Module):
         states = self.transformer.decode(prefix, positions, causal, memory)
         weights = (target != config.padding).flatten().float()
         smoothing = self.smoothing if self.training else 0.0
-        loss = projected_cross_entropy(states.flatten(0, 1), self.transformer.output.weight, target.flatten(), weights, smoothing)
+        output = self.transformer.output
+        loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights, smoothing, output.bias)
         return loss, weights.sum()
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.translator import Translation, Translator
 from specdec_cli.model.bundle import Bundle
@@ -49,15 +50,23 @@ def test_blank_lines_stay_as_they_are(bundle: Bundle, lines: list[str]) -> None:
 
 def test_sentences_of_a_line_are_translated_one_by_one(bundle: Bundle) -> None:
     scored = replace(GREEDY, with_scores=True)
-    first, second = translate(bundle, ["Ka lo mi.", "Ta re su no."], scored)
-    (both,) = translate(bundle, [" Ka lo mi.  Ta re su no."], scored)
+    texts = ["Ka lo mi ta re su no pe di fo kalo mita resu nope.", "Ta re su no."]  # the second is done before the first
+    first, second = translate(bundle, texts, scored)
+    (both,) = translate(bundle, [f" {texts[0]}  {texts[1]}"], scored)
     assert both.text == f" {first.text}  {second.text}"
     assert both.tokens == first.tokens + second.tokens
     assert both.rounds == first.rounds + second.rounds
     assert both.sentences == first.sentences + second.sentences
     assert both.score == pytest.approx((first.score or 0) + (second.score or 0))
     whole = Translator(Engine(bundle, GREEDY), bundle.tokenizer, split=False)
-    assert len(next(whole.translate([" Ka lo mi.  Ta re su no."])).sentences) == 1
+    assert len(next(whole.translate([" ".join(texts)])).sentences) == 1
+
+
+def test_a_line_is_handed_over_as_soon_as_it_is_done(bundle: Bundle) -> None:
+    rounds: list[Round] = []
+    engine = Engine(bundle, GREEDY, rounds.append)
+    first = next(Translator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
+    assert len(rounds) == first.rounds
 
 
 def test_a_line_that_is_too_long_is_cut_with_a_warning(bundle: Bundle, lines: list[str]) -> None:

@@ -87,6 +87,15 @@ def test_a_row_of_padding_alone_is_finite() -> None:
     assert bool(model(torch.full((2, 4), PADDING), ids(2, 3)).isfinite().all())
 
 
+@torch.no_grad()
+def test_the_offset_moves_every_position_down_the_table() -> None:
+    plain, moved = tiny_transformer().embedding, tiny_transformer(position_offset=3).embedding
+    moved.load_state_dict(plain.state_dict() | {"positions": torch.cat([torch.zeros(3, 32), plain.state_dict()["positions"]])})
+    tokens, positions = ids(2, 5), torch.arange(5)
+    assert torch.equal(moved(tokens, positions), plain(tokens, positions))
+    assert torch.equal(moved(tokens, positions + 7), plain(tokens, positions + 7))
+
+
 def test_tied_weights_are_one() -> None:
     model = tiny_transformer()
     assert model.output.weight is model.embedding.tokens.weight is model.encoder.embedding.tokens.weight

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.transformer import Transformer
 from specdec_cli.training.blocks import Sentences, block_states, read_sentences
 from specdec_cli.training.glancing import glance
 from tests.fakes import tiny_drafter, tiny_transformer
@@ -29,41 +28,46 @@ class Case(NamedTuple):
     meant: Tensor
 
 
-def make_case(seed: int, visible: int, verifier: Transformer = VERIFIER, dropout: float = 0.0) -> Case:
+def make_case(seed: int, visible: int, layout: str = "shifted", dropout: float = 0.0) -> Case:
+    """A third of the goals is what the drafter would say."""
     generator = torch.Generator().manual_seed(seed)
     source, target = torch.randint(5, 40, (2, 3, 8), generator=generator)
-    network = tiny_drafter(verifier)
-    if dropout:
-        trained = BlockDrafter(network.config, verifier, dropout)
-        trained.load_state_dict(network.state_dict())
-        network = trained.train()
-    sentences, cuts = read_sentences(verifier, source, target), torch.tensor([[0, 3]] * 3)
-    drafted = drafts(network.eval(), sentences, cuts, visible)
-    noise = torch.randint(5, 40, drafted.shape, generator=generator)
-    goals = torch.where(torch.rand(drafted.shape, generator=generator) < 0.4, drafted, noise)
+    tiny = tiny_drafter(VERIFIER, layout=layout, prefix="states" if layout == "shifted" else "own")
+    network = BlockDrafter(tiny.config, VERIFIER, dropout)
+    network.load_state_dict(tiny.state_dict())
+    goals = torch.randint(5, 40, (3, 2, SLOTS), generator=generator)
     meant = torch.arange(SLOTS) < torch.randint(0, visible + 1, (3, 2, 1), generator=generator)
-    return Case(network.train(dropout > 0), sentences, cuts, visible, goals, meant)
+    case = Case(network.eval(), read_sentences(VERIFIER, source, target), torch.tensor([[0, 3]] * 3), visible, goals, meant)
+    goals[:] = torch.where(torch.rand(goals.shape, generator=generator) < 0.33, drafts(case), goals)
+    network.train(dropout > 0)
+    return case
 
 
 @torch.no_grad()
-def drafts(network: BlockDrafter, sentences: Sentences, cuts: Tensor, visible: int) -> Tensor:
-    drafted: Tensor = network.verifier.output(block_states(network, sentences, cuts, SLOTS, visible)).argmax(-1)
+def drafts(case: Case) -> Tensor:
+    """What the drafter would say in each slot."""
+    drafted: Tensor = VERIFIER.output(block_states(case.network, case.sentences, case.cuts, SLOTS, case.visible)).argmax(-1)
     return drafted
 
 
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), visible=st.integers(1, SLOTS), ratio=st.floats(0.0, 1.0))
-def test_the_more_is_wrong_the_more_is_shown(seed: int, visible: int, ratio: float) -> None:
-    case = make_case(seed, visible)
-    wrong = ((drafts(case.network, case.sentences, case.cuts, visible) != case.goals) & case.meant).sum(2)
+anything = {"seed": st.integers(0, 10_000), "visible": st.integers(1, SLOTS), "ratio": st.floats(0.0, 1.0)}
+
+
+@pytest.mark.parametrize("layout", ["shifted", "unshifted"])
+@settings(deadline=None, max_examples=30)
+@given(**anything)
+def test_the_more_is_wrong_the_more_is_shown(layout: str, seed: int, visible: int, ratio: float) -> None:
+    case = make_case(seed, visible, layout)
+    wrong = ((drafts(case) != case.goals) & case.meant).sum(2)
     shown, counted = glance(*case, ratio)
-    places = (case.meant & (torch.arange(SLOTS) < visible - 1)).sum(2)
-    assert torch.equal((shown >= 0).sum(2), (wrong * ratio).long().minimum(places))
+    places = case.meant & (torch.arange(SLOTS) < visible - (layout == "shifted"))
+    assert torch.equal((shown >= 0).sum(2), (wrong * ratio).long().minimum(places.sum(2)))
     assert torch.equal((case.meant & ~counted).sum(2), (shown >= 0).sum(2))
+    assert not (counted & ~case.meant).any()
 
 
-@settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 10_000), visible=st.integers(1, SLOTS), ratio=st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=30)
+@given(**anything)
 def test_a_shown_token_is_the_goal_of_the_slot_before_which_loses_its_loss(seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible)
     shown, counted = glance(*case, ratio)
@@ -71,8 +75,15 @@ def test_a_shown_token_is_the_goal_of_the_slot_before_which_loses_its_loss(seed:
     assert not (shown[..., 0] >= 0).any()
     assert not (shown[..., visible:] >= 0).any()
     assert not hidden[..., visible - 1 :].any()
-    assert not (counted & ~case.meant).any()
     assert torch.equal(shown[..., 1:], torch.where(hidden[..., :-1], case.goals[..., :-1], -1))
+
+
+@settings(deadline=None, max_examples=30)
+@given(**anything)
+def test_in_the_unshifted_layout_a_slot_is_shown_its_own_goal(seed: int, visible: int, ratio: float) -> None:
+    case = make_case(seed, visible, "unshifted")
+    shown, counted = glance(*case, ratio)
+    assert torch.equal(shown, torch.where(case.meant & ~counted, case.goals, -1))
 
 
 def test_nothing_is_shown_at_ratio_0() -> None:
@@ -87,6 +98,6 @@ def test_both_passes_have_the_same_dropout(seed: int) -> None:
     case = make_case(seed, SLOTS, dropout=0.5)
     torch.manual_seed(seed)
     shown, _ = glance(*case, 1.0)
-    wrong = ((drafts(case.network, case.sentences, case.cuts, SLOTS) != case.goals) & case.meant).sum(2)
+    wrong = ((drafts(case) != case.goals) & case.meant).sum(2)
     places = (case.meant & (torch.arange(SLOTS) < SLOTS - 1)).sum(2)
     assert torch.equal((shown >= 0).sum(2), wrong.minimum(places))

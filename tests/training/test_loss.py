@@ -77,3 +77,16 @@ def test_nothing_at_all_is_a_loss_of_zero() -> None:
     assert float(value) == 0
     assert not by_states.any()
     assert not by_weight.any()
+
+
+def test_an_output_bias_counts_and_learns() -> None:
+    states, weight, targets, weights = example(70)
+    ours, theirs = (torch.linspace(-1, 1, WORDS).requires_grad_() for _ in range(2))
+    found = projected_cross_entropy(states, weight, targets, weights, 0.1, ours)
+    losses = F.cross_entropy(states @ weight.T + theirs, targets, reduction="none", label_smoothing=0.1)
+    found.backward()  # type: ignore[no-untyped-call]
+    (losses * weights).sum().backward()  # type: ignore[no-untyped-call]
+    assert torch.allclose(found, (losses * weights).sum())
+    assert ours.grad is not None
+    assert theirs.grad is not None
+    assert torch.allclose(ours.grad, theirs.grad, atol=1e-4)

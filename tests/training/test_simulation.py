@@ -22,9 +22,7 @@ LONGEST = 30
 
 def talkative(kind: str, seed: int = 1) -> BlockDrafter:
     """An untrained drafter that is often right: its verifier likes to repeat itself. In double precision, so that none is near a tie."""
-    verifier = tiny_transformer(seed)
-    drafter = tiny_drafter(verifier, **DRAFTERS[kind])
-    return drafter if verifier.double() is None else drafter.double()
+    return tiny_drafter(tiny_transformer(seed).double(), **DRAFTERS[kind]).double()
 
 
 def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -> dict[int, Hypothesis]:

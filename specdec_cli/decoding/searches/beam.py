@@ -29,7 +29,7 @@ def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], op
 
     The models must share vocabulary and positions. A hypothesis's score is its log probability over its length
     (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant); a sentence ends when
-    no unfinished hypothesis can still beat its worst finished one.
+    as many hypotheses as the beam holds are finished, and no other, scored at its present length, beats the worst of them.
     """
     for start in range(0, len(sentences), options.batch_size):
         yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
