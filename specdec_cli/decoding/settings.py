@@ -8,7 +8,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 
 Number = int | Literal["auto"] | None
-DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter")
+DRAFTING = ("specdec", "specdec++", "drafter")
+DECODINGS = ("greedy", "beam", *DRAFTING)
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 
 
@@ -54,7 +55,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         decoding = "specdec++"
     if tolerant and decoding != "specdec++":
         raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding specdec++, not for {decoding}")
-    drafts = decoding in ("specdec", "specdec++", "drafter")
+    drafts = decoding in DRAFTING
     if drafts and bundle.drafter is None:
         raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy and beam are there")
     if isinstance(wishes.block_size, int) and not drafts:

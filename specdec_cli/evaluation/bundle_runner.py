@@ -8,7 +8,7 @@ import torch
 
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import Settings, Wishes, settle
+from specdec_cli.decoding.settings import DRAFTING, Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translator
 from specdec_cli.evaluation.memory import peak_resident_mb
 from specdec_cli.evaluation.profile import Stopwatch, watch
@@ -45,11 +45,12 @@ class BundleRunner:
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def _engine(self, row: Row) -> Engine:
+        drafts, tolerates = row.decoding in DRAFTING, row.decoding == "specdec++"
         wishes = Wishes(
             decoding=row.decoding,
-            block_size=row.block_size,
-            top_beta=row.top_beta,
-            tolerance=row.tolerance,
+            block_size=row.block_size if drafts else None,
+            top_beta=row.top_beta if tolerates else None,
+            tolerance=row.tolerance if tolerates else None,
             preset=row.variant,
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
