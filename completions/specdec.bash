@@ -12,7 +12,7 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="translate prepare train-verifier train-drafter distill convert models --version -h --help" ;;
+        "") words="translate bench prepare train-verifier train-drafter distill convert models --version -h --help" ;;
         translate)
             case $previous in
                 -m|--model) compopt -o dirnames; return ;;
@@ -33,6 +33,28 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="-m --model --decoding --block-size --top-beta --tolerance --preset --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+            esac
+            ;;
+        bench)
+            case $previous in
+                --input) compopt -o default; return ;;
+                --reference) compopt -o default; return ;;
+                --limit) return ;;
+                --row) return ;;
+                --sweep) return ;;
+                --repetitions) return ;;
+                -m|--model) compopt -o dirnames; return ;;
+                --block-size) words="auto" ;;
+                --beam-size) return ;;
+                --length-penalty) return ;;
+                --max-length) return ;;
+                --batch-size) words="auto" ;;
+                --device) words="auto cpu cuda" ;;
+                --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --threads) return ;;
+                --json) compopt -o default; return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--input --reference --limit --row --sweep --repetitions --profile --histogram -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)
@@ -84,6 +106,7 @@ _specdec() {
             ;;
         distill)
             case $previous in
+                --with) compopt -o dirnames; return ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -94,7 +117,7 @@ _specdec() {
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet -h --help" ;;
+                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet -h --help" ;;
             esac
             ;;
         convert)
@@ -102,8 +125,10 @@ _specdec() {
                 --from) return ;;
                 --to) words="bundle ctranslate2" ;;
                 --quantization) return ;;
+                --storage) words="float32 float16 int8" ;;
+                --set) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --quantization --force -q --quiet -h --help" ;;
+                    words="--from --to --quantization --storage --set --force -q --quiet -h --help" ;;
             esac
             ;;
         models)
