@@ -16,7 +16,7 @@ _specdec() {
         translate)
             case $previous in
                 -m|--model) compopt -o dirnames; return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;

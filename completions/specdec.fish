@@ -12,7 +12,7 @@ complete -c specdec -n __fish_use_subcommand -a convert -d 'Convert a model from
 complete -c specdec -n __fish_use_subcommand -a models -d 'Show bundles: what they translate, how they decode, how large they are, what they were trained on'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -F
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s m -l model -x -a '(__fish_complete_directories)' -d 'Bundle: a folder, or the name of one'
-complete -c specdec -n '__fish_seen_subcommand_from translate' -l decoding -x -a 'auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup' -d 'How to decode'
+complete -c specdec -n '__fish_seen_subcommand_from translate' -l decoding -x -a 'auto greedy beam specdec specdec++ drafter' -d 'How to decode'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l block-size -x -a 'auto' -d 'Tokens that are drafted a round, at most'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l top-beta -x -d 'Accept a drafted token among the verifier'\''s N best'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l tolerance -x -d 'Accept a drafted token whose log probability is at most X below the best'

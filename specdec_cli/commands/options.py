@@ -15,11 +15,6 @@ Decoding = Literal[
     "specdec",
     "specdec++",
     "drafter",
-    "input-guided",
-    "jacobi",
-    "gs-jacobi",
-    "hybrid-jacobi",
-    "lookup",
 ]
 Preset = Literal["exact", "high-quality", "high-efficiency"]
 Device = Literal["auto", "cpu", "cuda"]
