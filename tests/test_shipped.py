@@ -1,0 +1,48 @@
+"""The bundle that ships: whole, exact, and able to translate."""
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, place, settle_machine, shipped_bundles
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.translator import Translator
+from specdec_cli.evaluation.examples import read_sample
+from specdec_cli.evaluation.scoring import score
+from specdec_cli.model.bundle import Bundle, load_bundle
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Bundle:
+    return place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", "float32", 1))
+
+
+def translations(bundle: Bundle, lines: list[str], **wishes: object) -> list[tuple[tuple[int, ...], ...]]:
+    """The ids of every sentence of every line."""
+    engine = Engine(bundle, settle(Wishes(**wishes), bundle))  # type: ignore[arg-type]
+    return [translation.sentences for translation in Translator(engine, bundle.tokenizer).translate(lines)]
+
+
+def test_every_bundle_is_small_licensed_and_described() -> None:
+    assert shipped_bundles() == ["en-de"]
+    for name in shipped_bundles():
+        files = [path for path in (SHIPPED / name).rglob("*") if path.is_file()]
+        assert sum(path.stat().st_size for path in files) < 55 * MEGABYTE
+        assert "## Licence" in (SHIPPED / name / "README.md").read_text(encoding="utf-8")
+        assert load_bundle(SHIPPED / name).info.licence
+
+
+def test_specdec_says_what_greedy_says(shipped: Bundle) -> None:
+    lines = list(read_sample().sources)
+    greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
+    for block_size, batch_size in ((1, 8), (4, 3), (7, 1), (10, 9)):
+        assert translations(shipped, lines, decoding="specdec", block_size=block_size, batch_size=batch_size) == greedy
+
+
+def test_it_knows_german(shipped: Bundle) -> None:
+    sample = read_sample()
+    assert sample.references is not None
+    engine = Engine(shipped, settle(Wishes(batch_size=8), shipped))
+    texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(sample.sources)]
+    assert score(texts, sample.references).bleu > 15
