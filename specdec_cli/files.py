@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from specdec_cli.errors import SpecdecError
+
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file."""
@@ -27,3 +29,14 @@ def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON, atomically."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
+    """The object in a JSON file. Raises `failure`, naming the file, where there is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise failure(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise failure(f"{path}: expected an object")
+    return value

@@ -1,12 +1,11 @@
 """The folder a teacher comes in: a CTranslate2 model, or a bundle that is made into one."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from specdec_cli.errors import ModelError
+from specdec_cli.files import read_json
 
 _BUNDLE_FILES = ("tokenizer.model", "verifier/config.json", "verifier/model.safetensors")
 _CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "source.spm", "target.spm")
@@ -25,11 +24,11 @@ class TeacherModel:
 def find_teacher(folder: Path) -> TeacherModel:
     """What kind of model `folder` holds, without loading it. Raises ModelError if it is none."""
     if (folder / "bundle.json").exists():
-        task = str(_read_json(folder / "bundle.json").get("task", "translate"))
-        return TeacherModel(folder, True, task, _read_json(folder / "verifier" / "config.json").get("max_positions"))
+        task = str(read_json(folder / "bundle.json", ModelError).get("task", "translate"))
+        return TeacherModel(folder, True, task, read_json(folder / "verifier" / "config.json", ModelError).get("max_positions"))
     if (folder / "model.bin").exists():
         config = folder / "config.json"
-        return TeacherModel(folder, False, "translate", _read_json(config).get("max_positions") if config.exists() else None)
+        return TeacherModel(folder, False, "translate", read_json(config, ModelError).get("max_positions") if config.exists() else None)
     raise ModelError(f"{folder}: neither a bundle (bundle.json) nor a CTranslate2 folder (model.bin)")
 
 
@@ -63,13 +62,3 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
 
         to_ctranslate2(load_bundle(model.folder), cache)
     return cache
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: not readable as JSON ({error})") from error
-    if not isinstance(value, dict):
-        raise ModelError(f"{path}: expected an object")
-    return value

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.files import write_atomically, write_json
+from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.text.parallel import Pair
 
 FORMAT = 1
@@ -55,7 +55,7 @@ class Shards:
         path = self.path(index).with_suffix(".json")
         if not (path.exists() and self.path(index).exists()):
             return None
-        values = _read_json(path)
+        values = read_json(path, InputError)
         try:
             return ShardCounts(**values | {"dropped": Counter(values["dropped"])})
         except (KeyError, TypeError) as error:
@@ -82,18 +82,8 @@ class Shards:
 
 
 def _check_same(manifest: Path, values: Mapping[str, Any]) -> None:
-    stored = _read_json(manifest)
+    stored = read_json(manifest, InputError)
     keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
     different = [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]
     if different:
         raise UsageError(f"{manifest}: begun with {'; '.join(different)}; use the same again, or a new folder")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable as JSON ({error})") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: expected an object")
-    return value

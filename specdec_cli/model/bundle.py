@@ -1,6 +1,5 @@
 """A bundle: the folder that holds all that a translation needs."""
 
-import json
 import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError
-from specdec_cli.files import write_atomically, write_json
+from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.model.config import TransformerConfig, config_from_dict
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.transformer import Transformer
@@ -141,20 +140,10 @@ def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
 
 
 def _read_config(kind: type[T], path: Path, version: int | None = None) -> T:
-    values = _read_json(path)
+    values = read_json(path, ModelError)
     if version is not None and values.pop("format", None) != version:
         raise ModelError(f"{path}: not of format {version}, the one this version of specdec reads")
     try:
         return config_from_dict(kind, values)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: not readable as JSON ({error})") from error
-    if not isinstance(value, dict):
-        raise ModelError(f"{path}: expected an object")
-    return value
