@@ -15,11 +15,11 @@ from specdec_cli.evaluation.environment import describe_environment
 from specdec_cli.evaluation.examples import Examples
 from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
-from specdec_cli.evaluation.process import Process
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row, Sweep, sweep_rows
 from specdec_cli.evaluation.scoring import Score, score
 from specdec_cli.evaluation.summary import Result, milliseconds_per_sentence, summarise
+from specdec_cli.processes import Process
 
 WORKER = "specdec_cli.commands.bench_worker"
 Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specdec_cli.commands.loading import Machine, open_bundle, settle_machine
 from specdec_cli.errors import ModelError
 from specdec_cli.evaluation.rows import Row
-from specdec_cli.evaluation.worker import serve
+from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
     from specdec_cli.evaluation.bundle_runner import BundleRunner

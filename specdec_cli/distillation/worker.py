@@ -1,15 +1,8 @@
-"""The process that runs CTranslate2: a question a line on stdin, an answer a line on stdout, all of it JSON.
-
-The first line names folder, search and resources, and is answered by `{}`. Every further line is a list of source
-lines, answered by as many lists `[index, text, source tokens, tokens, finished]`, in any order. A failure is
-answered by `{"error": message}`, and ends the process; so does the end of stdin. torch is never imported here.
-"""
+"""The process that runs CTranslate2; torch is never imported here."""
 
 import json
-import signal
-import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +10,8 @@ import sentencepiece
 from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-defined]
 
 from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.errors import ModelError
+from specdec_cli.processes import serve
 
 # Lines of a few tokens would make a batch of thousands, each with its beams and their caches.
 _MOST_SENTENCES = 1000
@@ -112,23 +107,25 @@ def _eos_token(folder: Path) -> str:
     return str(values.get("eos_token", "</s>"))
 
 
-def main() -> None:
-    """Serve one parent until it closes stdin."""
-    # An interrupt reaches every process of a terminal; the parent decides what becomes of this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        folder, search, resources = json.loads(sys.stdin.readline())
-        worker = Worker(Path(folder), Search(**search), Resources(**resources))
-        print("{}", flush=True)
-        for line in sys.stdin:
-            for answer in worker.translate(json.loads(line)):
-                print(json.dumps(answer))
-            sys.stdout.flush()
-    except BrokenPipeError:
-        sys.exit(1)
-    except (OSError, RuntimeError, ValueError) as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+class _Server:
+    """Answers `open` and `translate`; what CTranslate2 and the tokenizers complain of is told as ModelError."""
+
+    def open(self, folder: str, search: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
+        """Load a folder."""
+        self._folder = folder
+        try:
+            self._worker = Worker(Path(folder), Search(**search), Resources(**resources))
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ModelError(f"{folder}: {error}") from error
+
+    def translate(self, sources: list[str]) -> Iterator[Answer]:
+        """The worker's answers."""
+        try:
+            yield from self._worker.translate(sources)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"{self._folder}: {error}") from error
 
 
 if __name__ == "__main__":
-    main()
+    server = _Server()
+    serve({"open": server.open, "translate": server.translate})

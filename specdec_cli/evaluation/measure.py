@@ -8,9 +8,9 @@ from time import sleep
 from types import TracebackType
 from typing import Any, Self
 
-from specdec_cli.evaluation.process import Process
 from specdec_cli.evaluation.records import Measured, Run
 from specdec_cli.evaluation.rows import Row
+from specdec_cli.processes import Process
 
 _WARM_UP = 8
 # Until the OpenMP threads of the process that has just run are asleep; idle ones were seen to use no CPU time after it.

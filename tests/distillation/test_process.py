@@ -74,14 +74,14 @@ def test_failure_in_the_middle_is_told(ctranslate2_folder: Path) -> None:
 
 def test_death_is_told(ctranslate2_folder: Path) -> None:
     with TeacherProcess(ctranslate2_folder, SHORT, SMALL) as process:
-        process._process.kill()
-        with pytest.raises(ModelError, match="teacher's process was killed by signal 9"):
+        process.process._process.kill()
+        with pytest.raises(ModelError, match="teacher: its process was killed by signal 9"):
             list(process.translate(["ka lo"]))
 
 
 def test_process_ends_with_its_parent(ctranslate2_folder: Path) -> None:
     with TeacherProcess(ctranslate2_folder, SHORT, SMALL) as process:
-        child = process._process
+        child = process.process._process
         assert child.poll() is None
     assert child.returncode == 0
 

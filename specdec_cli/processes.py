@@ -1,11 +1,18 @@
-"""The near side of a process that measures one row."""
+"""Python modules as processes that answer questions: a question a line on stdin, its answer on stdout, both JSON.
+
+A question is `[name, argument, ...]`. Its answer is `{"answer": value}`; what a generator yields comes before it, an
+`{"item": value}` each. A failure that is the user's is answered by `{"error": [kind, message]}`; any other ends the
+process with a traceback on stderr. The end of stdin ends it quietly.
+"""
 
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,7 +26,7 @@ _ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
 
 
 class Process:
-    """A Python module that answers questions (`worker.serve`), inside a `with` block; `label` names it in messages.
+    """A Python module that answers questions (it calls `serve`), inside a `with` block; `label` names it in messages.
 
     A process that dies raises ModelError with the last lines of its stderr; an error that it reports is raised here.
     """
@@ -59,6 +66,12 @@ class Process:
         self.send(name, *arguments)
         return self.receive()
 
+    def stream(self, name: str, *arguments: Any) -> Iterator[Any]:
+        """Send a question whose answer comes in items. Raises as `ask` does."""
+        self.send(name, *arguments)
+        while "item" in (answer := self._answer()):
+            yield answer["item"]
+
     def send(self, name: str, *arguments: Any) -> None:
         """Send a question, whose answer `receive` waits for."""
         assert self._process.stdin is not None
@@ -70,15 +83,18 @@ class Process:
 
     def receive(self) -> Any:
         """The answer to the oldest question without one."""
+        return self._answer()["answer"]
+
+    def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line.endswith("\n"):
             raise self._death()
-        answer = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             kind, message = answer["error"]
             raise _KINDS.get(kind, SpecdecError)(message)
-        return answer["answer"]
+        return answer
 
     def _death(self) -> ModelError:
         code = self._process.wait()
@@ -86,3 +102,28 @@ class Process:
         self._errors.seek(0)
         words = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
         return ModelError("\n".join([f"{self._label}: its process {cause}", *(f"  {line}" for line in words)]))
+
+
+def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
+    """Be such a process: answer questions until there are no more, each by the one of `handlers` that it names."""
+    # An interrupt reaches every process of a terminal; the parent decides what becomes of this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    # What a library prints must not stand between the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with contextlib.suppress(BrokenPipeError):
+        for line in sys.stdin:
+            name, *arguments = json.loads(line)
+            try:
+                answer = handlers[name](*arguments)
+                if isinstance(answer, Iterator):
+                    for item in answer:
+                        answers.write(json.dumps({"item": item}) + "\n")
+                    answer = None
+                message: dict[str, Any] = {"answer": answer}
+            except SpecdecError as error:
+                message = {"error": [type(error).__name__, str(error)]}
+            answers.write(json.dumps(message) + "\n")
+            answers.flush()
+        return
+    sys.exit(1)

@@ -1,4 +1,4 @@
-"""Questions and answers between processes, and what happens when one of them dies."""
+"""Rows in processes of their own."""
 
 import subprocess
 import sys
@@ -6,24 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
-from specdec_cli.evaluation.process import Process
 from specdec_cli.evaluation.rows import Row
 
 MODULE = """
-import os, sys
-from specdec_cli.errors import UsageError
-from specdec_cli.evaluation.worker import serve
+import os
+from specdec_cli.processes import serve
 
 asked = []
-
-def refuse():
-    raise UsageError("not this")
-
-def die(code):
-    print("first", "last words", sep="\\n", file=sys.stderr, flush=True)
-    os._exit(code)
 
 def prepare(row):
     return {"batch_size": row["batch_size"], "pid": os.getpid()}
@@ -32,12 +22,8 @@ def run(row, lines):
     asked.append(len(lines))
     return {"seconds": len(asked), "outputs": [{"text": line, "sentences": [[1, 3]]} for line in lines], "peak_memory_mb": 5.0}
 
-def noise(text):
-    print("a library says hello")
-    return text.upper()
-
 if __name__ == "__main__":
-    serve({"noise": noise, "refuse": refuse, "die": die, "open-bundle": lambda *_: None, "prepare": prepare, "run": run})
+    serve({"open-bundle": lambda *_: None, "prepare": prepare, "run": run})
 """
 CONDITIONS = Conditions("model", "cpu", "float32", True, {}, {})
 
@@ -48,29 +34,6 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "row_server.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     return "row_server"
-
-
-def test_answers_and_errors_come_back(module: str) -> None:
-    with Process(module, "--row x") as process:
-        assert process.ask("noise", "ä\n") == "Ä\n"
-        with pytest.raises(UsageError, match=r"^not this$"):
-            process.ask("refuse")
-        assert process.ask("noise", "b") == "B"
-
-
-def test_a_death_is_told_with_its_last_words(module: str) -> None:
-    with Process(module, "--row x") as process, pytest.raises(ModelError) as caught:
-        process.ask("die", 7)
-    assert str(caught.value) == "--row x: its process ended with exit code 7\n  first\n  last words"
-    with Process(module, "--row x") as process, pytest.raises(ModelError, match="KeyError: 'nix'"):
-        process.ask("nix")
-
-
-def test_a_kill_is_told(module: str) -> None:
-    with Process(module, "--row x") as process, pytest.raises(ModelError, match="killed by signal 9"):
-        process.ask("noise", "a")
-        process._process.kill()
-        process.ask("noise", "a")
 
 
 def test_rows_run_in_turn_after_a_warm_up(module: str) -> None:
