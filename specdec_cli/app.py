@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -132,4 +133,6 @@ def specdec(
 
 def main() -> None:
     """Run the command line; the entry point of the `specdec` script."""
+    # As an exception, so that half-written and temporary files go away and processes end; 143 as shells report it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     app(prog_name="specdec")

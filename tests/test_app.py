@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -47,6 +48,12 @@ def test_failures_have_a_message_and_a_code(error: str, code: int) -> None:
 def test_an_interrupt_is_130() -> None:
     result = run("raise KeyboardInterrupt")
     assert (result.returncode, result.stderr) == (130, "")
+
+
+def test_a_termination_leaves_no_temporary_files(tmp_path: Path) -> None:
+    body = f"import os, signal, tempfile; folder = tempfile.TemporaryDirectory(dir={str(tmp_path)!r}); os.kill(os.getpid(), signal.SIGTERM)"
+    result = run(body)
+    assert (result.returncode, list(tmp_path.iterdir())) == (143, [])
 
 
 def test_the_unexpected_shows_where() -> None:
