@@ -40,6 +40,13 @@ def test_specdec_says_what_greedy_says(shipped: Bundle) -> None:
         assert translations(shipped, lines, decoding="specdec", block_size=block_size, batch_size=batch_size) == greedy
 
 
+def test_copying_the_source_says_what_greedy_says(shipped: Bundle) -> None:
+    lines = list(read_sample().sources)
+    greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
+    for match in ("unique", "nearest"):
+        assert translations(shipped, lines, decoding="input-guided", match=match, batch_size=8) == greedy
+
+
 def test_it_knows_german(shipped: Bundle) -> None:
     sample = read_sample()
     assert sample.references is not None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from specdec_cli.commands import options
+from specdec_cli.decoding.names import Decoding
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
 if TYPE_CHECKING:
@@ -139,11 +140,10 @@ def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row") -> "tuple[Row, ...]
     """The rows asked for, else those for the sweep, else the usual ones; a sweep always has greedy, to compare with."""
     from specdec_cli.evaluation.rows import DEFAULT_ROWS, parse_row, sweep_defaults
 
-    decodings = tuple(name for name in get_args(options.Decoding) if name != "auto")
     names = list(asked) or (sweep_defaults(sweep) if sweep else list(DEFAULT_ROWS))
     if sweep and "greedy" not in names:
         names = ["greedy", *names]
-    return tuple(dict.fromkeys(parse_row(name, base, decodings, get_args(options.Preset)) for name in names))
+    return tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
 
 
 def _examples(file: Path | None, source: Path | None, references: Path | None, limit: int | None) -> "Examples":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from specdec_cli.commands.bench_worker import Inspection
 from specdec_cli.commands.loading import find_bundle
-from specdec_cli.commands.translate import AUTOMATIC_BATCH
+from specdec_cli.commands.options import batch_rows
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.environment import describe_environment
 from specdec_cli.evaluation.examples import Examples
@@ -99,11 +99,11 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
 
     Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
     """
-    batch_size = plan.batch_size if isinstance(plan.batch_size, int) else AUTOMATIC_BATCH[inspection.device]
+    batch_size = batch_rows(plan.batch_size, inspection.device)
     possible, left_out = [], {}
     for row in plan.rows:
         refused = inspection.refused.get(row.compute_type or "")
-        problem = "the bundle has no drafter" if row.drafts and not inspection.drafter else refused
+        problem = "the bundle has no drafter" if row.needs_drafter and not inspection.drafter else refused
         if problem is None:
             possible.append(replace(row, batch_size=batch_size, threads=inspection.threads))
         elif plan.asked:

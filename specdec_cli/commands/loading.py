@@ -39,9 +39,11 @@ def shipped_bundles() -> list[str]:
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
 
 
-def settle_machine(device: str, precision: str, threads: int | None) -> Machine:
-    """Choose device, precision and threads, and tell torch. Raises UsageError for what this machine cannot do."""
+def settle_machine(device: str, precision: str, threads: int | None, seed: int = 1) -> Machine:
+    """Choose device, precision, threads and seed, and tell torch. Raises UsageError for what this machine cannot do."""
     import torch
+
+    torch.manual_seed(seed)
 
     if device == "cuda" and not torch.cuda.is_available():
         raise UsageError("--device cuda: no CUDA device is available")

@@ -8,14 +8,9 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-Decoding = Literal[
-    "auto",
-    "greedy",
-    "beam",
-    "specdec",
-    "specdec++",
-    "drafter",
-]
+from specdec_cli.decoding.names import Decoding, Match
+
+DecodingOrAuto = Literal["auto", Decoding]
 Preset = Literal["exact", "high-quality", "high-efficiency"]
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
@@ -36,6 +31,11 @@ def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
     return int(value)
 
 
+def batch_rows(value: int | Literal["auto"] | None, device: str) -> int:
+    """Sentences that are decoded together, `auto` settled for the device."""
+    return value if isinstance(value, int) else {"cpu": 16, "cuda": 64}[device]
+
+
 def _checked(value: str | None) -> str | None:
     number_or_auto(value)
     return value
@@ -46,11 +46,11 @@ ModelOption = Annotated[
     typer.Option("--model", "-m", metavar="BUNDLE", help="Bundle: a folder, or the name of one.", rich_help_panel=DECODING_PANEL),
 ]
 DecodingOption = Annotated[
-    Decoding,
+    DecodingOrAuto,
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help=f"How to decode. One of {', '.join(get_args(Decoding))}; all but beam, specdec++ and drafter give greedy's output.",
+        help=f"How to decode. One of {', '.join(get_args(DecodingOrAuto))}; all but beam, specdec++ and drafter give greedy's output.",
         rich_help_panel=DECODING_PANEL,
     ),
 ]
@@ -93,6 +93,16 @@ PresetOption = Annotated[
         "--preset",
         metavar="NAME",
         help="Set --top-beta and --tolerance together. One of exact, high-quality, high-efficiency.",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+MatchOption = Annotated[
+    Match | None,
+    typer.Option(
+        "--match",
+        metavar="RULE",
+        help="Where input-guided copies on after a change: unique (as published) or nearest.",
+        show_default="nearest",
         rich_help_panel=DECODING_PANEL,
     ),
 ]

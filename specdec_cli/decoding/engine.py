@@ -3,9 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+import torch
+
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.settings import Settings
@@ -20,9 +23,7 @@ class Engine:
         self.settings = settings
         self.verifier = Verifier(bundle.verifier)
         self._onlooker = onlooker
-        self.drafter: Drafter = NoDrafter()
-        if settings.block_size and bundle.drafter is not None:
-            self.drafter = Block(bundle.drafter, settings.block_size)
+        self.drafter = _drafter(bundle, settings)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each comes as soon as it is done, in no particular order."""
@@ -39,3 +40,13 @@ class Engine:
             return beam_search([self.verifier], sentences, options)
         loop = LoopOptions(settings.rule, settings.batch_size, settings.max_length, settings.with_scores)
         return decode(self.verifier, self.drafter, sentences, loop, self._onlooker)
+
+
+def _drafter(bundle: Bundle, settings: Settings) -> Drafter:
+    if settings.decoding == "input-guided":
+        config = bundle.verifier.config
+        word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=next(bundle.verifier.parameters()).device)
+        return SourceCopy(settings.match, config.eos, config.padding, word_starts, settings.block_size or None)
+    if settings.block_size and bundle.drafter is not None:
+        return Block(bundle.drafter, settings.block_size)
+    return NoDrafter()

@@ -35,7 +35,8 @@ class Alternative:
 class Hypothesis:
     """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed.
 
-    `alternatives` are the n best of a search that has them, the first of them this one.
+    `log_probabilities` are those of its tokens, where the loop computed them; `alternatives` are the n best of a
+    search that has them, the first of them this one.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Hypothesis:
     rounds: int
     score: float | None
     alternatives: tuple[Alternative, ...] = ()
+    log_probabilities: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,14 +113,13 @@ def _until_end(state: State, accepted: Accepted, eos: int) -> Accepted:
 
 def _advance(state: State, accepted: Accepted, scores: Scores | None, eos: int) -> None:
     slots = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
-    taken = slots < accepted.counts[:, None]
     places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
     state.tokens.scatter_(1, places, accepted.ids)
     if scores is not None:
-        state.scores += _log_probabilities(scores.logits, accepted.ids).masked_fill(~taken, 0).sum(1)
+        state.log_probabilities.scatter_(1, places, _log_probabilities(scores.logits, accepted.ids))
     state.rounds += ~state.finished
     state.lengths += accepted.counts
-    ended = ((accepted.ids == eos) & taken).any(1)
+    ended = ((accepted.ids == eos) & (slots < accepted.counts[:, None])).any(1)
     state.finished |= ended | (state.lengths >= state.limits)
 
 
@@ -130,5 +131,5 @@ def _log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:
 def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
     for row in state.finished.nonzero()[:, 0].tolist():
         ids = state.tokens[row, 1 : int(state.lengths[row])].tolist()
-        score = float(state.scores[row]) if with_scores else None
-        yield Hypothesis(int(state.numbers[row]), ids, int(state.rounds[row]), score)
+        each = tuple(state.log_probabilities[row, 1 : len(ids) + 1].tolist()) if with_scores else ()
+        yield Hypothesis(int(state.numbers[row]), ids, int(state.rounds[row]), sum(each) if with_scores else None, (), each)

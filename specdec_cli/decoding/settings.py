@@ -1,15 +1,14 @@
 """How to decode: what the user asked for, then the bundle's defaults, then `auto`."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified
+from specdec_cli.decoding.names import DRAFTING, NEEDS_DRAFTER, TOLERANT, Decoding, Match
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 
 Number = int | Literal["auto"] | None
-DRAFTING = ("specdec", "specdec++", "drafter")
-DECODINGS = ("greedy", "beam", *DRAFTING)
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 
 
@@ -25,6 +24,7 @@ class Wishes:
     beam_size: int = 5
     length_penalty: float = 1.0
     n_best: int = 1
+    match: Match | None = None
     max_length: int | None = None
     batch_size: int = 1
     with_scores: bool = False
@@ -32,11 +32,12 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done: every value settled."""
+    """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all."""
 
     decoding: str
     rule: Rule
     block_size: int = 0
+    match: Match = "nearest"
     beam_size: int = 1
     length_penalty: float = 1.0
     n_best: int = 1
@@ -48,24 +49,26 @@ class Settings:
 def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     """Fill in the bundle's defaults. Raises UsageError for what contradicts itself or asks for what the bundle lacks."""
     decoding = bundle.info.decoding if wishes.decoding == "auto" else wishes.decoding
-    if decoding not in DECODINGS:
-        raise UsageError(f"--decoding {decoding}: not known; known are {', '.join(DECODINGS)}")
+    if decoding not in get_args(Decoding):
+        raise UsageError(f"--decoding {decoding}: not known; known are {', '.join(get_args(Decoding))}")
     tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
-    if tolerant and decoding != "specdec++":
-        raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding specdec++, not for {decoding}")
-    drafts = decoding in DRAFTING
-    if drafts and bundle.drafter is None:
-        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy and beam are there")
-    if isinstance(wishes.block_size, int) and not drafts:
+    if tolerant and decoding not in TOLERANT:
+        raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding {' and '.join(TOLERANT)}, not for {decoding}")
+    if decoding in NEEDS_DRAFTER and bundle.drafter is None:
+        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy, beam and input-guided are there")
+    if isinstance(wishes.block_size, int) and decoding not in DRAFTING:
         raise UsageError(f"--block-size is for decodings that draft, not for {decoding}")
+    if wishes.match is not None and decoding != "input-guided":
+        raise UsageError(f"--match is for --decoding input-guided, not for {decoding}")
     if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
     return Settings(
         decoding=decoding,
-        rule=_rule(decoding, wishes, bundle),
-        block_size=_block_size(wishes.block_size, bundle) if drafts else 0,
+        rule=_rule(decoding, tolerant, wishes, bundle),
+        block_size=_block_size(decoding, wishes.block_size, bundle),
+        match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,
         n_best=wishes.n_best,
@@ -75,10 +78,10 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     )
 
 
-def _rule(decoding: str, wishes: Wishes, bundle: Bundle) -> Rule:
+def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule:
     if decoding == "drafter":
         return Unverified()
-    if decoding != "specdec++" or wishes.preset == "exact":
+    if wishes.preset == "exact" or not (tolerant or decoding == "specdec++"):
         return Exact()
     name = wishes.preset or "high-quality"
     presets = PRESETS | bundle.info.presets
@@ -88,8 +91,9 @@ def _rule(decoding: str, wishes: Wishes, bundle: Bundle) -> Rule:
     return Tolerant(wishes.top_beta or top_beta, tolerance if wishes.tolerance is None else wishes.tolerance)
 
 
-def _block_size(wish: Number, bundle: Bundle) -> int:
-    assert bundle.drafter is not None
+def _block_size(decoding: str, wish: Number, bundle: Bundle) -> int:
     if isinstance(wish, int):
         return wish
+    if bundle.drafter is None or decoding not in NEEDS_DRAFTER:
+        return 0
     return bundle.info.block_size or bundle.drafter.config.max_block

@@ -17,7 +17,7 @@ class State:
     its length reaches `limits` (B,). `cache` is the verifier's, valid below length - 1: the last accepted token
     has not been fed yet. `source` (B, M) are the source ids; `drafting` is the drafter's own record;
     `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took,
-    `scores` (B,) the log probability of its tokens where that is computed.
+    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed.
     """
 
     source: Tensor
@@ -27,7 +27,7 @@ class State:
     finished: Tensor
     numbers: Tensor
     rounds: Tensor
-    scores: Tensor
+    log_probabilities: Tensor
     memory: Memory
     cache: Cache
     drafting: Any = None

@@ -70,7 +70,7 @@ class Verifier:
             finished=torch.zeros_like(ones, dtype=torch.bool),
             numbers=torch.tensor(list(numbers), device=self.device),
             rounds=ones * 0,
-            scores=torch.zeros(rows, device=self.device),
+            log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
             cache=Cache.empty(config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states),
         )

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import DRAFTING, Settings, Wishes, settle
+from specdec_cli.decoding.names import DRAFTING, TOLERANT, Match
+from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translator
 from specdec_cli.evaluation.memory import peak_resident_mb
 from specdec_cli.evaluation.profile import Stopwatch, watch
@@ -45,13 +46,15 @@ class BundleRunner:
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def _engine(self, row: Row) -> Engine:
-        drafts, tolerates = row.decoding in DRAFTING, row.decoding == "specdec++"
+        drafts, tolerates = row.decoding in DRAFTING, row.decoding in TOLERANT
+        copies = row.decoding == "input-guided"
         wishes = Wishes(
             decoding=row.decoding,
             block_size=row.block_size if drafts else None,
             top_beta=row.top_beta if tolerates else None,
             tolerance=row.tolerance if tolerates else None,
-            preset=row.variant,
+            preset=None if copies else row.variant,
+            match=cast(Match | None, row.variant) if copies else None,
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
             max_length=row.max_length,
@@ -73,7 +76,10 @@ def _decode(translator: Translator, lines: Sequence[str]) -> list[Output]:
 
 def _described(row: Row, settings: Settings) -> dict[str, Any]:
     """What matters to this decoding, for the report."""
-    described: dict[str, Any] = {"preset": row.variant} if row.variant else {}
+    if settings.decoding == "input-guided":
+        described: dict[str, Any] = {"match": settings.match}
+    else:
+        described = {"preset": row.variant} if row.variant else {}
     if settings.block_size:
         described["block_size"] = settings.block_size
     if isinstance(settings.rule, Tolerant):

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, get_args
 
+from specdec_cli.decoding.names import DRAFTING, NEEDS_DRAFTER, TOLERANT, Match
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -23,13 +24,12 @@ CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size")
 
-_DRAFTING = ("specdec", "specdec++", "drafter")
 _WITHOUT_PRESETS = ("greedy", "beam", "drafter")
 _ONLY_FOR = {
     "beam-size": ("beam", "ctranslate2-beam"),
-    "block-size": _DRAFTING,
-    "top-beta": ("specdec++",),
-    "tolerance": ("specdec++",),
+    "block-size": DRAFTING,
+    "top-beta": TOLERANT,
+    "tolerance": TOLERANT,
 }
 
 Value = int | float
@@ -40,7 +40,7 @@ Sweep = Mapping[str, Sequence[Value]]
 class Row:
     """A decoding and what was asked for it; None leaves it to the preset or the bundle.
 
-    `variant` is what stood after the colon: a preset, or the number format CTranslate2 computes in.
+    `variant` is what stood after the colon: a preset, a rule of matching, or the number format CTranslate2 computes in.
     """
 
     decoding: str
@@ -66,12 +66,17 @@ class Row:
 
     @property
     def drafts(self) -> bool:
-        """Whether the row needs the bundle's drafter."""
-        return any(part in _DRAFTING for part in self.decoding.split(","))
+        """Whether tokens are proposed."""
+        return any(part in DRAFTING for part in self.decoding.split(","))
+
+    @property
+    def needs_drafter(self) -> bool:
+        """Whether the bundle must have a drafter."""
+        return any(part in NEEDS_DRAFTER for part in self.decoding.split(","))
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
-    """The row `decoding[:preset]`, or `ctranslate2-...[:type]`, with the rest from `base`. Raises UsageError.
+    """The row `decoding[:preset]`, `input-guided[:match]` or `ctranslate2-...[:type]`, with the rest from `base`. Raises UsageError.
 
     A decoding is one of `decodings`, or several of them with commas between.
     """
@@ -80,8 +85,9 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         unknown = [part for part in decoding.split(",") if part not in decodings]
         if unknown:
             raise UsageError(f"--row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, *CTRANSLATE2))}")
-        if colon and (variant not in presets or decoding in _WITHOUT_PRESETS):
-            what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known presets are {', '.join(presets)}"
+        known = get_args(Match) if decoding == "input-guided" else presets
+        if colon and (variant not in known or decoding in _WITHOUT_PRESETS):
+            what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known after the colon are {', '.join(known)}"
             raise UsageError(f"--row {text}: {what}")
     return replace(base, decoding=decoding, variant=variant or None)
 

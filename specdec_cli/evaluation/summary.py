@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from specdec_cli.decoding.names import EXACT
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.evaluation.scoring import Score
 
-EXACT = ("specdec", "input-guided", "jacobi", "gs-jacobi", "hybrid-jacobi", "lookup")
 Scorer = Callable[[Sequence[str]], Score | None]
 
 

@@ -1,7 +1,7 @@
 """A bundle: the folder that holds all that a translation needs."""
 
 import shutil
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -24,7 +24,10 @@ Storage = Literal["float32", "float16", "int8"]
 
 @dataclass(frozen=True)
 class BundleInfo:
-    """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from."""
+    """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
+
+    `min_score` is the log probability below which edits are held back, where the task is rewriting.
+    """
 
     task: str = "translate"
     source_language: str = "en"
@@ -34,6 +37,7 @@ class BundleInfo:
     presets: dict[str, tuple[int, float]] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""
+    min_score: float | None = None
     meant_for: str = "cpu"
 
 
@@ -63,7 +67,11 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
 
 def read_info(folder: Path) -> BundleInfo:
     """The description of a bundle, without its weights. Raises ModelError."""
-    return _read_config(BundleInfo, folder / "bundle.json", FORMAT)
+    info = _read_config(BundleInfo, folder / "bundle.json", FORMAT)
+    try:
+        return replace(info, presets={name: (int(top_beta), float(limit)) for name, (top_beta, limit) in info.presets.items()})
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{folder / 'bundle.json'}: a preset is a list of top-beta and tolerance, not {info.presets}") from error
 
 
 def load_bundle(folder: Path) -> Bundle:

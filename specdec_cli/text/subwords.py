@@ -12,6 +12,7 @@ from specdec_cli.files import write_atomically
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
+_SPACE = "\u2581"  # how SentencePiece writes white space
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class Subwords:
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The surface of each id, for traces."""
         return [self._processor.IdToPiece(i) for i in ids]
+
+    def word_starts(self) -> list[bool]:
+        """Which pieces begin a word, by id: those that bring the white space before it."""
+        return [piece.startswith(_SPACE) for piece in self.vocabulary()]
 
     def vocabulary(self) -> list[str]:
         """Every piece, by id."""

@@ -11,10 +11,11 @@ from specdec_cli.decoding.accept import Exact, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS
-from tests.fakes import DRAFTERS, FakeDrafter, make_sentences, right, tiny_drafter, tiny_transformer
+from specdec_cli.text.subwords import EOS, PADDING
+from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, right, tiny_drafter, tiny_transformer
 
 
 class Calls(TorchFunctionMode):
@@ -37,13 +38,14 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
 
 
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
-@pytest.mark.parametrize("drafter", ["none", "fake", *DRAFTERS])
+@pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", *DRAFTERS])
 def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
     model = tiny_transformer()
     with torch.no_grad():
         model.output.bias[EOS] = -1e4  # so that all rows go on to the limit, and none leaves before
     outputs = {number: [7] * 30 for number in range(8)}
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 5, right)}
+    drafters["input-guided"] = SourceCopy("nearest", EOS, PADDING, torch.ones(VOCABULARY, dtype=torch.bool), 5)
     made = drafters.get(drafter) or Block(tiny_drafter(model, **DRAFTERS[drafter]), 5)
     alone = calls_per_round(Verifier(model), made, rule, 1)
     assert len(alone) == 1

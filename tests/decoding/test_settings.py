@@ -64,6 +64,13 @@ def test_the_drafter_alone_is_not_verified(settled: Callable[..., Settings]) -> 
     assert settled({}, decoding="drafter").rule == Unverified()
 
 
+def test_input_guided_needs_no_drafter_and_has_no_bound_of_its_own(bundle: Bundle) -> None:
+    found = settle(Wishes(decoding="input-guided"), bundle)
+    assert (found.rule, found.block_size, found.match) == (Exact(), 0, "nearest")
+    found = settle(Wishes(decoding="input-guided", block_size=5, match="unique", tolerance=1.0), bundle)
+    assert (found.rule, found.block_size, found.match) == (Tolerant(3, 1.0), 5, "unique")
+
+
 def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
     found = settled({}, max_length=9, batch_size=5, with_scores=True, length_penalty=0.6)
     assert (found.max_length, found.batch_size, found.with_scores, found.length_penalty) == (9, 5, True, 0.6)
@@ -76,6 +83,8 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
         ({"decoding": "greedy", "n_best": 2}, "--n-best"),
+        ({"decoding": "greedy", "match": "unique"}, "--match is for"),
+        ({"decoding": "beam", "block_size": 2}, "--block-size is for"),
         ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
     ],

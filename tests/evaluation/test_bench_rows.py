@@ -5,7 +5,7 @@ import pytest
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
 
-DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "lookup")
+DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "input-guided", "lookup")
 PRESETS = ("exact", "high-quality", "high-efficiency")
 
 
@@ -30,9 +30,10 @@ def test_a_row_knows_what_it_needs() -> None:
     [
         ("greed", "'greed' is not known; known are greedy, beam"),
         ("lookup,nix", "'nix' is not known"),
-        ("specdec++:good", "known presets are exact"),
-        ("specdec++:", "known presets"),
+        ("specdec++:good", "known after the colon are exact"),
+        ("specdec++:", "known after the colon"),
         ("beam:exact", "beam has no presets"),
+        ("input-guided:exact", "known after the colon are unique, nearest"),
     ],
 )
 def test_wrong_rows(text: str, words: str) -> None:

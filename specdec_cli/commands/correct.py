@@ -1,0 +1,115 @@
+"""`specdec correct`: corrected text, a line for a line."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specdec_cli.commands import options
+from specdec_cli.commands.loading import settle_machine
+from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.text.lines import LineWriter, read_lines
+
+_EDITS_PANEL = "Edits"
+
+
+def correct(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")] = None,
+    model: options.ModelOption = "en-gec",
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show what changes, word by word, in the line.", rich_help_panel=_EDITS_PANEL)
+    ] = False,
+    m2: Annotated[bool, typer.Option("--m2", help="Write edits in M2 format.", rich_help_panel=_EDITS_PANEL)] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Write an edit a line, with its place; exit code 1 if there is any.", rich_help_panel=_EDITS_PANEL),
+    ] = False,
+    min_score: Annotated[
+        float | None,
+        typer.Option(
+            "--min-score",
+            metavar="X",
+            max=0.0,
+            help="Hold back edits whose log probability is below X, such as -0.5.",
+            show_default="the bundle's",
+            rich_help_panel=_EDITS_PANEL,
+        ),
+    ] = None,
+    max_edit_ratio: Annotated[
+        float,
+        typer.Option(
+            "--max-edit-ratio",
+            metavar="X",
+            min=0.0,
+            help="Leave a sentence alone if more than this share of its words would change.",
+            rich_help_panel=_EDITS_PANEL,
+        ),
+    ] = 0.6,
+    decoding: options.DecodingOption = "auto",
+    block_size: options.BlockSizeOption = None,
+    top_beta: options.TopBetaOption = None,
+    tolerance: options.ToleranceOption = None,
+    preset: options.PresetOption = None,
+    match: options.MatchOption = None,
+    beam_size: options.BeamSizeOption = 5,
+    length_penalty: options.LengthPenaltyOption = 1.0,
+    max_length: options.MaxLengthOption = None,
+    batch_size: options.BatchSizeOption = "auto",
+    device: options.DeviceOption = "auto",
+    precision: options.PrecisionOption = "auto",
+    threads: options.ThreadsOption = None,
+    seed: options.SeedOption = 1,
+    no_split: options.NoSplitOption = False,
+    output: options.OutputOption = None,
+    as_json: options.JsonOption = False,
+    stats: options.StatsOption = False,
+    trace: options.TraceOption = False,
+    quiet: options.QuietOption = False,
+    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+) -> None:
+    """Correct text, a line for a line; what needs no change stays byte for byte as it is.
+
+    Web and e-mail addresses and code in backquotes are left alone. Lines are corrected as they arrive.
+    """
+    from rich.console import Console
+
+    from specdec_cli.commands.correction_view import view
+    from specdec_cli.commands.stream import Stream
+    from specdec_cli.decoding.corrector import Corrector, Restraint
+    from specdec_cli.decoding.settings import Wishes
+
+    if diff + m2 + check + as_json > 1:
+        raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
+    started = time.perf_counter()
+    lines = read_lines(files or ())
+    machine = settle_machine(device, precision, threads, seed)
+    wishes = Wishes(
+        decoding=decoding,
+        block_size=options.number_or_auto(block_size),
+        top_beta=top_beta,
+        tolerance=tolerance,
+        preset=preset,
+        match=match,
+        beam_size=beam_size,
+        length_penalty=length_penalty,
+        max_length=max_length,
+        batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
+        with_scores=True,
+    )
+    stream = Stream(model, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    least = stream.bundle.info.min_score if min_score is None else min_score
+    corrector = Corrector(stream.engine, stream.bundle.tokenizer, Restraint(least, max_edit_ratio), split=not no_split, warn=stream.warn)
+    written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)
+    loaded = time.perf_counter()
+    changed = 0
+    with LineWriter(output, files or ()) as writer:
+        for line, correction in stream.run(lines, corrector.correct):
+            changed += bool(correction.edits)
+            for text, ending in written(line, correction):
+                writer.write(text, ending)
+    if stats:
+        stream.print_statistics(loaded - started, time.perf_counter() - loaded)
+    if check and changed:
+        raise SpecdecError(f"{changed} of {stream.totals.lines} lines need a change")

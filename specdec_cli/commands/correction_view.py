@@ -1,0 +1,80 @@
+"""The ways to write a corrected line: text, coloured difference, JSON, M2, or an edit a line."""
+
+import json
+from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
+from typing import Any
+
+from specdec_cli.decoding.corrector import Correction
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.lines import Line
+
+Written = Iterator[tuple[str, str]]
+"""Texts, each with what ends its line."""
+_M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
+_RED, _GREEN, _PLAIN = "\033[31;9m", "\033[32;1m", "\033[0m"
+
+
+def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
+    """How a line is written; at most one of the first four is true."""
+    if diff:
+        return lambda line, correction: iter([(marked(line.text, correction.edits, coloured), line.ending)])
+    if m2:
+        return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
+    if check:
+        return lambda line, correction: ((_place(line, edit), "\n") for edit in correction.edits)
+    if as_json:
+        return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
+    return lambda line, correction: iter([(correction.text, line.ending)])
+
+
+def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
+    """`source` with what goes and what comes marked in it: by colour, or as [-old-]{+new+}."""
+    go, come = (f"{_RED}{{}}{_PLAIN}", f"{_GREEN}{{}}{_PLAIN}") if coloured else ("[-{}-]", "{{+{}+}}")
+    pieces, position = [], 0
+    for edit in edits:
+        pieces.append(source[position : edit.start])
+        pieces += [go.format(edit.source)] if edit.source else []
+        pieces += [come.format(edit.text)] if edit.text else []
+        position = edit.end
+    return "".join([*pieces, source[position:]])
+
+
+def m2_block(source: str, text: str) -> list[str]:
+    """The lines of an M2 block that makes `text` of `source`, an empty one at its end; tokens stand between white space."""
+    before, after = source.split(), text.split()
+    lines = [f"S {' '.join(before)}"]
+    for kind, first, last, begin, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            lines.append(f"A {first} {last}|||{_M2_TYPES[kind]}|||{' '.join(after[begin:end])}|||REQUIRED|||-NONE-|||0")
+    if len(lines) == 1:
+        lines.append("A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0")
+    return [*lines, ""]
+
+
+def _place(line: Line, edit: Edit) -> str:
+    score = "" if edit.score is None else f" ({edit.score:.2f})"
+    return f"{line.place}, column {edit.start + 1}: {edit.source!r} -> {edit.text!r}{score}"
+
+
+def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]:
+    return {
+        "line": line.number,
+        "source": line.text,
+        "text": correction.text,
+        "tokens": correction.tokens,
+        "rounds": correction.rounds,
+        "tokens_per_round": round(correction.tokens / correction.rounds, 3) if correction.rounds else None,
+        "score": None if correction.score is None else round(correction.score, 4),
+        "decoding": decoding,
+        "edits": [
+            {
+                "start": edit.start,
+                "end": edit.end,
+                "source": edit.source,
+                "text": edit.text,
+                "score": None if edit.score is None else round(edit.score, 4),
+            }
+            for edit in correction.edits
+        ],
+    }

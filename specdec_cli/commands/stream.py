@@ -1,0 +1,69 @@
+"""A loaded bundle at work on a stream of lines: what translate and correct have in common."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from rich.console import Console
+
+from specdec_cli.commands.loading import Machine, open_bundle
+from specdec_cli.commands.statistics import Totals, print_statistics
+from specdec_cli.commands.trace import Tracer
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.text.lines import Line
+from specdec_cli.text.windows import windows
+
+WINDOW = 16
+"""Batches of lines that are sorted by length together, where so many lines have arrived."""
+
+
+class Decoded(Protocol):
+    """What counts of a decoded line: its tokens, its rounds, the ids of its sentences."""
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def sentences(self) -> tuple[tuple[int, ...], ...]: ...
+
+
+R = TypeVar("R", bound=Decoded)
+
+
+class Stream:
+    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on `console`."""
+
+    def __init__(self, model: str, machine: Machine, wishes: Wishes, console: Console, *, trace: bool, quiet: bool) -> None:
+        self.bundle, self.machine = open_bundle(model, machine), machine
+        self.settings = settle(wishes, self.bundle)
+        self.engine = Engine(self.bundle, self.settings, Tracer(console, self.bundle.tokenizer) if trace else None)
+        self.totals = Totals()
+        self._console, self._quiet = console, quiet
+        self._window: list[Line] = []
+
+    def run(self, lines: Iterator[Line], decode: Callable[[Sequence[str]], Iterator[R]]) -> Iterator[tuple[Line, R]]:
+        """Each line with what `decode` makes of it, counted."""
+        size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size
+        for self._window in windows(lines, size):
+            for line, decoded in zip(self._window, decode([x.text for x in self._window]), strict=True):
+                self._count(decoded)
+                yield line, decoded
+
+    def warn(self, index: int, message: str) -> None:
+        """Tell about a line of the present window on stderr, unless --quiet."""
+        if not self._quiet:
+            text = f"specdec: warning: {self._window[index].place}: {message}"
+            self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+    def print_statistics(self, loading: float, seconds: float) -> None:
+        """What --stats prints."""
+        print_statistics(self._console, self.totals, self.settings, self.machine, loading, seconds)
+
+    def _count(self, decoded: Decoded) -> None:
+        self.totals.lines += 1
+        self.totals.sentences += len(decoded.sentences)
+        self.totals.tokens += decoded.tokens
+        self.totals.rounds += decoded.rounds

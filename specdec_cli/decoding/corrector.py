@@ -1,0 +1,91 @@
+"""Lines of text to corrected lines: what the model leaves alone stays as it was, byte for byte."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
+from specdec_cli.decoding.loop import Hypothesis
+from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits
+from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.subwords import Subwords
+
+
+@dataclass(frozen=True)
+class Restraint:
+    """Which edits are held back: those of a score below `minimum`, and all of a sentence that changes too much.
+
+    `maximum_ratio` is the largest edit ratio of a sentence; a model that knows one language rewrites another one
+    from end to end, and then it is better not to.
+    """
+
+    minimum: float | None = None
+    maximum_ratio: float = 0.6
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    tokens: int = 0
+    rounds: int = 0
+    score: float | None = None
+    sentences: tuple[tuple[int, ...], ...] = ()
+
+
+class Corrector:
+    """Corrects windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+
+    Addresses and code in backquotes are left alone, and so is a sentence whose output found no end.
+    """
+
+    def __init__(self, engine: Engine, tokenizer: Subwords, restraint: Restraint, *, split: bool = True, warn: Warn | None = None) -> None:
+        self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
+        self._eos = engine.verifier.model.config.eos
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn)
+
+    def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
+        """A correction for each line, in order, each as soon as it and those before it are done."""
+        return map(self._correction, self._lines.decode(lines))
+
+    def _correction(self, line: DecodedLine) -> Correction:
+        edits: list[Edit] = []
+        start = 0
+        for gap, text, part in zip(line.segments.gaps, line.segments.texts, line.parts, strict=False):
+            start += len(gap)
+            edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
+            start += len(text)
+        edits = _unprotected(line.source, edits)
+        ids = tuple(tuple(part.ids) for part in line.parts)
+        return Correction(apply_edits(line.source, edits), tuple(edits), line.tokens, line.rounds, line.score, ids)
+
+    def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
+        """The edits of one sentence that are not held back."""
+        if part.ids[-1:] != [self._eos]:
+            return []
+        edits = find_edits(text, self.tokenizer.decode(part.ids))
+        if edit_ratio(text, edits) > self._restraint.maximum_ratio:
+            return []
+        if edits and part.log_probabilities:
+            edits = self._scored(edits, part)
+        least = self._restraint.minimum
+        return [edit for edit in edits if least is None or edit.score is None or edit.score >= least]
+
+    def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
+        """Edits with their log probability: that of their tokens, or of the token after what was dropped."""
+        ends = [len(self.tokenizer.decode(part.ids[: place + 1])) for place in range(len(part.ids))]
+        sums = [0.0, *accumulate(part.log_probabilities)]
+        scored = []
+        for edit in edits:
+            first = next((place for place, end in enumerate(ends) if end > edit.output[0]), len(ends) - 1)
+            last = next((place for place, end in enumerate(ends) if end >= edit.output[1]), len(ends) - 1)
+            scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
+        return scored
+
+
+def _unprotected(line: str, edits: Sequence[Edit]) -> list[Edit]:
+    spans = protected_spans(line)
+    return [edit for edit in edits if not any(edit.start < end and start < edit.end for start, end in spans)]

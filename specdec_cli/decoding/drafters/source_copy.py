@@ -1,0 +1,121 @@
+"""Input-guided drafting: the source itself is the draft, for output that repeats most of its input."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.names import Match
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+
+LONGEST_SUFFIX = 3
+"""The papers' q: the longest suffix that is looked for in the source."""
+WINDOW = 4
+"""How far from where the copy left off a token is looked for; as much again for every round that found nothing."""
+
+
+@dataclass
+class CopyState:
+    """The drafter's record: where in the source to copy from, and how lost it is.
+
+    `start` (B,) is the next source position to copy, or -1 where there is none; `ends` (B,) the position of the
+    source's EOS; `misses` (B,) how many rounds in a row accepted nothing of a draft.
+    """
+
+    start: Tensor
+    ends: Tensor
+    misses: Tensor
+
+
+class SourceCopy:
+    """Copies what follows in the source, at most `block_size` tokens a round if that is given.
+
+    The first draft is the whole source. After a bifurcation the rule `match` says where to go on.
+    "unique" is the papers' (technical report, Section 3.1 and Algorithm 1): after the shortest suffix of the
+    output, of up to q tokens, that stands exactly once in the source; while there is none, no draft.
+    "nearest" is ours: the verifier's new token is looked for near the place where the copy left off, and if it is
+    not there, it was put in or took the place of a word, by whether pieces begin a word (`word_starts`, (V,)).
+    It always has a draft; a wrong one costs no round.
+    """
+
+    def __init__(self, match: Match, eos: int, padding: int, word_starts: Tensor, block_size: int | None = None) -> None:
+        self.match, self.block_size = match, block_size
+        self._eos, self._padding = eos, padding
+        self._word_starts = word_starts
+
+    def begin(self, state: State) -> CopyState:
+        """Copy from the start."""
+        ends = (state.source != self._padding).sum(1) - 1
+        return CopyState(ends * 0, ends, ends * 0)
+
+    def propose(self, state: State) -> Draft:
+        """What is left of the source (B, k) from where the copy stands, without its EOS: that is the verifier's to say."""
+        own: CopyState = state.drafting
+        left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
+        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or state.source.shape[1])
+        steps = torch.arange(int(counts.max()), device=counts.device)
+        places = (own.start[:, None] + steps).clamp(0, state.source.shape[1] - 1)
+        return Draft(state.source.gather(1, places), counts)
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:  # noqa: ARG002
+        """Find where to copy from next."""
+        own: CopyState = state.drafting
+        if self.match == "unique":
+            own.start = self._after_unique_suffix(state, accepted, own.ends)
+        else:
+            self._realign(state, accepted, own)
+
+    def _after_unique_suffix(self, state: State, accepted: Accepted, ends: Tensor) -> Tensor:
+        source = state.source
+        inside = torch.arange(source.shape[1], device=source.device) < ends[:, None]
+        suffix = self._suffix(state, accepted)
+        start = torch.full_like(ends, -1)
+        matching = inside
+        for back in range(LONGEST_SUFFIX):
+            # Still matching at its end when all `back` + 1 last tokens are the source's.
+            same = (source == suffix[:, back, None]).roll(back, 1)
+            same[:, :back] = False
+            matching = matching & same
+            once = (matching.sum(1) == 1) & (start < 0)
+            start = torch.where(once, matching.int().argmax(1) + 1, start)
+        return start
+
+    def _suffix(self, state: State, accepted: Accepted) -> Tensor:
+        """The last tokens (B, q) of prefix and accepted, the very last first; -1 before the first."""
+        steps = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
+        written = (state.lengths[:, None] + steps).clamp_max(state.tokens.shape[1] - 1)
+        before = state.tokens.scatter(1, written, accepted.ids)
+        places = (state.lengths + accepted.counts)[:, None] - 1 - torch.arange(LONGEST_SUFFIX, device=before.device)
+        return before.gather(1, places.clamp_min(0)).masked_fill(places < 1, -1)
+
+    def _realign(self, state: State, accepted: Accepted, own: CopyState) -> None:
+        source, ends = state.source, own.ends
+        token = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])[:, 0]
+        here = (own.start + accepted.bifurcation).minimum(ends)
+        expected = source.gather(1, here[:, None])[:, 0]
+        missed = torch.where(accepted.bifurcation == 0, own.misses + 1, 0)
+        start = self._nearest(source, token, here, ends, WINDOW * (1 + missed), behind=missed > 0)
+        start = torch.where(start < 0, self._after_edit(source, token, expected, here), start)
+        on_track = token == expected
+        own.start = torch.where(on_track, here + 1, start).minimum(ends)
+        own.misses = missed.masked_fill(on_track, 0)
+
+    def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
+        """The position after the source's `token` nearest to `here`, ahead or also `behind`; -1 where there is none."""
+        places = torch.arange(source.shape[1], device=source.device)
+        distance = places - here[:, None]
+        reachable = (distance > 0) | ((distance < 0) & behind[:, None])
+        found = (source == token[:, None]) & reachable & (distance.abs() <= window[:, None]) & (places < ends[:, None])
+        # Ahead before behind where both are as near.
+        cost = (2 * distance.abs() + (distance < 0)).masked_fill(~found, 2 * source.shape[1] + 2)
+        return torch.where(found.any(1), cost.argmin(1) + 1, -1)
+
+    def _after_edit(self, source: Tensor, token: Tensor, expected: Tensor, here: Tensor) -> Tensor:
+        """Where to go on after a token that is not in the source: a new one, or another than the `expected` one."""
+        begins = self._word_starts[source] | (source == self._eos)
+        ahead = torch.arange(source.shape[1], device=source.device) > here[:, None]
+        next_word = (begins & ahead).int().argmax(1)
+        replaces_word = self._word_starts[token]
+        whole_word = torch.where(replaces_word, next_word, here)
+        begins_here = self._word_starts[expected] | (expected == self._eos)
+        return torch.where(begins_here, whole_word, here + 1)

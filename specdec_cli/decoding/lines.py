@@ -1,0 +1,73 @@
+"""Windows of lines through an engine: sentences, subwords, decoding, and lines again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.text.sentences import Segments, segment
+from specdec_cli.text.subwords import Subwords
+
+Warn = Callable[[int, str], None]
+
+
+@dataclass
+class DecodedLine:
+    """A line, the sentences it was cut into, and what each of them became (none for a blank line)."""
+
+    source: str
+    segments: Segments
+    parts: list[Hypothesis] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Emitted tokens of all sentences."""
+        return sum(len(part.ids) for part in self.parts)
+
+    @property
+    def rounds(self) -> int:
+        """Verifications of all sentences."""
+        return sum(part.rounds for part in self.parts)
+
+    @property
+    def score(self) -> float | None:
+        """Log probability of all emitted tokens, None where it was not computed."""
+        scores = [part.score for part in self.parts if part.score is not None]
+        return sum(scores) if scores and len(scores) == len(self.parts) else None
+
+
+class LineDecoder:
+    """Decodes windows of lines; `warn` hears of sentences that are too long for the model and had to be cut."""
+
+    def __init__(self, engine: Engine, tokenizer: Subwords, *, split: bool = True, warn: Warn | None = None) -> None:
+        self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
+        self._eos = engine.verifier.model.config.eos
+        self._limit = engine.verifier.longest_source - 1
+
+    def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
+        """What became of each line, in order, each as soon as it and those before it are done."""
+        pending = [DecodedLine(line, self._segments(index, line)) for index, line in enumerate(lines)]
+        owner = [line for line in pending for _ in line.segments.texts]
+        emitted = 0
+        for hypothesis in self._engine.decode(self._sentences(pending)):
+            owner[hypothesis.number].parts.append(hypothesis)
+            while emitted < len(pending) and len(pending[emitted].parts) == len(pending[emitted].segments.texts):
+                yield _in_order(pending[emitted])
+                emitted += 1
+        yield from map(_in_order, pending[emitted:])
+
+    def _segments(self, index: int, line: str) -> Segments:
+        segments = segment(line, self._limit, lambda text: len(self._tokenizer.encode(text)), split=self._split)
+        if segments.too_long and self._warn:
+            self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
+        return segments
+
+    def _sentences(self, lines: Sequence[DecodedLine]) -> list[Sentence]:
+        texts = [text for line in lines for text in line.segments.texts]
+        encoded = self._tokenizer.encode_batch(texts) if texts else []
+        return [Sentence(number, [*ids, self._eos]) for number, ids in enumerate(encoded)]
+
+
+def _in_order(line: DecodedLine) -> DecodedLine:
+    line.parts.sort(key=lambda part: part.number)
+    return line

@@ -1,0 +1,96 @@
+"""What was changed between two texts, word by word, and how to change a text that way."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+Span = tuple[int, int]
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")  # noqa: RUF001
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`text` in the place of source[start:end], which reads `source`.
+
+    Offsets are code points, half-open. `output` is where `text` stands in the changed text, and `score` the log
+    probability of the edit, None where it was not computed.
+    """
+
+    start: int
+    end: int
+    source: str
+    text: str
+    output: tuple[int, int] = (0, 0)
+    score: float | None = None
+
+
+def find_edits(source: str, changed: str) -> list[Edit]:
+    """The edits that make `changed` of `source`, in order; neighbouring words that change are one edit.
+
+    Words and single punctuation marks are compared. White space counts only where there was none, or is none any more.
+    """
+    before, after = _Words(source), _Words(changed)
+    edits: list[Edit] = []
+    for old, new in _changed_spans(before, after):
+        if edits and edits[-1].end == old[0] and edits[-1].output[1] == new[0]:
+            last = edits.pop()
+            old, new = (last.start, old[1]), (last.output[0], new[1])
+        edits.append(Edit(*old, source[slice(*old)], changed[slice(*new)], new))
+    return edits
+
+
+def apply_edits(source: str, edits: Iterable[Edit]) -> str:
+    """`source` with `edits`, which are in order and do not overlap."""
+    pieces, position = [], 0
+    for edit in edits:
+        pieces += [source[position : edit.start], edit.text]
+        position = edit.end
+    return "".join([*pieces, source[position:]])
+
+
+def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
+    """Words that are changed, added or dropped, over the words of `source` (at least 1)."""
+    changed = sum(max(len(_WORD.findall(edit.source)), len(_WORD.findall(edit.text))) for edit in edits)
+    return changed / max(len(_WORD.findall(source)), 1)
+
+
+class _Words:
+    """The words of a text and where they stand; the gap before a word belongs to it, but there is none before the first."""
+
+    def __init__(self, text: str) -> None:
+        matches = list(_WORD.finditer(text))
+        self.words = [match.group() for match in matches]
+        self.starts = [match.start() for match in matches]
+        self.ends = [match.end() for match in matches]
+        self._length = len(text)
+
+    def gap(self, word: int) -> Span:
+        """Offsets of the gap before a word; before the first, or after the last, it is empty."""
+        if word == len(self.words):
+            here = self.ends[-1] if self.ends else self._length
+            return here, here
+        return self.ends[word - 1] if word else self.starts[0], self.starts[word]
+
+    def joined(self, word: int) -> bool:
+        """Whether a word follows the one before it without a gap."""
+        start, end = self.gap(word)
+        return start == end
+
+    def span(self, first: int, end: int, with_gap: bool) -> Span:
+        """Offsets of words first..end - 1; of no words, where they would stand."""
+        start = self.gap(first)[0] if with_gap or first == end else self.starts[first]
+        return start, self.ends[end - 1] if first < end else start
+
+
+def _changed_spans(before: _Words, after: _Words) -> Iterator[tuple[Span, Span]]:
+    """Offsets in both texts of what differs."""
+    matcher = SequenceMatcher(None, before.words, after.words, autojunk=False)
+    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+        if kind == "equal":
+            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+                if before.joined(i) != after.joined(j):
+                    yield before.gap(i), after.gap(j)
+        else:
+            with_gap = kind != "replace" or before.joined(i1) != after.joined(j1)
+            yield before.span(i1, i2, with_gap), after.span(j1, j2, with_gap)

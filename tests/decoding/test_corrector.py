@@ -1,0 +1,96 @@
+"""Edits of a line: found, scored, held back, and applied to the line as it was."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.text.subwords import EOS, Subwords
+
+
+class Verifier:
+    """What a corrector asks of a verifier."""
+
+    longest_source = 256
+
+    class model:
+        class config:
+            eos = EOS
+
+
+class Rewriter:
+    """An engine that says what a table says, else the source; the n-th token of an output has log probability -n."""
+
+    verifier = Verifier
+
+    def __init__(self, tokenizer: Subwords, table: Mapping[str, str], finished: bool = True) -> None:
+        self._tokenizer, self._table, self._finished = tokenizer, table, finished
+
+    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+        """Hypotheses, the last sentence first."""
+        for sentence in reversed(sentences):
+            text = self._tokenizer.decode(sentence.source)
+            ids = [*self._tokenizer.encode(self._table.get(text, text)), *([EOS] if self._finished else [])]
+            yield Hypothesis(sentence.number, ids, 2, -1.0, (), tuple(-float(n) for n in range(len(ids))))
+
+
+def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], restraint: Restraint = Restraint(), **settings: Any) -> Correction:
+    engine = cast(Engine, Rewriter(tokenizer, table, **settings))
+    (correction,) = Corrector(engine, tokenizer, restraint).correct([line])
+    return correction
+
+
+TABLE = {"He go home .": "He goes home.", "I has see it.": "I have seen it."}
+
+
+def test_edits_are_applied_to_the_line_as_it_was(tokenizer: Subwords) -> None:
+    line = "\u00a0 Yes \u2014  it is.  He go home . I has see it.\t"
+    found = corrected(tokenizer, line, TABLE)
+    assert found.text == "\u00a0 Yes \u2014  it is.  He goes home. I have seen it.\t"
+    assert [line[edit.start : edit.end] for edit in found.edits] == ["go", " ", "has see"]
+    assert (found.rounds, len(found.sentences)) == (6, 3)
+
+
+@pytest.mark.parametrize("line", ["", " \t", "nothing to do \u2026 'here\u2019", "e\u0301 and \u00e9", "\ufeffbom"])
+def test_a_line_that_needs_nothing_stays(tokenizer: Subwords, line: str) -> None:
+    assert corrected(tokenizer, line, {}).text == line
+    assert corrected(tokenizer, line, {}).edits == ()
+
+
+def test_the_score_is_that_of_the_tokens_of_an_edit(tokenizer: Subwords) -> None:
+    source, target = "ka lo mi", "ka xx mi"
+    (edit,) = corrected(tokenizer, source, {source: target}).edits
+    ids = tokenizer.encode(target)
+    places = [n for n in range(len(ids)) if len(tokenizer.decode(ids[: n + 1])) > 3 and len(tokenizer.decode(ids[:n])) < 5]
+    assert edit.score == -sum(places)
+    # Of what is dropped, the token that stands in its place.
+    (edit,) = corrected(tokenizer, source, {source: "ka mi"}).edits
+    ids = tokenizer.encode("ka mi")
+    assert edit.score == -float(next(n for n in range(len(ids)) if len(tokenizer.decode(ids[: n + 1])) > 2))
+
+
+def test_doubtful_edits_are_held_back(tokenizer: Subwords) -> None:
+    everything = corrected(tokenizer, "He go home .", TABLE, Restraint(-1e9)).edits
+    scores = [edit.score for edit in everything if edit.score is not None]
+    assert len(scores) == len(everything) == 2
+    kept = corrected(tokenizer, "He go home .", TABLE, Restraint(max(scores)))
+    assert [edit.score for edit in kept.edits] == [max(scores)]
+
+
+def test_a_sentence_that_would_change_from_end_to_end_stays(tokenizer: Subwords) -> None:
+    table = {"ka lo mi": "re su to"}
+    assert corrected(tokenizer, "ka lo mi", table).text == "ka lo mi"
+    assert corrected(tokenizer, "ka lo mi", table, Restraint(maximum_ratio=1.0)).text == "re su to"
+
+
+def test_a_sentence_without_an_end_stays(tokenizer: Subwords) -> None:
+    assert corrected(tokenizer, "He go home .", TABLE, finished=False).text == "He go home ."
+
+
+def test_addresses_and_code_stay(tokenizer: Subwords) -> None:
+    line = "ka `lo mi` su http://re.su to"
+    found = corrected(tokenizer, line, {line: "ka `lo mo` so http://ra.su ta"})
+    assert found.text == "ka `lo mi` so http://re.su ta"

@@ -1,0 +1,120 @@
+"""Input-guided drafting: the same output as greedy decoding, and the rules by which a copy goes on after a change."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import LONGEST_SUFFIX, SourceCopy
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.names import Match
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.text.subwords import EOS, MASK, PADDING
+from tests.fakes import VOCABULARY, TableVerifier, make_sentences, tiny_transformer
+
+WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
+"""Even ids begin a word, odd ones go on with it."""
+MATCHES: tuple[Match, ...] = ("unique", "nearest")
+
+
+def copier(match: Match, block_size: int | None = None) -> SourceCopy:
+    return SourceCopy(match, EOS, PADDING, WORD_STARTS, block_size)
+
+
+def rewrite(pairs: Sequence[tuple[list[int], list[int]]], drafter: Drafter, batch_size: int = 1) -> list[Hypothesis]:
+    """Decode sources for which the verifier says the targets, whatever the draft; both without EOS."""
+    longest = max(len(target) for _, target in pairs) + 1
+    table = torch.zeros(len(pairs), longest, VOCABULARY)
+    for number, (_, target) in enumerate(pairs):
+        for place, token in enumerate([*target, EOS]):
+            table[number, place, token] = 1.0
+    sentences = [Sentence(number, [*source, EOS]) for number, (source, _) in enumerate(pairs)]
+    found = decode(TableVerifier(table), drafter, sentences, LoopOptions(Exact(), batch_size))
+    return sorted(found, key=lambda hypothesis: hypothesis.number)
+
+
+def published_rounds(source: list[int], target: list[int]) -> int:
+    """Rounds of the papers' Algorithm 1, as plainly as it can be said."""
+    expected, output, rounds, start = [*target, EOS], list[int](), 0, 0
+    while not output or output[-1] != EOS:
+        draft = source[start:] if start >= 0 else []
+        agreed = 0
+        while agreed < len(draft) and draft[agreed] == expected[len(output) + agreed]:
+            agreed += 1
+        output += expected[len(output) : len(output) + agreed + 1]
+        rounds, start = rounds + 1, -1
+        for length in range(1, min(LONGEST_SUFFIX, len(output)) + 1):
+            ends = [i + length for i in range(len(source)) if source[i : i + length] == output[-length:]]
+            if len(ends) == 1:
+                start = ends[0]
+            if len(ends) <= 1:
+                break
+    return rounds
+
+
+@pytest.mark.parametrize("match", MATCHES)
+@pytest.mark.parametrize("batch_size", [1, 4])
+@pytest.mark.parametrize("block_size", [None, 1, 3])
+def test_output_is_that_of_greedy(match: Match, batch_size: int, block_size: int | None) -> None:
+    verifier = Verifier(tiny_transformer())
+    sentences = make_sentences(12, 32)
+    options = LoopOptions(Exact(), batch_size, 40)
+    greedy = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, 40))}
+    copied = {h.number: h.ids for h in decode(verifier, copier(match, block_size), sentences, options)}
+    assert copied == greedy
+
+
+Tokens = st.lists(st.integers(MASK + 1, MASK + 8), min_size=1, max_size=14)
+
+
+@given(st.lists(st.tuples(Tokens, Tokens), min_size=1, max_size=4), st.integers(1, 3))
+@settings(deadline=None, max_examples=60)
+def test_any_source_gives_any_target(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
+    for match in MATCHES:
+        found = rewrite(pairs, copier(match), batch_size)
+        assert [h.ids for h in found] == [[*target, EOS] for _, target in pairs]
+
+
+@given(Tokens, Tokens)
+@settings(deadline=None, max_examples=100)
+def test_unique_takes_the_rounds_of_the_published_rule(source: list[int], target: list[int]) -> None:
+    assert rewrite([(source, target)], copier("unique"))[0].rounds == published_rounds(source, target)
+
+
+@pytest.mark.parametrize("match", MATCHES)
+def test_an_unchanged_sentence_takes_one_round(match: Match) -> None:
+    source = list(range(8, 20))
+    assert rewrite([(source, source)], copier(match))[0].rounds == 1
+    assert rewrite([(source, source)], copier(match, block_size=4))[0].rounds == 3
+
+
+SOURCE = [10, 12, 14, 16, 18, 20, 22, 24, 26, 28]
+AGAIN = [10, 12, 14, 12, 18, 12, 22, 24, 12, 28]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "nearest", "unique"),
+    [
+        (SOURCE, [10, 12, 40, 16, 18, 20, 22, 24, 26, 28], 2, 3),  # a word replaced by one that is not in the source
+        (SOURCE, [10, 12, 40, 41, 16, 18, 20, 22, 24, 26, 28], 3, 4),  # by a word of two pieces
+        (SOURCE, [10, 12, 16, 18, 20, 22, 24, 26, 28], 2, 2),  # a word dropped
+        (AGAIN, [10, 14, 12, 18, 12, 22, 24, 12, 28], 2, 2),
+        (SOURCE, [10, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28], 2, 3),  # a suffix added to a word
+        ([10, 12, 13, 14, 16], [10, 12, 14, 16], 2, 2),  # and taken away
+        ([10, 11, 12, 13, 14, 16], [10, 15, 12, 13, 14, 16], 2, 3),  # a part of a word replaced
+        (AGAIN, [10, 12, 14, 12, 20, 12, 22, 24, 12, 28], 2, 4),  # after which the next word stands in several places
+    ],
+)
+def test_a_copy_goes_on_after_a_change(source: list[int], target: list[int], nearest: int, unique: int) -> None:
+    assert rewrite([(source, target)], copier("nearest"))[0].rounds == nearest
+    assert rewrite([(source, target)], copier("unique"))[0].rounds == unique
+
+
+def test_a_wrong_draft_costs_no_round() -> None:
+    target = list(range(30, 40))
+    assert rewrite([(SOURCE, target)], copier("nearest"))[0].rounds == len(target) + 1

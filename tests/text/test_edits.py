@@ -1,0 +1,55 @@
+"""Differences between two texts, and their way back."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits
+
+Texts = st.text(st.sampled_from(["a", "b", "c", " ", " ", ".", "'", "\u00e9", "\t"]), max_size=24)
+
+
+@pytest.mark.parametrize(
+    ("source", "changed", "edits"),
+    [
+        ("He go home.", "He goes home.", [(3, 5, "goes")]),
+        ("He go  home .", "He goes  home.", [(3, 5, "goes"), (11, 12, "")]),
+        ("I went store.", "I went to the store.", [(6, 6, " to the")]),
+        ("Went home.", "He went home.", [(0, 4, "He went")]),
+        ("store is open", "The store is open", [(0, 0, "The ")]),
+        ("the the cat", "the cat", [(0, 4, "")]),
+        ("So the cat", "the cat", [(0, 3, "")]),
+        ("Yes", "Yes.", [(3, 3, ".")]),
+        ("a lot", "alot", [(0, 5, "alot")]),
+        ("well ,then", "well, then", [(4, 5, ""), (6, 6, " ")]),
+        ("its late", "it's late", [(0, 3, "it's")]),
+        ("", "So", [(0, 0, "So")]),
+        ("So", "", [(0, 2, "")]),
+    ],
+)
+def test_edits_of_a_change(source: str, changed: str, edits: list[tuple[int, int, str]]) -> None:
+    found = find_edits(source, changed)
+    assert [(edit.start, edit.end, edit.text) for edit in found] == edits
+    assert apply_edits(source, found) == changed
+
+
+def test_white_space_of_another_kind_is_no_change() -> None:
+    assert find_edits(" a\u00a0b  c ", "a b c") == []
+
+
+@given(Texts, Texts)
+def test_edits_lead_from_one_text_to_the_other(source: str, changed: str) -> None:
+    edits = find_edits(source, changed)
+    assert apply_edits(source, edits).split() == changed.split()
+    assert all(edit.source == source[edit.start : edit.end] for edit in edits)
+    assert all(edit.text == changed[slice(*edit.output)] for edit in edits)
+    assert all(one.end <= other.start for one, other in pairwise(edits))
+    assert find_edits(source, source) == []
+
+
+def test_the_ratio_counts_words() -> None:
+    edits = [Edit(0, 2, "He", "She"), Edit(9, 9, "", " at all")]
+    assert edit_ratio("He is here", edits) == 1.0
+    assert edit_ratio("", []) == 0.0
