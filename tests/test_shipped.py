@@ -52,4 +52,4 @@ def test_it_knows_german(shipped: Bundle) -> None:
     assert sample.references is not None
     engine = Engine(shipped, settle(Wishes(batch_size=8), shipped))
     texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(sample.sources)]
-    assert score(texts, sample.references).bleu > 15
+    assert score(texts, sample.references).values["bleu"] > 15

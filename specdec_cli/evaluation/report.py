@@ -10,6 +10,17 @@ from specdec_cli.evaluation.summary import Result
 
 FORMAT = 1
 NOTHING = "—"
+METRICS = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "gleu": "GLEU",
+    "precision": "precision",
+    "recall": "recall",
+    "f05": "F0.5",
+    "sari": "SARI",
+    "edit_ratio": "edit ratio",
+}
+"""What a quality is called in tables, in their order."""
 _BAR = 40
 
 Cell = Callable[[Result], str]
@@ -55,8 +66,7 @@ def main_table(results: Sequence[Result]) -> Table:
     """A line for each row."""
     columns: dict[str, Cell] = {
         "decoding": lambda r: r.row.name,
-        "BLEU": lambda r: _number(r.bleu, 2),
-        "chrF": lambda r: _number(r.chrf, 2),
+        **_quality(results),
         "iterations": lambda r: _number(r.iterations, 2),
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
         "ms a sentence": lambda r: _number(r.median_ms, 1),
@@ -76,7 +86,7 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     columns |= {
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
         "iterations": lambda r: _number(r.iterations, 2),
-        "BLEU": lambda r: _number(r.bleu, 2),
+        **_quality(results),
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
     }
@@ -117,6 +127,16 @@ def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
 
 
+def _quality(results: Sequence[Result]) -> dict[str, Cell]:
+    """A column for each metric that some row has."""
+    measured = {name for result in results for name in result.quality}
+    return {label: _metric(name) for name, label in METRICS.items() if name in measured}
+
+
+def _metric(name: str) -> Cell:
+    return lambda result: _number(result.quality.get(name), 2)
+
+
 def _setting(name: str) -> Cell:
     return lambda result: str(result.settings.get(name, NOTHING))
 
@@ -125,8 +145,7 @@ def _row_to_json(result: Result) -> dict[str, Any]:
     return {
         "decoding": result.row.decoding,
         "settings": result.settings,
-        "bleu": _rounded(result.bleu),
-        "chrf": _rounded(result.chrf),
+        **{name: _rounded(result.quality.get(name)) for name in dict.fromkeys(("bleu", "chrf", *result.quality))},
         "iterations": _rounded(result.iterations),
         "tokens_per_round": _rounded(result.tokens_per_round),
         "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},
@@ -139,7 +158,7 @@ def _row_to_json(result: Result) -> dict[str, Any]:
 
 
 def _tokens_and_bleu(result: Result) -> str:
-    return f"{_number(result.tokens_per_round, 2)} / {_number(result.bleu, 2)}"
+    return f"{_number(result.tokens_per_round, 2)} / {_number(result.quality.get('bleu'), 2)}"
 
 
 def _rounded(value: float | None) -> float | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, get_args
 
-from specdec_cli.decoding.names import DRAFTING, NEEDS_DRAFTER, TOLERANT, Match
+from specdec_cli.decoding.names import DRAFTING, EXACT, NEEDS_DRAFTER, TOLERANT, Match
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -68,6 +68,11 @@ class Row:
     def drafts(self) -> bool:
         """Whether tokens are proposed."""
         return any(part in DRAFTING for part in self.decoding.split(","))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the row promises greedy's output."""
+        return self.decoding in EXACT and self.top_beta is None and self.tolerance is None
 
     @property
     def needs_drafter(self) -> bool:

@@ -1,26 +1,25 @@
 """Corpus scores by sacrebleu."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Score:
-    """BLEU and chrF, both from 0 to 100, and the signatures that say how they were computed."""
+    """The quality of a text: `values` by metric, from 0 to 100, and the `signatures` that say how they were computed."""
 
-    bleu: float
-    chrf: float
-    signatures: dict[str, str]
+    values: Mapping[str, float]
+    signatures: Mapping[str, str]
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
-    """Score one text with one reference a line (Post 2018; Popović 2015). Raises ValueError for unequal numbers of lines."""
+    """BLEU and chrF of a text with one reference a line (Post 2018; Popović 2015). Raises ValueError for unequal numbers of lines."""
     # Only here, so that nobody else waits for it.
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} lines and {len(references)} references")
-    bleu, chrf = BLEU(), CHRF()
-    values = [metric.corpus_score(list(hypotheses), [list(references)]).score for metric in (bleu, chrf)]
-    return Score(values[0], values[1], {"bleu": str(bleu.get_signature()), "chrf": str(chrf.get_signature())})
+    metrics: dict[str, BLEU | CHRF] = {"bleu": BLEU(), "chrf": CHRF()}
+    values = {name: metric.corpus_score(list(hypotheses), [list(references)]).score for name, metric in metrics.items()}
+    return Score(values, {name: str(metric.get_signature()) for name, metric in metrics.items()})

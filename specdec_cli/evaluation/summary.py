@@ -1,11 +1,10 @@
 """From runs to the numbers of a table."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from specdec_cli.decoding.names import EXACT
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.evaluation.scoring import Score
@@ -15,7 +14,7 @@ Scorer = Callable[[Sequence[str]], Score | None]
 
 @dataclass(frozen=True)
 class Result:
-    """A row of the table; None is what was not measured.
+    """A row of the table; None, or no value in `quality` (by metric), is what was not measured.
 
     `iterations` are mean rounds a sentence, `tokens_per_round` is summed over the corpus before dividing.
     `median_ms` and `p95_ms` are over lines, for a line of several sentences its time divided by their number.
@@ -24,8 +23,7 @@ class Result:
 
     row: Row
     settings: dict[str, Any]
-    bleu: float | None
-    chrf: float | None
+    quality: Mapping[str, float]
     iterations: float | None
     tokens_per_round: float | None
     median_ms: float | None
@@ -51,7 +49,7 @@ def broken_promises(results: Iterable[Result]) -> list[str]:
     return [
         f"--row {result.row.name}: {result.identical[0]} of {result.identical[1]} lines are greedy's; line {result.first_difference} is not"
         for result in results
-        if result.row.decoding in EXACT and result.identical is not None and result.first_difference is not None
+        if result.row.exact and result.identical is not None and result.first_difference is not None
     ]
 
 
@@ -90,8 +88,7 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
     return Result(
         row=one.row,
         settings=one.settings,
-        bleu=quality.bleu if quality else None,
-        chrf=quality.chrf if quality else None,
+        quality=quality.values if quality else {},
         iterations=rounds / sentences if rounds else None,
         tokens_per_round=tokens / rounds if rounds else None,
         median_ms=median(times) if times else None,

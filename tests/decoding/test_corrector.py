@@ -37,7 +37,10 @@ class Rewriter:
             yield Hypothesis(sentence.number, ids, 2, -1.0, (), tuple(-float(n) for n in range(len(ids))))
 
 
-def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], restraint: Restraint = Restraint(), **settings: Any) -> Correction:
+GENTLE = Restraint()
+
+
+def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], restraint: Restraint = GENTLE, **settings: Any) -> Correction:
     engine = cast(Engine, Rewriter(tokenizer, table, **settings))
     (correction,) = Corrector(engine, tokenizer, restraint).correct([line])
     return correction

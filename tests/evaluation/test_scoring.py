@@ -11,9 +11,9 @@ REFERENCES = ["Der Hund bellt jede Nacht.", "Wo ist die nächste Haltestelle?", 
 
 def test_scores_equal_sacrebleu() -> None:
     ours = score(HYPOTHESES, REFERENCES)
-    assert ours.bleu == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
-    assert ours.chrf == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
-    assert 0 < ours.bleu < ours.chrf < 100
+    assert ours.values["bleu"] == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
+    assert ours.values["chrf"] == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
+    assert 0 < ours.values["bleu"] < ours.values["chrf"] < 100
     assert ours.signatures["bleu"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
     assert ours.signatures["chrf"].startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:")
 

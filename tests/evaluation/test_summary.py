@@ -27,14 +27,14 @@ def no_score(texts: Sequence[str]) -> None:
 
 
 def test_numbers_of_a_row() -> None:
-    (result,) = summarise([measured("specdec", [0.9, 0.3, 0.6])], lambda _: Score(1.0, 2.0, {}))
+    (result,) = summarise([measured("specdec", [0.9, 0.3, 0.6])], lambda _: Score({"bleu": 1.0}, {}))
     assert result.iterations == pytest.approx(4 / 3)
     assert result.tokens_per_round == pytest.approx(8 / 4)
     assert result.tokens_per_second == pytest.approx(8 / 0.6)
     # The median run gives both lines 200 ms, which the second one has for two sentences.
     assert result.median_ms == pytest.approx(150)
     assert result.p95_ms == pytest.approx(195)
-    assert (result.bleu, result.chrf, result.peak_memory_mb) == (1.0, 2.0, 100.9)
+    assert (result.quality, result.peak_memory_mb) == ({"bleu": 1.0}, 100.9)
 
 
 def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
@@ -62,8 +62,9 @@ def test_what_was_not_measured_is_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
     (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
     assert result.tokens_per_second == 9
-    missing = ("bleu", "chrf", "iterations", "tokens_per_round", "median_ms", "p95_ms", "speedup_vs_greedy", "speedup_vs_beam", "identical")
-    assert [getattr(result, name) for name in (*missing, "peak_memory_mb")] == [None] * 10
+    missing = ("iterations", "tokens_per_round", "median_ms", "p95_ms", "speedup_vs_greedy", "speedup_vs_beam", "identical")
+    assert [getattr(result, name) for name in (*missing, "peak_memory_mb")] == [None] * 8
+    assert result.quality == {}
 
 
 def test_quantiles() -> None:
