@@ -1,5 +1,6 @@
 """Tiny models with random weights, and a vocabulary for them."""
 
+import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +24,14 @@ def make_lines(count: int, seed: int = 0) -> list[str]:
         return "".join(generator.choices(syllables, k=generator.randint(1, 3)))
 
     return [" ".join(word() for _ in range(generator.randint(1, 9))) for _ in range(count)]
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of data sets that may not be copied here (README.md, Data), if SPECDEC_DATA names it."""
+    if "SPECDEC_DATA" not in os.environ:
+        pytest.skip("SPECDEC_DATA names no folder")
+    return Path(os.environ["SPECDEC_DATA"])
 
 
 @pytest.fixture(scope="session")
