@@ -23,6 +23,9 @@ def train_drafter(
     ] = None,
     recipe: RecipeOption = None,
     changes: SetOption = None,
+    init: Annotated[
+        str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's drafter; layers that it lacks are new.")
+    ] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
     ] = False,
@@ -64,6 +67,11 @@ def train_drafter(
     bundle.verifier.to(fabric.device)
     bundle.drafter = BlockDrafter(plan.drafter, bundle.verifier, plan.run.dropout)
     bundle.drafter.initialize_from_verifier()
+    if init is not None:
+        first = load_bundle(find_bundle(init)).drafter
+        if first is None:
+            raise UsageError(f"--init {init}: the bundle has no drafter")
+        bundle.drafter.initialize_from_drafter(first)
     outputs = load_pairs([DataSource.parse(text) for text in data], bundle.tokenizer, bundle.verifier.config.eos)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(DrafterTask(bundle, outputs, held_out, plan), plan.run, plan.optimizer, output, fabric)

@@ -134,6 +134,26 @@ class BlockDrafter(nn.Module):
             for layer, model in zip(self.layers, verifier.layers, strict=False):
                 layer.load_state_dict(model.state_dict())
 
+    @torch.no_grad()
+    def initialize_from_drafter(self, other: "BlockDrafter") -> None:
+        """Take over the weights of a drafter of the same widths; layers that it lacks change nothing at first.
+
+        Raises ModelError where a width differs.
+        """
+        theirs = other.state_dict()
+        for name, own in self.state_dict().items():
+            if name not in theirs:
+                continue
+            if own.shape[1:] != theirs[name].shape[1:]:
+                raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot be the start of one of {tuple(own.shape)}")
+            # One row a unit or a slot; those of the first layers come first.
+            rows = min(len(own), len(theirs[name]))
+            own[:rows] = theirs[name][:rows]
+        for layer in self.layers[other.config.layers :]:
+            for part in (layer.attention.output, layer.cross_attention.output, layer.feed_forward.outer):
+                nn.init.zeros_(part.weight)
+                nn.init.zeros_(part.bias)
+
     def read_source(self, source: Tensor, memory: Memory) -> SourceView:
         """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`."""
         dtype = self.slots.dtype

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.training.blocks import block_states, read_sentences
 from tests.fakes import DRAFTERS, tiny_drafter, tiny_transformer
 
 
@@ -37,3 +39,23 @@ def test_layers_of_another_shape_stay() -> None:
     before = {name: value.clone() for name, value in drafter.state_dict().items()}
     drafter.initialize_from_verifier()
     assert all(torch.equal(before[name], value) for name, value in drafter.state_dict().items())
+
+
+@pytest.mark.parametrize("changes", [{}, {"layers": 3}, {"layers": 3, "max_block": 9}])
+def test_a_drafter_begins_as_another_one(changes: dict[str, int]) -> None:
+    verifier = tiny_transformer()
+    first, drafter = tiny_drafter(verifier, layers=2), tiny_drafter(verifier, 1, **{"layers": 2} | changes)
+    drafter.initialize_from_drafter(first)
+    source, target = torch.tensor([[7, 9, 11, 13, 3], [8, 9, 10, 3, 0]]), torch.tensor([[9, 7, 20, 3], [30, 3, 0, 0]])
+    sentences, cuts = read_sentences(verifier, source, target), torch.tensor([[0, 2], [0, 1]])
+    with torch.no_grad():
+        theirs, ours = (block_states(network, sentences, cuts, 6, 6).flatten(0, 1) for network in (first, drafter))
+    assert torch.allclose(theirs, ours, atol=1e-5)
+    last = sentences.prefix.gather(1, cuts).flatten()
+    assert torch.equal(first.choose(theirs, last), drafter.choose(ours, last))
+
+
+def test_a_drafter_of_another_width_is_no_beginning() -> None:
+    verifier = tiny_transformer()
+    with pytest.raises(ModelError, match=r"from_state|outer"):
+        tiny_drafter(verifier, feed_forward=48).initialize_from_drafter(tiny_drafter(verifier))
