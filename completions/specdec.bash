@@ -12,15 +12,16 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="translate bench prepare train-verifier train-drafter distill convert models --version -h --help" ;;
+        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert models --version -h --help" ;;
         translate)
             case $previous in
                 -m|--model) compopt -o dirnames; return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
+                --match) words="unique nearest" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --n-best) return ;;
@@ -32,7 +33,31 @@ _specdec() {
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --match --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+            esac
+            ;;
+        correct)
+            case $previous in
+                -m|--model) compopt -o dirnames; return ;;
+                --min-score) return ;;
+                --max-edit-ratio) return ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided" ;;
+                --block-size) words="auto" ;;
+                --top-beta) return ;;
+                --tolerance) return ;;
+                --preset) words="exact high-quality high-efficiency" ;;
+                --match) words="unique nearest" ;;
+                --beam-size) return ;;
+                --length-penalty) return ;;
+                --max-length) return ;;
+                --batch-size) words="auto" ;;
+                --device) words="auto cpu cuda" ;;
+                --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --threads) return ;;
+                --seed) return ;;
+                -o|--output) compopt -o default; return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --beam-size --length-penalty --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -97,11 +122,12 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --recipe) compopt -o default; return ;;
                 --set) return ;;
+                --init) compopt -o dirnames; return ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--dev -m --model --data --recipe --set --simulate --devices --device --threads -q --quiet -h --help" ;;
+                    words="--dev -m --model --data --recipe --set --init --simulate --devices --device --threads -q --quiet -h --help" ;;
             esac
             ;;
         distill)
@@ -118,6 +144,19 @@ _specdec() {
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet -h --help" ;;
+            esac
+            ;;
+        corrupt)
+            case $previous in
+                --column) return ;;
+                --recipe) compopt -o default; return ;;
+                --set) return ;;
+                --copies) return ;;
+                --seed) return ;;
+                --processes) return ;;
+                -o|--output) compopt -o default; return ;;
+                *) [[ $current == -* ]] || { compopt -o default; return; }
+                    words="--column --recipe --set --copies --seed --processes -o --output -q --quiet -h --help" ;;
             esac
             ;;
         convert)

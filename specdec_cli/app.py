@@ -12,17 +12,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from specdec_cli import __version__
-from specdec_cli.commands import bench, convert, distill, models, prepare, train_drafter, train_verifier, translate
+from specdec_cli.commands import bench, convert, correct, corrupt, distill, models, prepare, train_drafter, train_verifier, translate
 from specdec_cli.errors import InputError, SpecdecError
 
 # In the order of the help; the modules import torch and its like only when a command runs.
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("translate", translate.translate),
+    ("correct", correct.correct),
     ("bench", bench.bench),
     ("prepare", prepare.prepare),
     ("train-verifier", train_verifier.train_verifier),
     ("train-drafter", train_drafter.train_drafter),
     ("distill", distill.distill),
+    ("corrupt", corrupt.corrupt),
     ("convert", convert.convert),
     ("models", models.models),
 )

@@ -128,7 +128,7 @@ def _score(texts: Sequence[str], references: Sequence[str] | None) -> Score | No
 
 def _signatures(references: Sequence[str] | None) -> dict[str, str]:
     # They do not depend on the text, so one line of it will do.
-    return {} if references is None else score(references[:1], references[:1]).signatures
+    return {} if references is None else dict(score(references[:1], references[:1]).signatures)
 
 
 def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:

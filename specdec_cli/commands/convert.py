@@ -63,7 +63,7 @@ def _store_anew(source: Path, output: Path, storage: Literal["float32", "float16
     from dataclasses import asdict
 
     from specdec_cli.model.bundle import BundleInfo, load_bundle, save_bundle
-    from specdec_cli.training.recipe import apply_changes, build
+    from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")

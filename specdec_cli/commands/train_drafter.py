@@ -45,10 +45,11 @@ def train_drafter(
     from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.drafter import BlockDrafter
+    from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.drafter import DrafterTask
     from specdec_cli.training.loop import Trainer, start
-    from specdec_cli.training.recipe import DrafterRecipe, load_recipe
+    from specdec_cli.training.recipe import DrafterRecipe
 
     machine = settle_machine(device, "float32", threads)
     bundle = load_bundle(find_bundle(str(output) if simulate else model))

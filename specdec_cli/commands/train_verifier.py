@@ -46,10 +46,11 @@ def train_verifier(
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.model.config import preset
     from specdec_cli.model.transformer import Transformer
+    from specdec_cli.recipe import load_recipe
     from specdec_cli.text.subwords import Subwords
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.loop import Trainer, start
-    from specdec_cli.training.recipe import VerifierRecipe, load_recipe
+    from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())

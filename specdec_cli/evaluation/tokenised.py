@@ -77,4 +77,4 @@ def tokenise(text: str) -> list[str]:
 def _moses(language: str) -> Any:
     from sacremoses import MosesDetokenizer
 
-    return MosesDetokenizer(lang=language)
+    return MosesDetokenizer(lang=language)  # type: ignore[no-untyped-call]

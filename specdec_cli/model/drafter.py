@@ -150,6 +150,7 @@ class BlockDrafter(nn.Module):
             rows = min(len(own), len(theirs[name]))
             own[:rows] = theirs[name][:rows]
         for layer in self.layers[other.config.layers :]:
+            assert isinstance(layer, DecoderLayer)
             for part in (layer.attention.output, layer.cross_attention.output, layer.feed_forward.outer):
                 nn.init.zeros_(part.weight)
                 nn.init.zeros_(part.bias)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Protocol
 
 Span = tuple[int, int]
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")  # noqa: RUF001
@@ -40,7 +41,20 @@ def find_edits(source: str, changed: str) -> list[Edit]:
     return edits
 
 
-def apply_edits(source: str, edits: Iterable[Edit]) -> str:
+class Change(Protocol):
+    """Characters `start` to `end`, half-open, become `text`."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+def apply_edits(source: str, edits: Iterable[Change]) -> str:
     """`source` with `edits`, which are in order and do not overlap."""
     pieces, position = [], 0
     for edit in edits:

@@ -7,7 +7,8 @@ import pytest
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter import DrafterConfig
-from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, load_recipe
+from specdec_cli.recipe import load_recipe
+from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 
 SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
 

@@ -1,0 +1,188 @@
+"""`specdec corrupt`: clean English to pairs of a corrupted and a clean line."""
+
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from specdec_cli.commands import options
+from specdec_cli.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.corruption.run import Chunk, Tally
+
+_PANEL = "Errors"
+
+ColumnOption = Annotated[
+    int | None,
+    typer.Option(
+        "--column",
+        metavar="N",
+        min=1,
+        help="Tab-separated column that is the text, from 1.",
+        show_default="the last one",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
+]
+RecipeOption = Annotated[str, typer.Option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.", rich_help_panel=_PANEL)]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change the recipe, as in clean=0.5 or rates.tense=2. Repeatable.", rich_help_panel=_PANEL
+    ),
+]
+CopiesOption = Annotated[
+    int, typer.Option("--copies", metavar="N", min=1, help="Pairs for each line, drawn independently.", rich_help_panel=_PANEL)
+]
+ProcessesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        metavar="N",
+        min=1,
+        help="Processes to work in; the output is the same.",
+        show_default="all cores",
+        rich_help_panel=options.MACHINE_PANEL,
+    ),
+]
+
+
+def corrupt(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="FILE", help="Clean text, a sentence a line; or TSV with a column of it.", show_default="stdin"),
+    ] = None,
+    column: ColumnOption = None,
+    recipe: RecipeOption = "en-gec-corrupt",
+    changes: SetOption = None,
+    copies: CopiesOption = 1,
+    seed: options.SeedOption = 1,
+    processes: ProcessesOption = None,
+    output: options.OutputOption = None,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Put errors into clean English, for a corrector to learn from.
+
+    Writes lines of corrupted TAB clean text, in the order of the input. The errors are those of learners and careless
+    writers; the recipe says how many there are and of which kinds. FILE may be compressed (.gz, .xz), and so may the
+    output, which appears when it is whole.
+
+    Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
+    (CC BY-SA 3.0).
+    """
+    from specdec_cli.commands.loading import find_recipe
+    from specdec_cli.corruption.recipe import CorruptionRecipe
+    from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
+    from specdec_cli.recipe import load_recipe
+    from specdec_cli.text.lines import STANDARD, LineWriter, read_lines
+
+    inputs = files or []
+    target = None if output == STANDARD else output
+    if target is not None and target.exists() and any(path.exists() and target.samefile(path) for path in inputs):
+        raise UsageError(f"{target}: is both input and output")
+    plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
+    texts = (_text(line.text, line.place, column) for line in read_lines(inputs))
+    tally = Tally()
+    with _progress(quiet or target is None) as report:
+        chunks = _counted(corrupt_lines(texts, plan, processes or _cores()), tally, report)
+        if target is None:
+            with LineWriter() as writer:
+                for chunk in chunks:
+                    for corrupted, clean in chunk.pairs:
+                        writer.write(f"{corrupted}\t{clean}")
+        else:
+            _write_file(chunks, target)
+    if not quiet:
+        _print_tally(tally)
+
+
+def _text(line: str, place: str, column: int | None) -> str:
+    if column is None:
+        return line.rpartition("\t")[2]
+    fields = line.split("\t")
+    if len(fields) < column:
+        raise InputError(f"{place}: {len(fields)} tab-separated fields, so no column {column}")
+    return fields[column - 1]
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[[int], None]) -> "Iterator[Chunk]":
+    for chunk in chunks:
+        yield chunk
+        tally.add(chunk.tally)
+        report(tally.lines)
+
+
+def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
+    from specdec_cli.files import write_atomically
+
+    def write(partial: Path) -> None:
+        with _opened(partial, path.suffix) as stream:
+            for chunk in chunks:
+                stream.write("".join(f"{corrupted}\t{clean}\n" for corrupted, clean in chunk.pairs).encode("utf-8"))
+
+    try:
+        write_atomically(path, write)
+    except OSError as error:
+        raise UsageError(f"{error.filename or path}: {error.strerror}") from error
+
+
+@contextmanager
+def _opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+    """A file to write to, compressed as the suffix says."""
+    with path.open("wb") as stream:
+        if suffix == ".gz":
+            # Without name and time, so that the same run makes the same file.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0) as compressed:
+                yield cast(IO[bytes], compressed)
+        elif suffix == ".xz":
+            with lzma.open(stream, "wb", preset=3) as packed:
+                yield packed
+        else:
+            yield stream
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A count of lines, where somebody watches."""
+    from rich import progress
+    from rich.console import Console
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    columns = (progress.SpinnerColumn(), progress.TextColumn("{task.completed:,} lines"), progress.TimeElapsedColumn())
+    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("corrupt", total=None)
+        yield lambda lines: bar.update(task, completed=lines)
+
+
+def _print_tally(tally: "Tally") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from specdec_cli.corruption.kinds import KINDS
+
+    errors = tally.errors.total()
+    table = Table("errors", "", "")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind in KINDS:
+        if tally.errors[kind]:
+            table.add_row(kind, f"{tally.errors[kind]:,}", f"{tally.errors[kind] / errors:.1%}")
+    table.add_row("all", f"{errors:,}", "", style="bold")
+    table.add_section()
+    table.add_row("lines read", f"{tally.lines:,}", "")
+    table.add_row("pairs", f"{tally.pairs:,}", "")
+    table.add_row("clean pairs", f"{tally.clean:,}", f"{tally.clean / max(tally.pairs, 1):.1%}")
+    table.add_row("errors a pair", f"{errors / max(tally.pairs, 1):.2f}", "")
+    table.add_row("errors in 100 words", f"{100 * errors / max(tally.words, 1):.1f}", "")
+    Console(stderr=True).print(table)

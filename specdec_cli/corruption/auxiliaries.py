@@ -1,0 +1,52 @@
+"""Errors of auxiliary verbs: missing (he going), or too many (I am agree)."""
+
+from random import Random
+
+from specdec_cli.corruption.closed import DETERMINERS, HAVE, MODALS, SUBJECTS
+from specdec_cli.corruption.context import is_singular, left_of, verb_tag
+from specdec_cli.corruption.edits import Edit, dropped, inserted
+from specdec_cli.corruption.lexicon import readings
+from specdec_cli.corruption.tables import word_set
+from specdec_cli.corruption.tokens import Sentence
+
+_BE = word_set("am is are was were been be")
+_PERFECT = frozenset({"has", "have", "had"})
+_DO = frozenset({"do", "does", "did"})
+_SINGULAR_MODALS = word_set("will would can could should must may might")
+_BEFORE_PRESENT = {"i": "am", "he": "is", "she": "is", "it": "is", "you": "are", "we": "are", "they": "are"}
+
+
+def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> Edit | None:
+    """A form of be, have, do or a modal is missing, where what is left cannot stand."""
+    words = sentence.words
+    word, following = words[i], words[i + 1]
+    if i in sentence.initials or not sentence.is_wordlike(i - 1):
+        return None
+    tags = readings(following)
+    if word in _BE:
+        fits = bool(tags.keys() & {"VBG", "VBN", "JJ", "RB"}) or following in DETERMINERS
+    elif word in _PERFECT:
+        fits = following == "been" or ("VBN" in tags and "VBD" not in tags)
+    elif word in _DO:
+        fits = following == "not"
+    elif word in _SINGULAR_MODALS:
+        fits = following in ("be", "not") or (is_singular(sentence, i) and verb_tag(sentence, i + 1) == "VB")
+    else:
+        return None
+    edit = dropped(sentence, i) if fits else None
+    return edit and edit.reaching(i, i + 1)
+
+
+def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> Edit | None:
+    """A form of be before a verb that has its tense: I am agree, they were went, it is depends."""
+    words = sentence.words
+    left = words[i - 1]
+    if left not in SUBJECTS or words[i] in MODALS or words[i] in HAVE:
+        return None
+    place = left_of(sentence, i)
+    tag = verb_tag(sentence, i) if place == i - 1 else ""
+    if tag in ("VBP", "VBZ"):
+        return inserted(sentence, i, _BEFORE_PRESENT[left]).reaching(i - 1, i)
+    if tag == "VBD" and "VBN" not in readings(words[i]):
+        return inserted(sentence, i, "was" if left in ("i", "he", "she", "it") else "were").reaching(i - 1, i)
+    return None

@@ -1,0 +1,46 @@
+"""English words that are few and fixed: articles, prepositions, auxiliaries, pronouns and their like, in lower case."""
+
+from specdec_cli.corruption.tables import word_set
+
+ARTICLES = frozenset({"a", "an", "the"})
+POSSESSIVES = word_set("my your his her its our their whose")
+SINGULAR_DETERMINERS = word_set("a an this each every another either neither")
+PLURAL_DETERMINERS = word_set("these those many several few both various numerous two three four five six seven eight nine ten dozens")
+DETERMINERS = ARTICLES | POSSESSIVES | SINGULAR_DETERMINERS | PLURAL_DETERMINERS | word_set("that all some any no such what which other")
+
+PREPOSITIONS = word_set(
+    "in on at of for to from with by about into onto during through between among since until without within against "
+    "across behind beside besides near under over above below toward towards upon after before around along despite"
+)
+CONJUNCTIONS = word_set("and but or so because although though if when while unless whereas nor yet once as than whether")
+
+SINGULAR_SUBJECTS = word_set("he she it")
+SUBJECTS = SINGULAR_SUBJECTS | word_set("i you we they")
+RELATIVES = word_set("who which that")
+QUESTION_WORDS = word_set("what where when why how who which")
+OBJECTS = word_set("me you him her it us them myself himself herself itself themselves ourselves yourself")
+OTHER_PRONOUNS = word_set(
+    "mine yours hers ours theirs whom everyone everybody everything someone somebody something anyone anybody anything "
+    "nobody nothing none one ones other others each there here"
+)
+
+BE = word_set("am is are was were be been being isn't aren't wasn't weren't i'm you're we're they're he's she's it's")
+HAVE = word_set("have has had having haven't hasn't hadn't i've you've we've they've")
+DO = word_set("do does did don't doesn't didn't")
+MODALS = word_set(
+    "can could will would shall should may might must cannot can't couldn't won't wouldn't shouldn't mustn't needn't "
+    "i'll you'll he'll she'll it'll we'll they'll i'd you'd he'd she'd we'd they'd"
+)
+AUXILIARIES = BE | HAVE | DO | MODALS
+PAST_AUXILIARIES = word_set("was were had did wasn't weren't hadn't didn't")
+
+MIDDLE_ADVERBS = word_set("always never often usually also already just still only really even ever probably sometimes")
+ADVERBS = MIDDLE_ADVERBS | word_set("not then now soon later again very too quite rather almost perhaps maybe however therefore")
+
+# What follows a verb more often than a noun: an object begins here.
+OBJECT_STARTS = ARTICLES | POSSESSIVES | OBJECTS | word_set("this these that those everyone everything something nothing")
+
+# No table of word forms knows that these are hardly ever nouns or verbs.
+CLOSED = (
+    DETERMINERS | PREPOSITIONS | CONJUNCTIONS | SUBJECTS | RELATIVES | QUESTION_WORDS | OBJECTS | OTHER_PRONOUNS | AUXILIARIES | ADVERBS
+) | word_set("more most less least much little up out off down back own same first last next well else per via mr mrs dr st etc")

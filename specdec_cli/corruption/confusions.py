@@ -1,0 +1,241 @@
+"""Words that are taken for each other: homophones, look-alikes, and pairs whose difference learners do not know."""
+
+from random import Random
+
+from specdec_cli.corruption.closed import MODALS
+from specdec_cli.corruption.context import verb_tag
+from specdec_cli.corruption.edits import Edit, replaced
+from specdec_cli.corruption.lexicon import inflected, readings
+from specdec_cli.corruption.tables import alternatives, confusable, word_set
+from specdec_cli.corruption.tokens import Sentence
+
+_CONFUSABLE = confusable("""
+their there they're
+its it's
+your you're
+whose who's
+to too
+then than
+affect effect
+accept except
+loose lose
+quite quiet
+weather whether
+where were
+know now
+knew new
+hear here
+peace piece
+brake break
+whole hole
+week weak
+wait weight
+waste waist
+steal steel
+see sea
+some sum
+through threw
+though through
+though thought
+think thing
+think thank
+things thinks
+since sense
+sight site
+sale sail
+sell cell
+role roll
+right write
+principle principal
+plane plain
+passed past
+our are
+our hour
+of off
+won one
+meet meat
+made maid
+led lead
+die dye
+desert dessert
+course coarse
+complement compliment
+choose chose
+breath breathe
+clothes cloths
+board bored
+been being
+advice advise
+practice practise
+allowed aloud
+council counsel
+formally formerly
+personal personnel
+proceed precede
+vary very
+ever every
+every very
+economic economical
+historic historical
+life live
+lives leaves
+live leave
+feel fell
+feel fill
+fell felt
+full fool
+want won't
+this these
+from form
+least last
+most almost
+bit beat
+bad bed
+ship sheep
+sit seat
+man men
+man men
+woman women
+woman women
+price prize
+adopt adapt
+raise rise
+wonder wander
+sweet sweat
+ensure insure
+quit quite
+tree three
+used use
+suppose supposed
+close closed
+advance advanced
+died dead
+death dead
+belief believe
+proof prove
+safe save
+choice choose
+success succeed
+analyse analysis
+phenomenon phenomena
+criterion criteria
+later latter
+moral morale
+much many
+much many
+few little
+fewer less
+number amount
+other another
+other another
+other others
+another others
+everyone every_one
+every_day everyday
+maybe may_be
+some_time sometime
+sometimes some_times
+already all_ready
+altogether all_together
+during while
+hard hardly
+late lately
+near nearly
+good well
+so such
+so very
+such so
+yet already
+also too
+ago before
+beside besides
+between among
+farther further
+specially especially
+sensitive sensible
+respectful respective
+beautiful beauty
+different difference
+difficult difficulty
+healthy health
+convenient convenience
+famous fame
+loss lost
+sent send
+build built
+spend spent
+lend borrow
+""")
+# The same verb to a learner; forms are carried over.
+_VERBS = alternatives("""
+say: tell speak
+tell: say say
+speak: talk tell
+learn: teach study
+teach: learn
+rise: raise
+raise: rise
+borrow: lend
+lend: borrow
+remind: remember
+remember: remind
+listen: hear
+hear: listen
+watch: see look
+win: beat
+beat: win
+become: get
+grow: grow_up
+reach: arrive
+arrive: reach
+lie: lay
+bring: take
+""")
+# make or do, take or have, give or pay: the noun tells which one belongs.
+_LIGHT_VERBS = alternatives("""
+make: do do give take
+do: make make
+take: make do have get
+have: make do
+give: make do
+pay: give do
+play: do take
+gain: win get
+""")
+_LIGHT_OBJECTS = word_set(
+    "decision decisions mistake mistakes choice choices effort efforts progress noise plan plans sense use money friends "
+    "friend difference contribution appearance attempt debut speech homework research work job business exercise exercises "
+    "damage harm best part place care advantage action steps photo photos picture pictures break look time attention visit "
+    "role advice access experience control"
+)
+_SHARE_OF_HAVE = 0.5
+# So frequent that almost every error of this kind would be theirs.
+_FREQUENT = word_set("to of from this are our so as some one been other also during when where before between used after")
+_SHARE_OF_FREQUENT = 0.06
+
+
+def homophone(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A word for one that sounds, looks or means much the same; `of` for `have` after a modal."""
+    word = sentence.words[i]
+    if word == "have" and sentence.words[i - 1] in MODALS and random.random() < _SHARE_OF_HAVE:
+        return replaced(sentence, i, "of")
+    others = _CONFUSABLE.get(word)
+    if others is None or (word in _FREQUENT and random.random() >= _SHARE_OF_FREQUENT):
+        return None
+    return replaced(sentence, i, random.choice(others))
+
+
+def verb_choice(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A verb that learners take for another (say and tell, make and do), in the form that the sentence has."""
+    tags = readings(sentence.words[i])
+    for tag in ("VBG", "VBD", "VBZ", "VBN", "VB"):
+        lemma = tags.get(tag, "")
+        light = lemma in _LIGHT_VERBS and not _LIGHT_OBJECTS.isdisjoint(sentence.words[i + 1 : i + 4])
+        others = _LIGHT_VERBS.get(lemma) if light else _VERBS.get(lemma)
+        if others is None or (tag != "VBG" and not verb_tag(sentence, i) and not light):
+            continue
+        verb, *particle = random.choice(others).split()
+        new = inflected(verb, verb_tag(sentence, i) or tag)
+        edit = replaced(sentence, i, " ".join([new, *particle])) if new else None
+        return edit and edit.reaching(i, i + 1)
+    return None

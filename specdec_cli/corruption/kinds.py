@@ -1,0 +1,71 @@
+"""The kinds of error by the names that recipes use, in the order of the table at the end of a run."""
+
+from collections.abc import Callable
+from random import Random
+
+from specdec_cli.corruption import (
+    adjectives,
+    articles,
+    auxiliaries,
+    capitals,
+    confusions,
+    nouns,
+    order,
+    prepositions,
+    punctuation,
+    spaces,
+    spelling,
+    verbs,
+    words,
+)
+from specdec_cli.corruption.edits import Edit
+from specdec_cli.corruption.tokens import Sentence
+
+# Looks at one token of a sentence, and proposes an error there or None.
+Kind = Callable[[Sentence, int, Random], Edit | None]
+
+_KINDS: tuple[Kind, ...] = (
+    spelling.misspelling,
+    spelling.sound,
+    spelling.keyboard,
+    spelling.transposition,
+    spelling.letter_drop,
+    spelling.letter_double,
+    articles.article_drop,
+    articles.article_insert,
+    articles.article_swap,
+    articles.article_sound,
+    prepositions.preposition_swap,
+    prepositions.preposition_drop,
+    prepositions.preposition_insert,
+    verbs.agreement,
+    verbs.verb_form,
+    verbs.infinitive,
+    verbs.tense,
+    verbs.irregular_form,
+    auxiliaries.auxiliary_drop,
+    auxiliaries.auxiliary_insert,
+    nouns.noun_number,
+    nouns.possessive,
+    adjectives.adjective_form,
+    adjectives.derivation,
+    confusions.homophone,
+    confusions.verb_choice,
+    words.pronoun,
+    words.conjunction,
+    words.dropped_word,
+    words.doubled_word,
+    order.word_order,
+    spaces.fused,
+    spaces.split,
+    spaces.hyphen,
+    spaces.spacing,
+    punctuation.comma_drop,
+    punctuation.comma_insert,
+    punctuation.punctuation_swap,
+    punctuation.final_stop,
+    punctuation.apostrophe,
+    capitals.lower_case,
+    capitals.upper_case,
+)
+KINDS: dict[str, Kind] = {kind.__name__: kind for kind in _KINDS}

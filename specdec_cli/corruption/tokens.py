@@ -1,0 +1,108 @@
+"""A line of raw text as tokens with offsets, and which of them an error may touch."""
+
+import re
+from typing import NamedTuple
+
+from specdec_cli.corruption.lexicon import is_known, readings
+from specdec_cli.text.abbreviations import is_abbreviation
+
+NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
+# The typographic one, as opposed to '.
+APOSTROPHE = "\u2019"
+_TOKEN = re.compile(
+    r"""
+      (?P<word> [^\W\d_\u0300-\u036f]++ (?:['\u2019-][^\W\d_]++)*+ (?! [\w@\\\u0300-\u036f] | [.:][^\W_] | -\d | :/ ) )
+    | (?P<protected>
+          (?: https?:// | ftp:// | www\. ) \S* [^\s.,;:!?)\]'"\u2019\u201d]     # addresses
+        | <[^<>\s][^<>]*> | &\#?\w+; | \{[^{}\s]*\}                   # markup and placeholders
+        | [$€£¥@\#%\\~+-]?\w (?: (?: [^\s,;!?"“”()\[\]] | [,?!](?=\w) )* [\w%°/] )? %?
+      )
+    | (?P<mark> \.{2,} | -{2,} | \S )
+    """,
+    re.VERBOSE,
+)
+_OPENING = frozenset("\"'“\u2018([«¿¡-\u2013—")
+_ENDING = frozenset({".", "!", "?", "…", "..."})
+
+
+class Token(NamedTuple):
+    """A word, a punctuation mark, or a protected piece; offsets in code points into the line, half-open."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Sentence:
+    """A line and its tokens.
+
+    `words[i]` is what tables are asked about token i: an English word in lower case with straight apostrophes, a mark
+    as it stands, or NUMBER, NAME (of people, places, or any word in unusual capitals) and PROTECTED (addresses, markup).
+    Three empty words at the end answer for what is beyond either end. `length` counts tokens that are not marks.
+    """
+
+    __slots__ = ("initials", "length", "text", "tokens", "words")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self.words: list[str] = []
+        self.initials: set[int] = set()
+        self.length = 0
+        starts = True
+        for match in _TOKEN.finditer(text):
+            piece = match[0]
+            if match.lastgroup == "mark":
+                starts = self._ends_sentence(piece) if piece in _ENDING else starts and piece in _OPENING
+                self.words.append(piece)
+            else:
+                if starts:
+                    self.initials.add(len(self.words))
+                self.words.append(_word(piece, starts) if match.lastgroup == "word" else _protected(piece))
+                self.length += 1
+                starts = False
+            self.tokens.append(Token(piece, match.start(), match.end()))
+        self.words += ["", "", ""]
+
+    def _ends_sentence(self, mark: str) -> bool:
+        """Whether `mark`, after the tokens so far, ends a sentence rather than an abbreviation or initial."""
+        return mark != "." or not self.tokens or not is_abbreviation(f"{self.tokens[-1].text}.", "")
+
+    def is_plain(self, i: int) -> bool:
+        """Whether token i is an ordinary word, in ASCII letters and without hyphen or apostrophe."""
+        word = self.words[i]
+        return word.isalpha() and word.isascii()
+
+    def is_wordlike(self, i: int) -> bool:
+        """Whether token i is a word or name of letters, and so may change its place."""
+        return self.words[i] == NAME or self.words[i][:1].isalpha()
+
+    def gap(self, i: int) -> str:
+        """What stands between tokens i and i + 1."""
+        return self.text[self.tokens[i].end : self.tokens[i + 1].start] if 0 <= i < len(self.tokens) - 1 else ""
+
+
+def straight(text: str) -> str:
+    """`text` with straight apostrophes."""
+    return text.replace(APOSTROPHE, "'")
+
+
+def is_first_person(text: str) -> bool:
+    """Whether a token is I, I'm, I've or their like, which have their capital anywhere."""
+    return text == "I" or text.startswith(("I'", f"I{APOSTROPHE}"))
+
+
+def _word(text: str, starts: bool) -> str:
+    if text.islower():
+        return straight(text)
+    lower = straight(text.lower())
+    if is_first_person(text):
+        return lower
+    if starts and text[0].isupper() and (len(text) == 1 or text[1:].islower()) and is_known(lower):
+        # "Tom sleeps": what can only be a singular noun and has no article is a name, or may pass for one.
+        return lower if readings(lower).keys() != {"NN"} else NAME
+    return NAME
+
+
+def _protected(text: str) -> str:
+    return NUMBER if text.isascii() and text[-1].isdigit() and text[0].isdigit() else PROTECTED

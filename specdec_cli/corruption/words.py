@@ -1,0 +1,111 @@
+"""Errors of small words: pronouns, conjunctions, what is left out or written twice."""
+
+from random import Random
+
+from specdec_cli.corruption.closed import AUXILIARIES, CLOSED, RELATIVES, SUBJECTS
+from specdec_cli.corruption.edits import Edit, dropped, inserted, replaced
+from specdec_cli.corruption.lexicon import readings
+from specdec_cli.corruption.tables import alternatives, word_set
+from specdec_cli.corruption.tokens import Sentence
+
+_PRONOUNS = alternatives("""
+i: me my
+me: i my
+my: me mine
+he: him it they his
+him: he his it
+his: him he he's
+she: her he
+her: she hers
+we: us our they
+us: we our
+our: us ours we
+they: them it he their
+them: they it their
+their: them they its theirs
+it: they them its he
+its: their it it's
+your: you yours
+myself: me my_self
+himself: him hisself
+herself: her
+themselves: them themself theirself
+ourselves: us ourself our_selves
+yourself: you your_self
+who: which whom that
+whom: who which
+which: who what that
+that: which what who
+what: that which
+whose: who which who's
+this: these it that
+these: this those
+those: these that
+each: every
+every: each all
+""")
+_CONJUNCTIONS = alternatives("""
+and: or with
+or: and nor
+but: and however
+so: therefore because
+because: so since because_of as
+although: but despite however
+though: but despite
+while: when as during
+when: while if where
+if: when weather whether
+whether: if that
+unless: if
+until: when while
+whereas: but when
+however: but although
+therefore: so because
+than: then that as
+nor: or and
+""")
+_CONCESSIVE = word_set("although though")
+_CAUSAL = frozenset({"because", "since"})
+_SHARE_OF_AND = 0.15
+_SHARE_OF_OTHERS = 0.03
+# A reader notices that these are missing, and knows where they belong.
+_MISSED = word_set("to and or but because if when who which than as it they he she we i more there be so too what how")
+
+
+def pronoun(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A pronoun in another case, number or role: them for they, it for they, which for who."""
+    others = _PRONOUNS.get(sentence.words[i])
+    return replaced(sentence, i, random.choice(others)) if others else None
+
+
+def conjunction(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """One conjunction for another, or a second one (although ..., but; because ..., so)."""
+    words = sentence.words
+    if words[i - 1] == "," and words[0] in _CONCESSIVE | _CAUSAL and words[i] in SUBJECTS | {"the", "this", "there"}:
+        return inserted(sentence, i, "but" if words[0] in _CONCESSIVE else "so").reaching(i - 1, i)
+    others = _CONJUNCTIONS.get(words[i])
+    if words[i] == "and" and random.random() >= _SHARE_OF_AND:
+        return None
+    return replaced(sentence, i, random.choice(others)) if others else None
+
+
+def dropped_word(sentence: Sentence, i: int, _: Random) -> Edit | None:
+    """A small word is missing, of those whose absence shows."""
+    words = sentence.words
+    if words[i] not in _MISSED or not sentence.is_wordlike(i + 1):
+        return None
+    # "the book which he read" is as good without it.
+    if words[i] in RELATIVES and words[i + 1] not in AUXILIARIES and "VBZ" not in readings(words[i + 1]):
+        return None
+    return dropped(sentence, i)
+
+
+def doubled_word(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A word stands twice, mostly a small one."""
+    words = sentence.words
+    if not sentence.is_plain(i) or words[i] == words[i + 1] or words[i] == words[i - 1]:
+        return None
+    if words[i] not in CLOSED and random.random() >= _SHARE_OF_OTHERS:
+        return None
+    end = sentence.tokens[i].end
+    return Edit(end, end, f" {'I' if words[i] == 'i' else words[i]}", i, i)

@@ -1,0 +1,83 @@
+"""`specdec correct`: a line for a line, untouched where nothing is to change."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.commands.correction_view import m2_block, marked
+from specdec_cli.text.edits import Edit
+
+WILD = ("--max-edit-ratio", "100")
+"""The model of the tests knows no language, and changes nearly every word."""
+TEXT = "kalo mita\n\n \u00a0 resu no\u2028pe \r\n`di fo` me@di.fo\nlast".encode()
+
+
+def run(bundle: Path, *arguments: object, text: bytes = TEXT) -> Result:
+    return CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", "--max-length", "8", *map(str, arguments)], input=text)
+
+
+def test_what_is_held_back_stays_byte_for_byte(bundle_folder: Path) -> None:
+    result = run(bundle_folder, *WILD, "--min-score", 0)
+    assert (result.exit_code, result.stdout_bytes) == (0, TEXT + b"\n")
+    assert run(bundle_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
+
+
+def test_json_has_edits_that_lead_to_the_text(bundle_folder: Path) -> None:
+    result = run(bundle_folder, *WILD, "--json")
+    records = [json.loads(line) for line in result.stdout.split("\n")[:-1]]
+    assert [record["line"] for record in records] == [1, 2, 3, 4, 5]
+    assert any(record["edits"] for record in records)
+    for record in records:
+        text = record["source"]
+        for edit in reversed(record["edits"]):
+            assert text[edit["start"] : edit["end"]] == edit["source"]
+            assert edit["score"] <= 0
+            text = text[: edit["start"]] + edit["text"] + text[edit["end"] :]
+        assert text == record["text"]
+    assert {"tokens", "rounds", "tokens_per_round", "score", "decoding"} < set(records[0])
+    assert run(bundle_folder, *WILD).stdout_bytes.count(b"\n") == 5
+
+
+def test_check_tells_places_and_has_an_exit_code(bundle_folder: Path) -> None:
+    result = run(bundle_folder, *WILD, "--check")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("stdin, line 3, column 4: 'resu no")
+    assert "of 5 lines need a change" in result.stderr
+    result = run(bundle_folder, "--max-edit-ratio", 0, "--check")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("decoding", ["input-guided", "beam"])
+def test_other_decodings(bundle_folder: Path, decoding: str) -> None:
+    result = run(bundle_folder, *WILD, "--decoding", decoding, "--stats")
+    assert result.exit_code == 0
+    assert decoding in result.stderr
+    if decoding == "input-guided":
+        assert result.stdout_bytes == run(bundle_folder, *WILD).stdout_bytes
+
+
+def test_one_way_to_write_at_a_time(bundle_folder: Path) -> None:
+    result = run(bundle_folder, "--diff", "--m2")
+    assert result.exit_code == 2
+    assert "give one" in result.stderr
+
+
+def test_a_difference_is_marked() -> None:
+    edits = (Edit(3, 5, "go", "goes"), Edit(10, 10, "", " now"))
+    assert marked("He go home.", edits, coloured=False) == "He [-go-]{+goes+} home{+ now+}."
+    coloured = marked("He go home.", edits, coloured=True)
+    assert coloured.startswith("He \033[31;9mgo\033[0m\033[32;1mgoes\033[0m home")
+
+
+def test_m2_stands_on_white_space() -> None:
+    assert m2_block("He go  home .", "He goes home.") == [
+        "S He go home .",
+        "A 1 4|||R|||goes home.|||REQUIRED|||-NONE-|||0",
+        "",
+    ]
+    assert m2_block("a b", "a c b")[1] == "A 1 1|||M|||c|||REQUIRED|||-NONE-|||0"
+    assert m2_block("a b", "a")[1] == "A 1 2|||U||||||REQUIRED|||-NONE-|||0"
+    assert m2_block("a", "a")[1] == "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"

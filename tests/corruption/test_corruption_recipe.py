@@ -1,0 +1,51 @@
+"""Recipes for corruption: what ships, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.loading import RECIPES
+from specdec_cli.corruption.kinds import KINDS
+from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.errors import ModelError
+from specdec_cli.recipe import load_recipe
+
+
+def test_the_recipe_that_ships_has_every_kind() -> None:
+    recipe = load_recipe(CorruptionRecipe, RECIPES / "en-gec-corrupt.toml")
+    assert list(recipe.rates) == list(KINDS)
+    assert all(rate > 0 for rate in recipe.rates.values())
+
+
+def test_changes_reach_every_level() -> None:
+    changes = ["clean=0.5", "errors.mean=0.02", "rates.tense=7"]
+    recipe = load_recipe(CorruptionRecipe, RECIPES / "en-gec-corrupt.toml", changes)
+    assert (recipe.clean, recipe.errors.mean, recipe.rates["tense"]) == (0.5, 0.02, 7)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("rates.comma_drpo=1", "comma_drpo"),
+        ("claen=0.5", "claen"),
+        ("errors.men=1", "men"),
+        ("clean=1.5", "clean"),
+        ("rates.tense=-1", "rates.tense"),
+        ("rates.tense=nan", "rates.tense"),
+        ("rates.tense=true", "rates.tense"),
+        ("rates.tense=often", "rates.tense"),
+        ("errors.variance=-0.1", "errors.variance"),
+        ("rates=3", "rates"),
+    ],
+)
+def test_bad_keys_and_values_are_named(tmp_path: Path, change: str, named: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("clean = 0.1\n")
+    with pytest.raises(ModelError) as caught:
+        load_recipe(CorruptionRecipe, path, [change])
+    assert named in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_counts_are_checked() -> None:
+    with pytest.raises(ModelError, match=r"errors\.mean"):
+        ErrorCounts(mean=-0.1)

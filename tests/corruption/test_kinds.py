@@ -1,0 +1,127 @@
+"""Each kind of error alone: what it makes of a sentence that gives occasion for it."""
+
+import pytest
+
+from specdec_cli.corruption.corrupter import Corrupter
+from specdec_cli.corruption.kinds import KINDS
+from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+
+ONE_ERROR = ErrorCounts(mean=1.0, variance=0.0, limit=0.0001)
+
+# A kind, a sentence, and what may become of it.
+EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("article_drop", "The cat sat on the mat.", ("Cat sat on the mat.", "The cat sat on mat.")),
+    ("article_insert", "He lives in London.", ("He lives in the London.",)),
+    ("article_insert", "Cars pollute.", ("The cars pollute.",)),
+    ("article_swap", "It is the same story.", ("It is a same story.",)),
+    ("article_swap", "The oldest house burns.", ("An oldest house burns.",)),
+    ("article_sound", "She ate an apple.", ("She ate a apple.",)),
+    ("article_sound", "A university is near.", ("An university is near.",)),
+    ("preposition_swap", "He depends on me.", tuple(f"He depends {word} me." for word in ("in", "at", "of", "about", "to", "for", "over"))),
+    ("preposition_drop", "Listen to music.", ("Listen music.",)),
+    ("preposition_insert", "We discussed the plan.", ("We discussed about the plan.", "We discussed on the plan.")),
+    ("preposition_insert", "They went home.", tuple(f"They went {word} home." for word in ("to", "in", "at"))),
+    ("agreement", "She has two cats.", ("She have two cats.",)),
+    ("agreement", "They were late.", ("They was late.",)),
+    ("agreement", "He sings.", ("He sing.",)),
+    ("verb_form", "He can swim.", tuple(f"He can {word}." for word in ("swims", "swimming", "swam", "swum", "to swim"))),
+    ("verb_form", "I have seen it.", ("I have see it.", "I have saw it.")),
+    ("verb_form", "They decided to write.", tuple(f"They decided {word}." for word in ("writing", "to writing", "to wrote", "to writes"))),
+    ("infinitive", "We enjoy reading.", ("We enjoy to read.",)),
+    ("tense", "He went there and was happy.", ("He goes there and was happy.", "He went there and is happy.")),
+    ("tense", "She has known him since May.", ("She knows him since May.", "She knew him since May.")),
+    ("irregular_form", "He caught two mice.", ("He catched two mice.", "He caught two mouses.")),
+    ("irregular_form", "Both cities stopped.", ("Both citys stopped.", "Both cities stoped.")),
+    ("auxiliary_drop", "He is going.", ("He going.",)),
+    ("auxiliary_drop", "I do not know.", ("I not know.",)),
+    ("auxiliary_insert", "I agree.", ("I am agree.",)),
+    ("auxiliary_insert", "They went out.", ("They were went out.",)),
+    ("noun_number", "There are many reasons.", ("There are many reason.",)),
+    ("noun_number", "Every student slept.", ("Every students slept.",)),
+    ("noun_number", "I need some advice.", ("I need some advices.",)),
+    ("possessive", "It is Ann's car.", ("It is Ann car.", "It is Anns car.", "It is Anns' car.")),
+    ("possessive", "The boys' room was big.", ("The boys room was big.", "The boy's room was big.")),
+    ("adjective_form", "He runs quickly.", ("He runs quick.",)),
+    ("adjective_form", "It is a serious problem.", ("It is a seriously problem.",)),
+    ("adjective_form", "Mine is bigger.", tuple(f"Mine is more {word}." for word in ("big", "bigger"))),
+    ("adjective_form", "I am bored.", ("I am boring.",)),
+    ("derivation", "That is important.", ("That is importance.",)),
+    ("homophone", "Their house is old.", ("There house is old.", "They're house is old.")),
+    ("homophone", "It is too late.", ("It is to late.", "It is also late.", "It is too lately.")),
+    ("verb_choice", "He made a mistake.", tuple(f"He {word} a mistake." for word in ("did", "gave", "took"))),
+    ("verb_choice", "She told me.", ("She said me.",)),
+    ("pronoun", "I like him.", ("Me like him.", "My like him.", "I like he.", "I like his.", "I like it.")),
+    ("conjunction", "I left because it rained.", tuple(f"I left {word} it rained." for word in ("so", "since", "because of", "as"))),
+    ("conjunction", "Although it rained, we left.", (
+        "But it rained, we left.", "Despite it rained, we left.", "However it rained, we left.", "Although it rained, but we left.",
+    )),
+    ("dropped_word", "I want to go.", ("Want to go.", "I want go.")),
+    ("doubled_word", "Look at me.", ("Look at at me.", "Look at me me.", "Look look at me.")),
+    ("word_order", "She always sings.", ("She sings always.",)),
+    ("word_order", "Where are you?", ("Where you are?",)),
+    ("fused", "Thanks a lot.", ("Thanks alot.", "Thanksa lot.")),
+    ("split", "He cannot swim without it.", ("He can not swim without it.", "He cannot swim with out it.")),
+    ("hyphen", "A well-known man.", ("A well known man.", "A wellknown man.")),
+    ("spacing", "Yes, it is.", ("Yes,it is.", "Yes , it is.", "Yes, it is .")),
+    ("comma_drop", "In May, she left.", ("In May she left.",)),
+    ("comma_insert", "I know that he left.", ("I know, that he left.", "I know that, he left.")),
+    ("punctuation_swap", "We ate. Then we slept.", ("We ate, then we slept.", "We ate then we slept.")),
+    ("punctuation_swap", "We ate, we slept.", ("We ate; we slept.", "We ate. We slept.")),
+    ("final_stop", "Why?", ("Why", "Why.", "Why??")),
+    ("apostrophe", "I don't know.", ("I dont know.", "I do'nt know.")),
+    ("lower_case", "Now I saw Rome.", ("now I saw Rome.", "Now i saw Rome.", "Now I saw rome.")),
+    ("upper_case", "The river Thames.", ("The River Thames.",)),
+)  # fmt: skip
+SPELLING = ("misspelling", "sound", "keyboard", "transposition", "letter_drop", "letter_double")
+
+
+def outcomes(kind: str, text: str, tries: int = 60) -> set[str]:
+    """What the kind makes of a text, over several lines of the same text; not the text itself."""
+    corrupter = Corrupter(CorruptionRecipe(0.0, ONE_ERROR, {kind: 1.0}), seed=1)
+    corruptions = [corrupter.corrupt(text, number) for number in range(tries)]
+    assert {error for corruption in corruptions for error in corruption.errors} <= {kind}
+    return {corruption.text for corruption in corruptions} - {text}
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), EXAMPLES)
+def test_makes_fitting_errors(kind: str, text: str, expected: tuple[str, ...]) -> None:
+    found = outcomes(kind, text)
+    assert found
+    assert found <= set(expected)
+
+
+@pytest.mark.parametrize("kind", SPELLING)
+def test_misspells_one_word(kind: str) -> None:
+    text = "They definitely received beautiful letters."
+    words = text.rstrip(".").split()
+    found = outcomes(kind, text)
+    assert found
+    for corrupted in found:
+        others = corrupted.rstrip(".").split()
+        assert len(others) == len(words)
+        assert sum(one != other for one, other in zip(words, others, strict=True)) == 1
+
+
+def test_every_kind_has_an_example() -> None:
+    assert {kind for kind, _, _ in EXAMPLES} | set(SPELLING) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaves_alone_what_is_no_english_word(kind: str) -> None:
+    assert outcomes(kind, "12 3,500 http://the.example.org/an/a?in=of me@there.example.org $20", tries=20) == set()
+
+
+def test_keeps_capitals_and_typographic_apostrophes() -> None:
+    assert outcomes("homophone", "THEIR house.") == set()
+    assert outcomes("homophone", "It’s here.") == {"Its here.", "It’s hear."}  # noqa: RUF001
+    assert outcomes("apostrophe", "We don’t.") == {"We dont.", "We do’nt."}  # noqa: RUF001
+    assert outcomes("article_insert", "Students in Rome.") <= {"The students in Rome.", "Students in the Rome."}
+    assert outcomes("word_order", "Never is it late.") <= {"Is never it late."}
+
+
+def test_what_may_be_right_is_left_alone() -> None:
+    assert outcomes("agreement", "If I were you.") == set()
+    assert outcomes("agreement", "You can have it.") == set()
+    assert outcomes("preposition_swap", "I want to go.") == set()
+    assert outcomes("tense", "She walked home.") == set()
+    assert outcomes("comma_drop", "It cost 3,500 dollars.") == set()

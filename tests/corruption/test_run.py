@@ -1,0 +1,99 @@
+"""Many lines: numbers, order, processes, memory."""
+
+import sys
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from specdec_cli.corruption import misspellings, run
+from specdec_cli.corruption.kinds import KINDS
+from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
+from specdec_cli.errors import InputError, UsageError
+
+PLAN = Plan(CorruptionRecipe(0.1, ErrorCounts(), dict.fromkeys(KINDS, 1.0)), seed=5, copies=2)
+LINES = [f"Line {number} has been written to see what becomes of it, and of the others." for number in range(23)]
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_CHUNK_LINES", 4)
+
+
+def pairs(lines: list[str], plan: Plan = PLAN, processes: int = 1) -> list[tuple[str, str]]:
+    return [pair for chunk in corrupt_lines(lines, plan, processes) for pair in chunk.pairs]
+
+
+def test_keeps_lines_in_order_with_their_copies() -> None:
+    made = pairs(LINES)
+    assert [clean for _, clean in made] == [line for line in LINES for _ in range(2)]
+    assert len({corrupted for corrupted, _ in made}) > len(LINES)
+    alone = pairs(LINES, Plan(PLAN.recipe, PLAN.seed, copies=1))
+    assert made[::2] == alone
+
+
+def test_the_size_of_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = pairs(LINES)
+    monkeypatch.setattr(run, "_CHUNK_LINES", 100)
+    assert pairs(LINES) == small
+
+
+def test_processes_change_nothing_and_read_no_further_than_they_must() -> None:
+    read = count()
+    last = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal last
+        for line in LINES * 20:
+            last = next(read) + 1
+            yield line
+
+    chunks = corrupt_lines(texts(), PLAN, processes=2)
+    made = next(chunks).pairs
+    assert last <= 4 * (2 * 2 + 1)
+    made += [pair for chunk in chunks for pair in chunk.pairs]
+    assert made == pairs(LINES * 20)
+
+
+def test_counts_add_up() -> None:
+    tally = Tally()
+    made = []
+    for chunk in corrupt_lines([*LINES, ""], PLAN):
+        tally.add(chunk.tally)
+        made += chunk.pairs
+    assert (tally.lines, tally.pairs) == (24, 48)
+    assert tally.clean == sum(corrupted == clean for corrupted, clean in made)
+    assert tally.words == 2 * 23 * 15
+    assert tally.errors.total() >= tally.pairs - tally.clean
+
+
+def test_lines_before_a_failure_are_done() -> None:
+    def texts() -> Iterator[str]:
+        yield from LINES[:6]
+        raise InputError("file, line 7: not valid UTF-8")
+
+    done = []
+    with pytest.raises(InputError, match="line 7"):
+        for chunk in corrupt_lines(texts(), PLAN):
+            done += chunk.pairs
+    assert [clean for _, clean in done[::2]] == LINES[:6]
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    misspellings.misspellings.cache_clear()
+    monkeypatch.setattr(misspellings, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"codespell.*pip install 'specdec\[gec\]'"):
+        next(corrupt_lines(LINES, PLAN))
+    monkeypatch.setitem(sys.modules, "lemminflect", None)
+    with pytest.raises(UsageError, match=r"lemminflect.*pip install 'specdec\[gec\]'"):
+        next(corrupt_lines(LINES, PLAN))
+
+
+def test_misspellings_are_plain_words() -> None:
+    table = misspellings.misspellings()
+    assert len(table) > 10000
+    assert "recieve" in table["receive"]
+    assert "recieve" in misspellings.likely_misspellings("receive")
+    assert all(wrong.isalpha() and wrong.islower() and wrong != right for right, wrongs in table.items() for wrong in wrongs)
+    assert misspellings.likely_misspellings("qwrtz") == ()
