@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.corruption.recipe import CorruptionRecipe
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter import DrafterConfig
@@ -24,6 +25,8 @@ def file(tmp_path: Path) -> Path:
 def test_recipes_that_ship_can_be_used(path: Path) -> None:
     if "drafter" in path.stem:
         assert load_recipe(DrafterRecipe, path).cuts >= 1
+    elif "corrupt" in path.stem:
+        assert load_recipe(CorruptionRecipe, path).rates
     else:
         recipe = load_recipe(VerifierRecipe, path)
         assert preset(recipe.preset, 8000, **recipe.model).vocabulary_size == 8000
