@@ -83,6 +83,7 @@ class Trainer:
         )
         self.objective, self.adam = fabric.setup(task.objective, adam)
         self._snapshots: list[dict[str, Tensor]] = []
+        self._start = self._weights() if run.keep_start else {}
         self._resume()
 
     @property
@@ -149,10 +150,9 @@ class Trainer:
 
     def _evaluate(self) -> Mapping[str, float]:
         self.objective.eval()
-        current = {name: value.detach().clone() for name, value in self.task.objective.state_dict().items()}
+        current = self._weights()
         self._snapshots = [*self._snapshots, current][-self.run.average :]
-        if len(self._snapshots) > 1:
-            self.task.objective.load_state_dict(_mean(self._snapshots))
+        self.task.objective.load_state_dict(self._averaged())
         with torch.no_grad():
             figures = dict(self.task.evaluate())
         value = figures[self.task.criterion] * (1 if self.task.higher_is_better else -1)
@@ -162,9 +162,19 @@ class Trainer:
             self.progress.best = value
             if self.fabric.is_global_zero:
                 self.task.save(self.folder)
-        if len(self._snapshots) > 1:
-            self.task.objective.load_state_dict(current)
+        self.task.objective.load_state_dict(current)
         return figures
+
+    def _weights(self) -> dict[str, Tensor]:
+        return {name: value.detach().clone() for name, value in self.task.objective.state_dict().items()}
+
+    def _averaged(self) -> Mapping[str, Tensor]:
+        """The state that is judged and stored: the mean of the last ones, and a share of the one that training began from."""
+        share = self.run.keep_start
+        averaged = self._snapshots[-1] if len(self._snapshots) == 1 else _mean(self._snapshots)
+        if not share:
+            return averaged
+        return {name: value.lerp(self._start[name], share) if value.is_floating_point() else value for name, value in averaged.items()}
 
     def _save(self) -> None:
         if not self.fabric.is_global_zero:
@@ -175,6 +185,7 @@ class Trainer:
             "progress": vars(self.progress),
             "random": torch.get_rng_state(),
             "snapshots": self._snapshots,
+            "start": self._start,
         }
         write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
 
@@ -185,7 +196,7 @@ class Trainer:
         self.task.objective.load_state_dict(state["weights"])
         self.adam.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])
-        self._snapshots = state["snapshots"]
+        self._snapshots, self._start = state["snapshots"], state["start"]
         torch.set_rng_state(state["random"])
 
 

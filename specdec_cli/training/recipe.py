@@ -27,7 +27,11 @@ class OptimizerSettings:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How long to train and how to watch it; times in minutes, `batch_tokens` in padded target tokens a batch."""
+    """How long to train and how to watch it; times in minutes, `batch_tokens` in padded target tokens a batch.
+
+    What is judged and stored is the mean of the last `average` evaluated states, and to the share `keep_start` the
+    state that training began from: for a second stage, which forgets less that way (Wortsman et al. 2022).
+    """
 
     max_updates: int = 20000
     max_epochs: int = 1000
@@ -41,6 +45,7 @@ class RunSettings:
     evaluate_every: int = 1000
     patience: int = 0
     average: int = 1
+    keep_start: float = 0.0
 
 
 @dataclass(frozen=True)

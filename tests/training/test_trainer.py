@@ -53,7 +53,7 @@ def copying(bundle: Bundle, run: RunSettings) -> VerifierTask:
     return VerifierTask(bundle, make_pairs(60, seed=0), make_pairs(8, seed=1), run)
 
 
-@pytest.mark.parametrize("changes", [{}, {"average": 4}, {"accumulation": 2}])
+@pytest.mark.parametrize("changes", [{}, {"average": 4}, {"accumulation": 2}, {"keep_start": 0.3}])
 def test_a_run_that_was_stopped_ends_with_the_same_weights(
     make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -148,6 +148,15 @@ def test_what_is_judged_is_the_average_and_what_goes_on_is_not(tmp_path: Path) -
     assert follow(plain, tmp_path / "plain")[1] == weights
     means = [sum(weights[max(0, i - 2) : i + 1]) / len(weights[max(0, i - 2) : i + 1]) for i in range(6)]
     assert averaged.evaluated == averaged.saved == pytest.approx(means)
+
+
+def test_a_share_of_the_start_is_kept_in_what_is_judged(tmp_path: Path) -> None:
+    kept = Toy([1.0, 2.0, 3.0, 4.0])
+    kept.objective.get_parameter("weight").data.fill_(0.25)
+    _, weights = follow(kept, tmp_path, keep_start=0.5, max_updates=2)
+    follow(kept, tmp_path, keep_start=0.5, max_updates=4)
+    assert kept.saved[:2] == pytest.approx([0.5 * (weight + 0.25) for weight in weights])
+    assert len(kept.saved) == 4
 
 
 def test_accumulated_batches_make_one_update(tmp_path: Path) -> None:
