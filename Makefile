@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with Python 3.11 or later; the first run installs into .venv.
-# On Linux without a GPU, PIP_ARGS="--extra-index-url https://download.pytorch.org/whl/cpu" saves a large download.
+# PIP_ARGS goes to pip, for another index or a mirror.
 PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local

@@ -28,7 +28,7 @@ def make_lines(count: int, seed: int = 0) -> list[str]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of data sets that may not be copied here (README.md, Data), if SPECDEC_DATA names it."""
+    """The folder of data sets that may not be copied here, if SPECDEC_DATA names it."""
     if "SPECDEC_DATA" not in os.environ:
         pytest.skip("SPECDEC_DATA names no folder")
     return Path(os.environ["SPECDEC_DATA"])

@@ -1,6 +1,5 @@
 """`specdec bench`: decodings compared on the same text."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -8,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.decoding.names import Decoding
-from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.commands.loading import bundle_task
+from specdec_cli.decoding.names import Decoding, Task
+from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.commands.bench_run import Outcome
-    from specdec_cli.evaluation.examples import Examples
     from specdec_cli.evaluation.rows import Row, Sweep
 
 _COMPARED_PANEL = "What is compared"
@@ -22,15 +21,36 @@ _COMPARED_PANEL = "What is compared"
 def bench(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample. For gec also M2.", show_default=False
+        ),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=options.OUTPUT_PANEL)
     ] = None,
     references: Annotated[
-        Path | None,
-        typer.Option("--reference", metavar="FILE", help="A reference for each line of --input.", rich_help_panel=options.OUTPUT_PANEL),
+        list[Path] | None,
+        typer.Option(
+            "--reference",
+            metavar="FILE",
+            help="A reference for each line of --input. Repeatable, for rewriting.",
+            rich_help_panel=options.OUTPUT_PANEL,
+        ),
     ] = None,
+    task: Annotated[
+        Task | None,
+        typer.Option(
+            "--task",
+            metavar="NAME",
+            help="How it is scored: translation, gec (grammatical error correction) or simplification.",
+            show_default="the bundle's",
+            rich_help_panel=options.OUTPUT_PANEL,
+        ),
+    ] = None,
+    keep_tokens: Annotated[
+        bool,
+        typer.Option("--keep-tokens", help="For gec: decode tokenised text as it stands.", rich_help_panel=options.OUTPUT_PANEL),
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=options.OUTPUT_PANEL)
     ] = None,
@@ -84,10 +104,12 @@ def bench(
 
     Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
     """
+    from specdec_cli.commands.bench_input import TASKS, read_input
     from specdec_cli.commands.bench_run import Plan, run
     from specdec_cli.commands.bench_view import print_outcome, progress
     from specdec_cli.evaluation.rows import Row
 
+    task = task or TASKS.get(bundle_task(model), "translation")
     varied = _sweep(sweep or [])
     if json_file is not None:
         _check_target(json_file)
@@ -100,10 +122,12 @@ def bench(
         length_penalty=length_penalty,
         max_length=max_length,
     )
+    examples, scorer = read_input(task, file, source, references or (), limit, keep_tokens)
     plan = Plan(
         model=model,
-        examples=_examples(file, source, references, limit),
-        rows=_rows(rows or [], varied, base),
+        examples=examples,
+        scorer=scorer,
+        rows=_rows(rows or [], varied, base, rewriting=task != "translation"),
         asked=bool(rows),
         sweep=varied,
         repetitions=repetitions,
@@ -136,38 +160,15 @@ def _sweep(texts: Sequence[str]) -> "Sweep":
     return sweep
 
 
-def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row") -> "tuple[Row, ...]":
+def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row", rewriting: bool) -> "tuple[Row, ...]":
     """The rows asked for, else those for the sweep, else the usual ones; a sweep always has greedy, to compare with."""
-    from specdec_cli.evaluation.rows import DEFAULT_ROWS, parse_row, sweep_defaults
+    from specdec_cli.evaluation.rows import DEFAULT_ROWS, REWRITING_ROWS, REWRITING_SWEEP_ROWS, SWEEP_ROWS, parse_row, sweep_defaults
 
-    names = list(asked) or (sweep_defaults(sweep) if sweep else list(DEFAULT_ROWS))
+    usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
+    names = list(asked) or (sweep_defaults(sweep, swept) if sweep else list(usual))
     if sweep and "greedy" not in names:
         names = ["greedy", *names]
     return tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
-
-
-def _examples(file: Path | None, source: Path | None, references: Path | None, limit: int | None) -> "Examples":
-    """The text to decode. Raises UsageError for two inputs at once, InputError for what cannot be read or is blank."""
-    from specdec_cli.evaluation.examples import read_files, read_sample, read_table
-    from specdec_cli.text.lines import STANDARD
-
-    if file is not None and source is not None:
-        raise UsageError("FILE and --input are two inputs; give one")
-    if references is not None and source is None:
-        raise UsageError("--reference needs --input")
-    if source is not None:
-        examples = read_files(source, references, limit)
-    elif file is not None:
-        examples = read_table(file, limit)
-    elif sys.stdin.isatty():
-        examples = read_sample(limit)
-    else:
-        examples = read_table(STANDARD, limit)
-        if not examples.sources:
-            examples = read_sample(limit)
-    if examples.blank:
-        raise InputError(f"{examples.name}: no text to decode")
-    return examples
 
 
 def _check_target(path: Path) -> None:

@@ -17,8 +17,8 @@ from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row, Sweep, sweep_rows
-from specdec_cli.evaluation.scoring import Score, score
-from specdec_cli.evaluation.summary import Result, milliseconds_per_sentence, summarise
+from specdec_cli.evaluation.scoring import Score
+from specdec_cli.evaluation.summary import Result, Scorer, milliseconds_per_sentence, summarise
 from specdec_cli.processes import Process
 
 WORKER = "specdec_cli.commands.bench_worker"
@@ -31,6 +31,7 @@ class Plan:
 
     model: str
     examples: Examples
+    scorer: Scorer
     rows: tuple[Row, ...]
     asked: bool
     sweep: Sweep
@@ -69,11 +70,13 @@ def run(plan: Plan, progress: Progress) -> Outcome:
             measured = measure(pool, rows, lines, plan.repetitions, report)
             profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
+    signatures: dict[str, str] = {}
+    results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
     return Outcome(
-        results=summarise(measured, lambda texts: _score(texts, plan.examples.references)),
+        results=results,
         environment=_environment(plan, inspection),
         examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
-        signatures=_signatures(plan.examples.references),
+        signatures=signatures,
         left_out=left_out,
         profiles=profiles,
         histogram=_histogram(measured) if plan.histogram else None,
@@ -122,13 +125,11 @@ def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
         raise UsageError("--histogram needs greedy, a row that drafts, and --batch-size 1")
 
 
-def _score(texts: Sequence[str], references: Sequence[str] | None) -> Score | None:
-    return None if references is None else score(texts, references)
-
-
-def _signatures(references: Sequence[str] | None) -> dict[str, str]:
-    # They do not depend on the text, so one line of it will do.
-    return {} if references is None else dict(score(references[:1], references[:1]).signatures)
+def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> Score | None:
+    score = scorer(texts)
+    if score is not None:
+        signatures |= score.signatures
+    return score
 
 
 def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:

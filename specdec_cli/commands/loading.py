@@ -34,6 +34,13 @@ def find_bundle(name: str) -> Path:
     raise ModelError(f"{name}: {what}, and no bundle of that name ships (there are: {known})")
 
 
+def bundle_task(name: str) -> str:
+    """The task that a bundle is for, without loading it. Raises ModelError."""
+    from specdec_cli.files import read_json
+
+    return str(read_json(find_bundle(name) / "bundle.json", ModelError).get("task", "translate"))
+
+
 def shipped_bundles() -> list[str]:
     """The names of the bundles that ship."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))

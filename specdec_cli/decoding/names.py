@@ -3,6 +3,7 @@
 from typing import Literal
 
 Decoding = Literal["greedy", "beam", "specdec", "specdec++", "drafter", "input-guided"]
+Task = Literal["translation", "gec", "simplification"]
 Match = Literal["unique", "nearest"]
 
 NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter")

@@ -1,12 +1,13 @@
 """Rows that our own decoder runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import torch
 
 from specdec_cli.decoding.accept import Tolerant
+from specdec_cli.decoding.corrector import Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.names import DRAFTING, TOLERANT, Match
 from specdec_cli.decoding.settings import Settings, Wishes, settle
@@ -17,32 +18,32 @@ from specdec_cli.evaluation.records import Output, Run, timed
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.model.bundle import Bundle
 
+_Decode = Callable[[Sequence[str]], list[Output]]
+
 
 class BundleRunner:
     """Decodes with a loaded bundle; `split` says whether a line may be several sentences."""
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
-        self._translators: dict[Row, Translator] = {}
+        self._decoders: dict[Row, _Decode] = {}
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
         engine = self._engine(row)
-        self._translators[row] = self._translator(engine)
+        self._decoders[row] = self._decoder(engine, row)
         return _described(row, engine.settings)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` by a row that was prepared, and time it."""
-        translator = self._translators[row]
-        run = timed(lambda part: _decode(translator, part), lines, row.batch_size == 1)
+        run = timed(self._decoders[row], lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu))
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Seconds by module over `lines`, for a row that drafts."""
         engine, stopwatch = self._engine(row), Stopwatch(self._on_gpu)
         watch(engine, stopwatch)
-        translator = self._translator(engine)
-        run = timed(lambda part: _decode(translator, part), lines, row.batch_size == 1)
+        run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def _engine(self, row: Row) -> Engine:
@@ -59,19 +60,21 @@ class BundleRunner:
             length_penalty=row.length_penalty,
             max_length=row.max_length,
             batch_size=row.batch_size,
+            with_scores=row.min_score is not None,
         )
         return Engine(self._bundle, settle(wishes, self._bundle))
 
-    def _translator(self, engine: Engine) -> Translator:
-        return Translator(engine, self._bundle.tokenizer, split=self._split)
+    def _decoder(self, engine: Engine, row: Row) -> "_Decode":
+        tokenizer = self._bundle.tokenizer
+        if row.min_score is None:
+            translate = Translator(engine, tokenizer, split=self._split).translate
+            return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in translate(lines)]
+        correct = Corrector(engine, tokenizer, Restraint(row.min_score), split=self._split).correct
+        return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in correct(lines)]
 
     @property
     def _on_gpu(self) -> bool:
         return next(self._bundle.verifier.parameters()).is_cuda
-
-
-def _decode(translator: Translator, lines: Sequence[str]) -> list[Output]:
-    return [Output(line.text, line.sentences, line.rounds) for line in translator.translate(lines)]
 
 
 def _described(row: Row, settings: Settings) -> dict[str, Any]:
@@ -82,6 +85,8 @@ def _described(row: Row, settings: Settings) -> dict[str, Any]:
         described = {"preset": row.variant} if row.variant else {}
     if settings.block_size:
         described["block_size"] = settings.block_size
+    if row.min_score is not None:
+        described["min_score"] = row.min_score
     if isinstance(settings.rule, Tolerant):
         described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
     if settings.decoding == "beam":

@@ -1,5 +1,6 @@
 """What is compared: rows of a table, and sweeps as many rows."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -20,16 +21,32 @@ DEFAULT_ROWS = (
     "ctranslate2-beam",
     "ctranslate2-beam:int8",
 )
+REWRITING_ROWS = (
+    "greedy",
+    "beam",
+    "input-guided:unique",
+    "input-guided:nearest",
+    "ctranslate2-greedy",
+    "ctranslate2-greedy:int8",
+    "ctranslate2-beam",
+    "ctranslate2-beam:int8",
+)
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
-SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size")
+REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score")
 
+_SWEEP_VALUES = {
+    "tolerance": (float, 0, math.inf, "numbers from 0"),
+    "min-score": (float, -math.inf, 0, "numbers up to 0"),
+}
 _WITHOUT_PRESETS = ("greedy", "beam", "drafter")
 _ONLY_FOR = {
     "beam-size": ("beam", "ctranslate2-beam"),
     "block-size": DRAFTING,
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,
+    "min-score": ("greedy", *DRAFTING),
 }
 
 Value = int | float
@@ -48,6 +65,7 @@ class Row:
     block_size: int | Literal["auto"] | None = None
     top_beta: int | None = None
     tolerance: float | None = None
+    min_score: float | None = None
     beam_size: int = 5
     length_penalty: float = 1.0
     max_length: int | None = None
@@ -102,13 +120,12 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"--sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
-    kind = float if key == "tolerance" else int
+    kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
     try:
         values = tuple(kind(value) for value in listed.split(","))
     except ValueError:
         values = ()
-    if not values or any(not (0 <= value < float("inf")) or (value < 1 and key != "tolerance") for value in values):
-        numbers = "numbers from 0" if key == "tolerance" else "whole numbers from 1"
+    if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
         raise UsageError(f"--sweep {text}: expected {key}= and {numbers} with commas between")
     return key, tuple(dict.fromkeys(values))
 
@@ -121,9 +138,9 @@ def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
     return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
 
 
-def sweep_defaults(sweep: Sweep) -> list[str]:
-    """The decodings that a sweep is of if no row was asked for: greedy, and those that it changes."""
-    return [name for name in SWEEP_ROWS if name == "greedy" or any(_matters(key, Row(name)) for key in sweep)]
+def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
+    """The rows that a sweep is of if none was asked for: greedy, and those of the `usual` ones that it changes."""
+    return [name for name in usual if name == "greedy" or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
 
 
 def _matters(key: str, row: Row) -> bool:

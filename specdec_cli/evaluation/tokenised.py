@@ -68,6 +68,16 @@ def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
     return Tokenised(tuple(tokens), raw, tuple(spans))
 
 
+def as_it_stands(tokens: Sequence[str]) -> Tokenised:
+    """Tokens with a space between them, for a model that reads tokenised text."""
+    raw = " ".join(tokens)
+    spans, place = [], 0
+    for token in tokens:
+        spans.append((place, place + len(token)))
+        place += len(token) + 1
+    return Tokenised(tuple(tokens), raw, tuple(spans))
+
+
 def tokenise(text: str) -> list[str]:
     """Words, parts of words such as n't and 's, and punctuation marks."""
     return _TOKEN.findall(text)

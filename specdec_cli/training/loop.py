@@ -1,5 +1,6 @@
 """The training loop: updates, evaluation, selection, and checkpoints that lose nothing."""
 
+import logging
 import math
 import signal
 import time
@@ -209,6 +210,7 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
 def start(run: RunSettings, device: str, devices: int) -> Fabric:
     """Begin a run on `devices` processes: seed it, and settle the precision."""
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # it tells the precision, which the recipe says
     fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
     fabric.launch()
     fabric.seed_everything(run.seed, verbose=False)

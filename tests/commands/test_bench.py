@@ -78,7 +78,7 @@ INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=Fa
 def make_plan(*names: str, **changes: Any) -> Plan:
     parts = (name.partition(":") for name in names)
     rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
-    plan = Plan("m", Examples("a", ("ka",), None), rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False)
+    plan = Plan("m", Examples("a", ("ka",), None), lambda _: None, rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False)
     return replace(plan, **changes)
 
 
@@ -137,3 +137,28 @@ def test_errors_before_anything_runs(arguments: list[str], text: str, kind: type
     result = run(*arguments, text=text)
     assert isinstance(result.exception, kind)
     assert words in str(result.exception)
+
+
+def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
+    rows = ("greedy", "input-guided:unique", "input-guided")
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", *arguments, "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    assert "F0.5" in result.stdout and "BLEU" not in result.stdout
+    greedy, unique, nearest = json.loads((tmp_path / "b.json").read_text())["rows"]
+    assert greedy["f05"] == unique["f05"] == nearest["f05"] is not None
+    assert (greedy["bleu"], unique["identical"], nearest["identical"]) == (None, [2, 2], [2, 2])
+    assert (unique["settings"]["match"], nearest["settings"]["match"]) == ("unique", "nearest")
+
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", "--row", "input-guided", "--sweep", "min-score=-1000,0")
+    assert result.exit_code == 0, result.output
+    assert "min score" in result.stdout
+    # What is held back leaves the source, which proposes nothing.
+    (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
+    assert ["100.00", "0.00", "0.00"] == [cell for cell in held.split() if cell in ("100.00", "0.00")][:3]
+
+
+def test_what_a_task_cannot_take(folder: Path) -> None:
+    assert "needs an M2 or TSV file" in str(run("-m", folder, "--task", "gec").exception)
+    assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

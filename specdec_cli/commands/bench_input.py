@@ -1,0 +1,64 @@
+"""What `specdec bench` decodes, and how it is scored."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from specdec_cli.decoding.names import Task
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.evaluation.examples import Examples, read_files, read_sample, read_table
+from specdec_cli.evaluation.rewriting import read_gold, score_correction, score_simplification
+from specdec_cli.evaluation.scoring import Score, score
+from specdec_cli.evaluation.summary import Scorer
+from specdec_cli.text.lines import STANDARD
+
+TASKS: dict[str, Task] = {"translate": "translation", "correct": "gec", "simplify": "simplification"}
+"""By what a bundle says of itself."""
+
+
+def read_input(
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+) -> tuple[Examples, Scorer]:
+    """The lines to decode and what scores them. Raises UsageError for two inputs at once, InputError for what is blank."""
+    if file is not None and source is not None:
+        raise UsageError("FILE and --input are two inputs; give one")
+    if references and source is None:
+        raise UsageError("--reference needs --input")
+    if keep_tokens and task != "gec":
+        raise UsageError("--keep-tokens is for --task gec, whose data sets are tokenised")
+    read = _translation(file, source, references, limit) if task == "translation" else None
+    examples, scorer = read or _rewriting(task, source or file, references, limit, keep_tokens)
+    if examples.blank:
+        raise InputError(f"{examples.name}: no text to decode")
+    return examples, scorer
+
+
+def _translation(file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None) -> tuple[Examples, Scorer]:
+    if len(references) > 1:
+        raise UsageError("--reference: a translation is compared with one")
+    if source is not None:
+        examples = read_files(source, references[0] if references else None, limit)
+    elif file is not None:
+        examples = read_table(file, limit)
+    elif sys.stdin.isatty():
+        examples = read_sample(limit)
+    else:
+        examples = read_table(STANDARD, limit)
+        if not examples.sources:
+            examples = read_sample(limit)
+    right = examples.references
+    return examples, lambda texts: None if right is None else score(texts, right)
+
+
+def _rewriting(
+    task: Task, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+) -> tuple[Examples, Scorer]:
+    if source is None:
+        raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
+    gold = read_gold(source, references, limit, keep_tokens or task != "gec")
+    scores = score_correction if task == "gec" else score_simplification
+
+    def scorer(texts: Sequence[str]) -> Score:
+        return scores(gold, texts)
+
+    return Examples(str(source), gold.sources, None), scorer
