@@ -64,6 +64,7 @@ _specdec() {
             case $previous in
                 --input) compopt -o default; return ;;
                 --reference) compopt -o default; return ;;
+                --task) words="translation gec simplification" ;;
                 --limit) return ;;
                 --row) return ;;
                 --sweep) return ;;
@@ -79,7 +80,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --limit --row --sweep --repetitions --profile --histogram -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

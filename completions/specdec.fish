@@ -69,6 +69,8 @@ complete -c specdec -n '__fish_seen_subcommand_from correct' -s h -l help -d 'Sh
 complete -c specdec -n '__fish_seen_subcommand_from bench' -F
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l input -r -F -d 'Source lines, instead of TSV'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l reference -r -F -d 'A reference for each line of --input'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l task -x -a 'translation gec simplification' -d 'How it is scored: translation, gec (grammatical error correction) or simplification'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l keep-tokens -d 'For gec: decode tokenised text as it stands'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l limit -x -d 'Only the first N lines'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l row -x -d 'A row of the table: a decoding, or ctranslate2-greedy or ctranslate2-beam, whose preset is float32 or int8'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l sweep -x -d 'Rows for several values of block-size, top-beta, tolerance, batch-size, threads or beam-size'

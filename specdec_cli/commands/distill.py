@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands import options
+from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, find_teacher
 from specdec_cli.distillation.process import TeacherProcess
@@ -101,7 +102,7 @@ def distill(
     Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
     all is done; the shards beside it are whole at any time.
     """
-    models = [find_teacher(folder) for folder in (teacher, *(others or ()))]
+    models = [find_teacher(_folder(path)) for path in (teacher, *(others or ()))]
     longest = min(_length(max_length, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     search = Search(beam_size, length_penalty, longest, longest_source, quantization)
@@ -138,6 +139,12 @@ def _run(
         summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
     summary.dropped += skipped
     return summary
+
+
+def _folder(path: Path) -> Path:
+    """A folder, or that of the bundle that ships by this name."""
+    shipped = SHIPPED / path
+    return shipped if not path.exists() and shipped.exists() else path
 
 
 @contextmanager
