@@ -69,7 +69,7 @@ def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
     assert [line[:2] for line in lines[2:]] == [["| greedy", "—"], ["| specdec", "1"], ["| specdec", "3"]]
-    assert lines[0][4] == "BLEU" and lines[2][4] == "—"
+    assert "BLEU" not in lines[0]
 
 
 INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=False, limits=[], refused={"int8": "no int8"})
