@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
+from specdec_cli.commands.stream import record
 from specdec_cli.decoding.corrector import Correction
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.lines import Line
@@ -58,23 +59,14 @@ def _place(line: Line, edit: Edit) -> str:
 
 
 def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]:
-    return {
-        "line": line.number,
-        "source": line.text,
-        "text": correction.text,
-        "tokens": correction.tokens,
-        "rounds": correction.rounds,
-        "tokens_per_round": round(correction.tokens / correction.rounds, 3) if correction.rounds else None,
-        "score": None if correction.score is None else round(correction.score, 4),
-        "decoding": decoding,
-        "edits": [
-            {
-                "start": edit.start,
-                "end": edit.end,
-                "source": edit.source,
-                "text": edit.text,
-                "score": None if edit.score is None else round(edit.score, 4),
-            }
-            for edit in correction.edits
-        ],
-    }
+    edits = [
+        {
+            "start": edit.start,
+            "end": edit.end,
+            "source": edit.source,
+            "text": edit.text,
+            "score": None if edit.score is None else round(edit.score, 4),
+        }
+        for edit in correction.edits
+    ]
+    return record(line, correction, decoding) | {"edits": edits}

@@ -1,7 +1,7 @@
 """A loaded bundle at work on a stream of lines: what translate and correct have in common."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
 
@@ -18,7 +18,10 @@ WINDOW = 16
 
 
 class Decoded(Protocol):
-    """What counts of a decoded line: its tokens, its rounds, the ids of its sentences."""
+    """What is known of a decoded line: its text, tokens, rounds, log probability, and the ids of its sentences."""
+
+    @property
+    def text(self) -> str: ...
 
     @property
     def tokens(self) -> int: ...
@@ -27,10 +30,27 @@ class Decoded(Protocol):
     def rounds(self) -> int: ...
 
     @property
+    def score(self) -> float | None: ...
+
+    @property
     def sentences(self) -> tuple[tuple[int, ...], ...]: ...
 
 
 R = TypeVar("R", bound=Decoded)
+
+
+def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
+    """What --json says of every line."""
+    return {
+        "line": line.number,
+        "source": line.text,
+        "text": decoded.text,
+        "tokens": decoded.tokens,
+        "rounds": decoded.rounds,
+        "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
+        "score": None if decoded.score is None else round(decoded.score, 4),
+        "decoding": decoding,
+    }
 
 
 class Stream:

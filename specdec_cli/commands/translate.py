@@ -9,10 +9,9 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import settle_machine
-from specdec_cli.text.lines import Line, LineWriter, read_lines
+from specdec_cli.text.lines import LineWriter, read_lines
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.settings import Settings
     from specdec_cli.decoding.translator import Translation
 
 
@@ -51,7 +50,7 @@ def translate(
     """
     from rich.console import Console
 
-    from specdec_cli.commands.stream import Stream
+    from specdec_cli.commands.stream import Stream, record
     from specdec_cli.decoding.settings import Wishes
     from specdec_cli.decoding.translator import Translator
 
@@ -77,25 +76,15 @@ def translate(
     loaded = time.perf_counter()
     with LineWriter(output, files or ()) as writer:
         for line, translation in stream.run(lines, translator.translate):
-            record = _record(line, translation, stream.settings) if as_json else None
-            text = translation.text if record is None else json.dumps(record, ensure_ascii=False)
-            writer.write(text, line.ending if record is None else "\n")
+            if not as_json:
+                writer.write(translation.text, line.ending)
+                continue
+            said = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if n_best > 1 else {})
+            writer.write(json.dumps(said, ensure_ascii=False))
     if stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
 
 
-def _record(line: Line, translation: "Translation", settings: "Settings") -> dict[str, Any]:
-    """A line of --json."""
-    record: dict[str, Any] = {
-        "line": line.number,
-        "source": line.text,
-        "text": translation.text,
-        "tokens": translation.tokens,
-        "rounds": translation.rounds,
-        "tokens_per_round": round(translation.tokens / translation.rounds, 3) if translation.rounds else None,
-        "score": None if translation.score is None else round(translation.score, 4),
-        "decoding": settings.decoding,
-    }
-    if settings.n_best > 1:
-        record["hypotheses"] = [{"text": text, "score": round(score, 4)} for text, score in translation.hypotheses]
-    return record
+def _hypotheses(translation: "Translation") -> dict[str, Any]:
+    """What --n-best adds to a line of --json."""
+    return {"hypotheses": [{"text": text, "score": round(score, 4)} for text, score in translation.hypotheses]}
