@@ -23,11 +23,13 @@ def train_verifier(
     data: DataOption,
     dev: DevOption,
     tokenizer: Annotated[
-        Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="beside the first --data")
+        Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="that of --init, or beside the first --data")
     ] = None,
     recipe: RecipeOption = None,
     changes: SetOption = None,
-    init: Annotated[str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights and tokenizer.")] = None,
+    init: Annotated[
+        str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights; with another --tokenizer, its layers.")
+    ] = None,
     source_language: Annotated[str, typer.Option(help="What the bundle says it reads.")] = "en",
     target_language: Annotated[str, typer.Option(help="What the bundle says it writes.")] = "de",
     devices: DevicesOption = 1,
@@ -52,6 +54,7 @@ def train_verifier(
     from specdec_cli.training.loop import Trainer, start
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
+    from specdec_cli.training.vocabulary import with_vocabulary
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     machine = settle_machine(device, "float32", threads)
@@ -62,16 +65,14 @@ def train_verifier(
         if tokenizer is None and not beside.exists():
             raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
         subwords = Subwords(tokenizer or beside)
-        shape = preset(plan.preset, len(subwords), **plan.model)
+        model = Transformer(preset(plan.preset, len(subwords), **plan.model), plan.run.dropout)
     else:
         first = load_bundle(find_bundle(init))
-        subwords, shape = first.tokenizer, first.verifier.config
-    model = Transformer(shape, plan.run.dropout)
-    if init is not None:
-        model.load_state_dict(first.verifier.state_dict())
+        subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
+        model = with_vocabulary(first, subwords, plan.run.dropout)
     bundle = Bundle(BundleInfo(source_language=source_language, target_language=target_language), subwords, model)
-    train = load_pairs(sources, subwords, shape.eos)
-    held_out = load_pairs([DataSource(path) for path in dev], subwords, shape.eos)
+    train = load_pairs(sources, subwords, model.config.eos)
+    held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config.eos)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(VerifierTask(bundle, train, held_out, plan.run), plan.run, plan.optimizer, output, fabric)
     with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:

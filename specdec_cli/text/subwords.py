@@ -12,6 +12,7 @@ from specdec_cli.files import write_atomically
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
+_SAMPLE = 500_000  # texts that a vocabulary is trained on, drawn from all; more take memory and change little
 _SPACE = "\u2581"  # how SentencePiece writes white space
 
 
@@ -58,6 +59,11 @@ class Subwords:
         """The surface of each id, for traces."""
         return [self._processor.IdToPiece(i) for i in ids]
 
+    def id_of(self, piece: str) -> int | None:
+        """The id of a piece; None if there is none."""
+        found = int(self._processor.PieceToId(piece))
+        return found if self._processor.IdToPiece(found) == piece else None
+
     def word_starts(self) -> list[bool]:
         """Which pieces begin a word, by id: those that bring the white space before it."""
         return [piece.startswith(_SPACE) for piece in self.vocabulary()]
@@ -92,6 +98,8 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, th
             control_symbols=[MASK_PIECE],
             num_threads=threads,
             max_sentence_length=16384,
+            input_sentence_size=_SAMPLE,
+            shuffle_input_sentence=True,
             minloglevel=2,
         )
     except RuntimeError as error:

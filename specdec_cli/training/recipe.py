@@ -30,7 +30,8 @@ class RunSettings:
     """How long to train and how to watch it; times in minutes, `batch_tokens` in padded target tokens a batch.
 
     What is judged and stored is the mean of the last `average` evaluated states, and to the share `keep_start` the
-    state that training began from: for a second stage, which forgets less that way (Wortsman et al. 2022).
+    state that training began from: for a second stage, which forgets less that way (Wortsman et al. 2022). Where the
+    task is rewriting, tokens that the source does not have weigh `edit_weight` (Junczys-Dowmunt et al. 2018).
     """
 
     max_updates: int = 20000
@@ -46,6 +47,7 @@ class RunSettings:
     patience: int = 0
     average: int = 1
     keep_start: float = 0.0
+    edit_weight: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,20 @@ class VerifierObjective(nn.Module):
         self.transformer = transformer
         self.smoothing = smoothing
 
-    def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss summed over `target` (B, T), which ends with EOS and is padded, given `source` (B, S); and its tokens."""
+    def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss summed over `target` (B, T), which ends with EOS and is padded, given `source` (B, S); and its weight.
+
+        `weights` (B, T) says how much each token counts; 0 where it is padding.
+        """
         config = self.transformer.config
         prefix = torch.cat([torch.full_like(target[:, :1], config.decoder_start), target[:, :-1]], dim=1)
         positions = torch.arange(target.shape[1], device=target.device)
         memory = self.transformer.encode(source)
         causal = additive_mask((positions[:, None] >= positions)[None, None], memory.states.dtype)
         states = self.transformer.decode(prefix, positions, causal, memory)
-        weights = (target != config.padding).flatten().float()
         smoothing = self.smoothing if self.training else 0.0
         output = self.transformer.output
-        loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights, smoothing, output.bias)
+        loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
         return loss, weights.sum()
 
 
@@ -55,8 +58,8 @@ class VerifierTask:
         return epoch_order(self._groups, self.run.seed, epoch)
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """Source and target ids."""
-        return self._tensors(self.train, key)
+        """Source ids, target ids and the weights of these."""
+        return self._tensors(self.train, key, self.run.edit_weight)
 
     def evaluate(self) -> Mapping[str, float]:
         """Loss and perplexity on dev."""
@@ -71,10 +74,20 @@ class VerifierTask:
         """Store the bundle."""
         save_bundle(self.bundle, folder)
 
-    def _tensors(self, pairs: Sequence[SentencePair], key: Any) -> tuple[Tensor, ...]:
+    def _tensors(self, pairs: Sequence[SentencePair], key: Any, edit_weight: float = 1.0) -> tuple[Tensor, ...]:
         group, indices = key
         padding = self.bundle.verifier.config.padding
         device = next(self.objective.parameters()).device
         source = pad([pairs[i].source for i in indices], group.source, padding)
         target = pad([pairs[i].target for i in indices], group.target, padding)
-        return source.to(device), target.to(device)
+        weights = (target != padding).float()
+        if edit_weight != 1.0:
+            for row, index in enumerate(indices):
+                weights[row, edited_positions(pairs[index])] = edit_weight
+        return source.to(device), target.to(device), weights.to(device)
+
+
+def edited_positions(pair: SentencePair) -> list[int]:
+    """The places of the target where it departs from the source: tokens that are new, and the token after a gap."""
+    edits = SequenceMatcher(None, pair.source, pair.target, autojunk=False).get_opcodes()
+    return [place for kind, _, _, start, end in edits if kind != "equal" for place in range(start, max(end, start + 1))]
