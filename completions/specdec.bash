@@ -69,6 +69,7 @@ _specdec() {
                 --row) return ;;
                 --sweep) return ;;
                 --repetitions) return ;;
+                --plot) compopt -o default; return ;;
                 -m|--model) compopt -o dirnames; return ;;
                 --block-size) words="auto" ;;
                 --beam-size) return ;;
@@ -80,7 +81,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram --plot -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

@@ -83,6 +83,15 @@ def bench(
         bool,
         typer.Option("--histogram", help="How the speedup of specdec is spread over sentences.", rich_help_panel=_COMPARED_PANEL),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw speedup against edit ratio, a point a line: .svg, .png or .pdf.",
+            rich_help_panel=_COMPARED_PANEL,
+        ),
+    ] = None,
     model: options.ModelOption = "en-de",
     block_size: options.BlockSizeOption = None,
     beam_size: options.BeamSizeOption = 5,
@@ -108,13 +117,17 @@ def bench(
     from specdec_cli.commands.bench_run import Plan, run
     from specdec_cli.commands.bench_view import print_outcome, progress
     from specdec_cli.evaluation.rows import Row
+    from specdec_cli.evaluation.scatter import check_plot, draw
 
     task = task or TASKS.get(bundle_task(model), "translation")
     varied = _sweep(sweep or [])
     if json_file is not None:
-        _check_target(json_file)
-    if varied and (profile or histogram):
-        raise UsageError("--profile and --histogram are of one setting each, and cannot be swept")
+        _check_target("--json", json_file)
+    if plot is not None:
+        check_plot(plot)
+        _check_target("--plot", plot)
+    if varied and (profile or histogram or plot):
+        raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
     base = Row(
         "greedy",
         block_size=options.number_or_auto(block_size),
@@ -138,6 +151,7 @@ def bench(
         split=not no_split,
         profile=profile,
         histogram=histogram,
+        plot=plot is not None,
     )
     outcome = run(plan, lambda runs: progress(runs, quiet))
     print_outcome(outcome, varied, markdown)
@@ -147,6 +161,8 @@ def bench(
             typer.echo(f"specdec: left out: {names} ({reason})", err=True)
     if json_file is not None:
         _write_json(outcome, json_file)
+    if plot is not None:
+        draw(outcome.points, plot, f"{model}, {outcome.examples['name']}")
     _check(outcome)
 
 
@@ -171,14 +187,14 @@ def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row", rewriting: bool) ->
     return tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
 
 
-def _check_target(path: Path) -> None:
+def _check_target(option: str, path: Path) -> None:
     """Better now than after all has been measured. Raises UsageError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--json {path}: {error.strerror}") from error
+        raise UsageError(f"{option} {path}: {error.strerror}") from error
     if path.is_dir():
-        raise UsageError(f"--json {path}: is a folder")
+        raise UsageError(f"{option} {path}: is a folder")
 
 
 def _write_json(outcome: "Outcome", path: Path) -> None:

@@ -17,6 +17,7 @@ from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import Row, Sweep, sweep_rows
+from specdec_cli.evaluation.scatter import Point, scatter
 from specdec_cli.evaluation.scoring import Score
 from specdec_cli.evaluation.summary import Result, Scorer, milliseconds_per_sentence, summarise
 from specdec_cli.processes import Process
@@ -43,11 +44,12 @@ class Plan:
     split: bool
     profile: bool
     histogram: bool
+    plot: bool
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out. `left_out` says why, by row; `histogram` is of the row that it names."""
+    """What came out. `left_out` says why, by row; `histogram` is of the row that it names, `points` are by row."""
 
     results: list[Result]
     environment: dict[str, Any]
@@ -56,6 +58,7 @@ class Outcome:
     left_out: dict[str, str]
     profiles: dict[str, dict[str, float]]
     histogram: tuple[str, list[Bin]] | None
+    points: dict[str, list[Point]]
 
 
 def run(plan: Plan, progress: Progress) -> Outcome:
@@ -80,6 +83,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         left_out=left_out,
         profiles=profiles,
         histogram=_histogram(measured) if plan.histogram else None,
+        points=scatter(measured, lines) if plan.plot else {},
     )
 
 
@@ -121,8 +125,9 @@ def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
     drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
     if plan.profile and not drafting:
         raise UsageError("--profile needs a row that drafts")
-    if plan.histogram and not (drafting and greedy and batch_size == 1):
-        raise UsageError("--histogram needs greedy, a row that drafts, and --batch-size 1")
+    for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot)):
+        if wanted and not (drafting and greedy and batch_size == 1):
+            raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")
 
 
 def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> Score | None:

@@ -99,8 +99,9 @@ def correct(
         with_scores=True,
     )
     stream = Stream(model, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
-    least = stream.bundle.info.min_score if min_score is None else min_score
-    corrector = Corrector(stream.engine, stream.bundle.tokenizer, Restraint(least, max_edit_ratio), split=not no_split, warn=stream.warn)
+    info = stream.bundle.info
+    restraint = Restraint(info.min_score if min_score is None else min_score, max_edit_ratio, info.max_pieces)
+    corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
     written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)
     loaded = time.perf_counter()
     changed = 0

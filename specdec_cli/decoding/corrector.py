@@ -14,14 +14,21 @@ from specdec_cli.text.subwords import Subwords
 
 @dataclass(frozen=True)
 class Restraint:
-    """Which edits are held back: those of a score below `minimum`, and all of a sentence that changes too much.
+    """Which edits are held back: those of a score below `minimum`, and all of a sentence that changes too much or is foreign.
 
-    `maximum_ratio` is the largest edit ratio of a sentence; a model that knows one language rewrites another one
-    from end to end, and then it is better not to.
+    `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
+    `maximum_pieces` subwords a word is in a language that the vocabulary was not made for; None: any may be.
     """
 
     minimum: float | None = None
     maximum_ratio: float = 0.6
+    maximum_pieces: float | None = None
+    foreign_words: int = 4
+
+    def leaves_alone(self, text: str, tokens: int) -> bool:
+        """Whether `text`, which is so many `tokens`, is foreign."""
+        words = len(text.split())
+        return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class Corrector:
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that are not held back."""
-        if part.ids[-1:] != [self._eos]:
+        if part.ids[-1:] != [self._eos] or self._restraint.leaves_alone(text, len(self.tokenizer.encode(text))):
             return []
         edits = find_edits(text, self.tokenizer.decode(part.ids))
         if edit_ratio(text, edits) > self._restraint.maximum_ratio:

@@ -1,17 +1,17 @@
 """Rows that our own decoder runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import torch
 
 from specdec_cli.decoding.accept import Tolerant
-from specdec_cli.decoding.corrector import Corrector, Restraint
+from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.names import DRAFTING, TOLERANT, Match
 from specdec_cli.decoding.settings import Settings, Wishes, settle
-from specdec_cli.decoding.translator import Translator
+from specdec_cli.decoding.translator import Translation, Translator
 from specdec_cli.evaluation.memory import peak_resident_mb
 from specdec_cli.evaluation.profile import Stopwatch, watch
 from specdec_cli.evaluation.records import Output, Run, timed
@@ -32,7 +32,7 @@ class BundleRunner:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
         engine = self._engine(row)
         self._decoders[row] = self._decoder(engine, row)
-        return _described(row, engine.settings)
+        return _described(row, engine.settings, self._min_score(row))
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` by a row that was prepared, and time it."""
@@ -60,24 +60,31 @@ class BundleRunner:
             length_penalty=row.length_penalty,
             max_length=row.max_length,
             batch_size=row.batch_size,
-            with_scores=row.min_score is not None,
+            with_scores=self._min_score(row) is not None,
         )
         return Engine(self._bundle, settle(wishes, self._bundle))
 
-    def _decoder(self, engine: Engine, row: Row) -> "_Decode":
-        tokenizer = self._bundle.tokenizer
-        if row.min_score is None:
-            translate = Translator(engine, tokenizer, split=self._split).translate
-            return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in translate(lines)]
-        correct = Corrector(engine, tokenizer, Restraint(row.min_score), split=self._split).correct
-        return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in correct(lines)]
+    def _decoder(self, engine: Engine, row: Row) -> _Decode:
+        """Lines as the command of the bundle's task writes them."""
+        info, tokenizer = self._bundle.info, self._bundle.tokenizer
+        decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
+        if info.task == "translate" and row.min_score is None:
+            decode = Translator(engine, tokenizer, split=self._split).translate
+        else:
+            restraint = Restraint(self._min_score(row), maximum_pieces=info.max_pieces)
+            decode = Corrector(engine, tokenizer, restraint, split=self._split).correct
+        return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+
+    def _min_score(self, row: Row) -> float | None:
+        """The score below which edits are held back, if any are."""
+        return self._bundle.info.min_score if row.min_score is None else row.min_score
 
     @property
     def _on_gpu(self) -> bool:
         return next(self._bundle.verifier.parameters()).is_cuda
 
 
-def _described(row: Row, settings: Settings) -> dict[str, Any]:
+def _described(row: Row, settings: Settings, min_score: float | None) -> dict[str, Any]:
     """What matters to this decoding, for the report."""
     if settings.decoding == "input-guided":
         described: dict[str, Any] = {"match": settings.match}
@@ -85,8 +92,8 @@ def _described(row: Row, settings: Settings) -> dict[str, Any]:
         described = {"preset": row.variant} if row.variant else {}
     if settings.block_size:
         described["block_size"] = settings.block_size
-    if row.min_score is not None:
-        described["min_score"] = row.min_score
+    if min_score is not None:
+        described["min_score"] = min_score
     if isinstance(settings.rule, Tolerant):
         described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
     if settings.decoding == "beam":

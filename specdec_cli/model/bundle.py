@@ -26,7 +26,8 @@ Storage = Literal["float32", "float16", "int8"]
 class BundleInfo:
     """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
 
-    `min_score` is the log probability below which edits are held back, where the task is rewriting.
+    Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of more
+    than `max_pieces` subwords a word is taken for another language.
     """
 
     task: str = "translate"
@@ -38,6 +39,7 @@ class BundleInfo:
     training_data: str = ""
     licence: str = ""
     min_score: float | None = None
+    max_pieces: float | None = None
     meant_for: str = "cpu"
 
 

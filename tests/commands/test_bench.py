@@ -78,7 +78,9 @@ INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=Fa
 def make_plan(*names: str, **changes: Any) -> Plan:
     parts = (name.partition(":") for name in names)
     rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
-    plan = Plan("m", Examples("a", ("ka",), None), lambda _: None, rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False)
+    plan = Plan(
+        "m", Examples("a", ("ka",), None), lambda _: None, rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False, False
+    )
     return replace(plan, **changes)
 
 
@@ -97,6 +99,8 @@ def test_rows_that_cannot_be_done_are_left_out() -> None:
         (["greedy", "specdec"], {"sweep": {"block-size": (4,)}}, "--sweep block-size"),
         (["greedy"], {"profile": True}, "--profile needs"),
         (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
+        (["specdec"], {"plot": True, "batch_size": 1}, "--row specdec|--plot needs"),
+        (["greedy", "input-guided"], {"plot": True, "batch_size": 2}, "--plot needs"),
     ],
 )
 def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[str, Any], words: str) -> None:
@@ -109,7 +113,7 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
     rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
-    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, None)
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, None, {})
     monkeypatch.setattr("specdec_cli.commands.bench_run.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")

@@ -97,3 +97,13 @@ def test_addresses_and_code_stay(tokenizer: Subwords) -> None:
     line = "ka `lo mi` su http://re.su to"
     found = corrected(tokenizer, line, {line: "ka `lo mo` so http://ra.su ta"})
     assert found.text == "ka `lo mi` so http://re.su ta"
+
+
+def test_a_sentence_of_many_pieces_is_foreign(tokenizer: Subwords) -> None:
+    ours, foreign, short = "ka lo mi ta", "xqz wvy qqx zzy", "xqz wvy"
+    table = {text: text.replace("m", "k").replace("q", "k") for text in (ours, foreign, short)}
+    limit = Restraint(maximum_pieces=3.0)
+    assert corrected(tokenizer, foreign, table).text != foreign
+    assert corrected(tokenizer, foreign, table, limit).text == foreign
+    assert corrected(tokenizer, ours, table, limit).text == table[ours]
+    assert corrected(tokenizer, short, table, limit).text == table[short]  # too few words to tell

@@ -1,7 +1,5 @@
 """A trained Transformer for another vocabulary."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -50,6 +48,6 @@ def test_a_new_piece_is_the_mean_of_its_parts(bundle: Bundle, other: Subwords, s
         torch.testing.assert_close(model.embedding.tokens.weight[other.id_of(piece)], old[parts].mean(0))
 
 
-def test_the_id_of_a_piece(tokenizer: Subwords, tmp_path: Path) -> None:
+def test_the_id_of_a_piece(tokenizer: Subwords) -> None:
     assert [tokenizer.id_of(piece) for piece in ("<pad>", "</s>", "<mask>")] == [PADDING, EOS, MASK]
     assert tokenizer.id_of("no such piece") is None
