@@ -7,7 +7,9 @@ from difflib import SequenceMatcher
 from typing import Protocol
 
 Span = tuple[int, int]
-_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")  # noqa: RUF001
+# Characters of scripts that put no space between words: each counts as a word.
+_ALONE = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_WORD = re.compile(rf"{_ALONE}|(?:(?!{_ALONE})\w)+(?:['’](?:(?!{_ALONE})\w)+)*|[^\w\s]")  # noqa: RUF001
 
 
 @dataclass(frozen=True)

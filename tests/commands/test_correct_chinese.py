@@ -1,0 +1,80 @@
+"""A corrector of text without spaces, from pairs to corrected lines."""
+# ruff: noqa: RUF001
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from lightning_fabric import Fabric
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.loop import Trainer
+from specdec_cli.training.recipe import OptimizerSettings, RunSettings
+from specdec_cli.training.verifier import VerifierTask
+
+CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
+WRONG, RIGHT = "门", "们"
+
+
+def make_lines(count: int) -> list[str]:
+    """Made-up sentences of 3 to 9 characters; in most of them the one to be learnt."""
+    generator = random.Random(3)
+    return ["".join(generator.choices(CHARACTERS + 3 * RIGHT, k=generator.randint(3, 9))).strip() for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def corrector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle that writes 们 for 门 and leaves all else."""
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    folder = tmp_path_factory.mktemp("chinese")
+    clean = make_lines(1500)
+    tokenizer = train_subwords([*clean, WRONG * 30], folder / "tokenizer.model", 290, threads=1)
+    pairs = [_pair(tokenizer, line.replace(RIGHT, WRONG) if i % 2 else line, line) for i, line in enumerate(clean)]
+    shape = TransformerConfig(len(tokenizer), 32, 64, 2, encoder_layers=1, decoder_layers=1, max_positions=64)
+    info = BundleInfo(task="correct", source_language="zh", target_language="zh", decoding="input-guided")
+    run = RunSettings(max_updates=400, batch_tokens=384, evaluate_every=400, precision="32-true", smoothing=0.0, dropout=0.0)
+    task = VerifierTask(Bundle(info, tokenizer, Transformer(shape)), pairs, pairs[:40], run)
+    optimizer = OptimizerSettings(learning_rate=1e-2, warmup=40, decay_from=0.5)
+    Trainer(task, run, optimizer, folder / "bundle", Fabric(accelerator="cpu", precision="32-true")).train(lambda _: None)
+    return folder / "bundle"
+
+
+def _pair(tokenizer: Subwords, source: str, target: str) -> SentencePair:
+    return SentencePair([*tokenizer.encode(source), EOS], [*tokenizer.encode(target), EOS])
+
+
+def run(bundle: Path, text: str, *arguments: str) -> Result:
+    result = CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", *arguments], input=text.encode())
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_what_is_right_comes_back_byte_for_byte(corrector: Path) -> None:
+    text = "　今天他们在家。 我看书！\n\n你们 很好\t\r\n"
+    assert run(corrector, text).stdout_bytes == text.encode()
+
+
+def test_what_is_wrong_is_corrected_where_it_stands(corrector: Path) -> None:
+    text = "今天我门在家。他很好。\n"
+    assert run(corrector, text).stdout == "今天我们在家。他很好。\n"
+    (edit,) = json.loads(run(corrector, text, "--json").stdout)["edits"]
+    assert (edit["start"], edit["end"], edit["source"], edit["text"]) == (3, 4, WRONG, RIGHT)
+    assert run(corrector, text, "--diff").stdout == "今天我[-门-]{+们+}在家。他很好。\n"
+
+
+def test_the_source_is_copied_in_few_rounds_with_the_output_of_greedy(corrector: Path) -> None:
+    text = "".join(f"{line}\n" for line in make_lines(40))
+    copied, greedy = run(corrector, text, "--json"), run(corrector, text, "--json", "--decoding", "greedy")
+    records = [[json.loads(line) for line in result.stdout.splitlines()] for result in (copied, greedy)]
+    assert [record["text"] for record in records[0]] == [record["text"] for record in records[1]]
+    rounds = [sum(record["rounds"] for record in of_one) for of_one in records]
+    assert 3 * rounds[0] < rounds[1]
