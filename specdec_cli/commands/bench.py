@@ -18,80 +18,98 @@ if TYPE_CHECKING:
 _COMPARED_PANEL = "What is compared"
 
 
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample. For gec also M2.", show_default=False
+    ),
+]
+SourceOption = Annotated[
+    Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=options.OUTPUT_PANEL)
+]
+ReferencesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--reference",
+        metavar="FILE",
+        help="A reference for each line of --input. Repeatable, for rewriting.",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
+]
+TaskOption = Annotated[
+    Task | None,
+    typer.Option(
+        "--task",
+        metavar="NAME",
+        help="How it is scored: translation, gec (grammatical error correction) or simplification.",
+        show_default="the bundle's",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
+]
+KeepTokensOption = Annotated[
+    bool,
+    typer.Option("--keep-tokens", help="For gec: decode tokenised text as it stands.", rich_help_panel=options.OUTPUT_PANEL),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=options.OUTPUT_PANEL)
+]
+RowsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--row",
+        metavar="DECODING[:PRESET]",
+        help="A row of the table: a decoding, or ctranslate2-greedy or ctranslate2-beam, whose preset is float32 or int8. Repeatable.",
+        show_default="all that the bundle can do",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
+SweepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sweep",
+        metavar="KEY=V1,V2,...",
+        help="Rows for several values of block-size, top-beta, tolerance, batch-size, threads or beam-size. Repeatable: a grid.",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
+RepetitionsOption = Annotated[
+    int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
+]
+ProfileOption = Annotated[
+    bool, typer.Option("--profile", help="Share of time by module, for rows that draft.", rich_help_panel=_COMPARED_PANEL)
+]
+HistogramOption = Annotated[
+    bool,
+    typer.Option("--histogram", help="How the speedup of specdec is spread over sentences.", rich_help_panel=_COMPARED_PANEL),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw speedup against edit ratio, a point a line: .svg, .png or .pdf.",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
+JsonFileOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
+]
+MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=options.OUTPUT_PANEL)]
+
+
 def bench(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample. For gec also M2.", show_default=False
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=options.OUTPUT_PANEL)
-    ] = None,
-    references: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--reference",
-            metavar="FILE",
-            help="A reference for each line of --input. Repeatable, for rewriting.",
-            rich_help_panel=options.OUTPUT_PANEL,
-        ),
-    ] = None,
-    task: Annotated[
-        Task | None,
-        typer.Option(
-            "--task",
-            metavar="NAME",
-            help="How it is scored: translation, gec (grammatical error correction) or simplification.",
-            show_default="the bundle's",
-            rich_help_panel=options.OUTPUT_PANEL,
-        ),
-    ] = None,
-    keep_tokens: Annotated[
-        bool,
-        typer.Option("--keep-tokens", help="For gec: decode tokenised text as it stands.", rich_help_panel=options.OUTPUT_PANEL),
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=options.OUTPUT_PANEL)
-    ] = None,
-    rows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--row",
-            metavar="DECODING[:PRESET]",
-            help="A row of the table: a decoding, or ctranslate2-greedy or ctranslate2-beam, whose preset is float32 or int8. Repeatable.",
-            show_default="all that the bundle can do",
-            rich_help_panel=_COMPARED_PANEL,
-        ),
-    ] = None,
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sweep",
-            metavar="KEY=V1,V2,...",
-            help="Rows for several values of block-size, top-beta, tolerance, batch-size, threads or beam-size. Repeatable: a grid.",
-            rich_help_panel=_COMPARED_PANEL,
-        ),
-    ] = None,
-    repetitions: Annotated[
-        int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
-    ] = 3,
-    profile: Annotated[
-        bool, typer.Option("--profile", help="Share of time by module, for rows that draft.", rich_help_panel=_COMPARED_PANEL)
-    ] = False,
-    histogram: Annotated[
-        bool,
-        typer.Option("--histogram", help="How the speedup of specdec is spread over sentences.", rich_help_panel=_COMPARED_PANEL),
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw speedup against edit ratio, a point a line: .svg, .png or .pdf.",
-            rich_help_panel=_COMPARED_PANEL,
-        ),
-    ] = None,
+    file: FileArgument = None,
+    source: SourceOption = None,
+    references: ReferencesOption = None,
+    task: TaskOption = None,
+    keep_tokens: KeepTokensOption = False,
+    limit: LimitOption = None,
+    rows: RowsOption = None,
+    sweep: SweepOption = None,
+    repetitions: RepetitionsOption = 3,
+    profile: ProfileOption = False,
+    histogram: HistogramOption = False,
+    plot: PlotOption = None,
     model: options.ModelOption = "en-de",
     block_size: options.BlockSizeOption = None,
     beam_size: options.BeamSizeOption = 5,
@@ -102,10 +120,8 @@ def bench(
     precision: options.PrecisionOption = "auto",
     threads: options.ThreadsOption = None,
     no_split: options.NoSplitOption = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=options.OUTPUT_PANEL)] = False,
+    json_file: JsonFileOption = None,
+    markdown: MarkdownOption = False,
     quiet: options.QuietOption = False,
     offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
 ) -> None:

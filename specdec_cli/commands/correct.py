@@ -2,7 +2,6 @@
 
 import sys
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,38 +14,43 @@ from specdec_cli.text.lines import LineWriter, read_lines
 _EDITS_PANEL = "Edits"
 
 
+DiffOption = Annotated[bool, typer.Option("--diff", help="Show what changes, word by word, in the line.", rich_help_panel=_EDITS_PANEL)]
+M2Option = Annotated[bool, typer.Option("--m2", help="Write edits in M2 format.", rich_help_panel=_EDITS_PANEL)]
+CheckOption = Annotated[
+    bool,
+    typer.Option("--check", help="Write an edit a line, with its place; exit code 1 if there is any.", rich_help_panel=_EDITS_PANEL),
+]
+MinScoreOption = Annotated[
+    float | None,
+    typer.Option(
+        "--min-score",
+        metavar="X",
+        max=0.0,
+        help="Hold back edits whose log probability is below X, such as -0.5.",
+        show_default="the bundle's",
+        rich_help_panel=_EDITS_PANEL,
+    ),
+]
+MaxEditRatioOption = Annotated[
+    float,
+    typer.Option(
+        "--max-edit-ratio",
+        metavar="X",
+        min=0.0,
+        help="Leave a sentence alone if more than this share of its words would change.",
+        rich_help_panel=_EDITS_PANEL,
+    ),
+]
+
+
 def correct(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")] = None,
+    files: options.FilesArgument = None,
     model: options.ModelOption = "en-gec",
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Show what changes, word by word, in the line.", rich_help_panel=_EDITS_PANEL)
-    ] = False,
-    m2: Annotated[bool, typer.Option("--m2", help="Write edits in M2 format.", rich_help_panel=_EDITS_PANEL)] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Write an edit a line, with its place; exit code 1 if there is any.", rich_help_panel=_EDITS_PANEL),
-    ] = False,
-    min_score: Annotated[
-        float | None,
-        typer.Option(
-            "--min-score",
-            metavar="X",
-            max=0.0,
-            help="Hold back edits whose log probability is below X, such as -0.5.",
-            show_default="the bundle's",
-            rich_help_panel=_EDITS_PANEL,
-        ),
-    ] = None,
-    max_edit_ratio: Annotated[
-        float,
-        typer.Option(
-            "--max-edit-ratio",
-            metavar="X",
-            min=0.0,
-            help="Leave a sentence alone if more than this share of its words would change.",
-            rich_help_panel=_EDITS_PANEL,
-        ),
-    ] = 0.6,
+    diff: DiffOption = False,
+    m2: M2Option = False,
+    check: CheckOption = False,
+    min_score: MinScoreOption = None,
+    max_edit_ratio: MaxEditRatioOption = 0.6,
     decoding: options.DecodingOption = "auto",
     block_size: options.BlockSizeOption = None,
     top_beta: options.TopBetaOption = None,

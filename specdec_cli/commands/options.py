@@ -41,6 +41,7 @@ def _checked(value: str | None) -> str | None:
     return value
 
 
+FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
 ModelOption = Annotated[
     str,
     typer.Option("--model", "-m", metavar="BUNDLE", help="Bundle: a folder, or the name of one.", rich_help_panel=DECODING_PANEL),

@@ -14,21 +14,27 @@ if TYPE_CHECKING:
     from specdec_cli.training.batches import SentencePair
 
 
+ModelOption = Annotated[str, typer.Option("--model", "-m", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")]
+DataOption = Annotated[
+    list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
+]
+InitOption = Annotated[
+    str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's drafter; layers that it lacks are new.")
+]
+SimulateOption = Annotated[
+    bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
+]
+
+
 def train_drafter(
     output: OutputArgument,
     dev: DevOption,
-    model: Annotated[str, typer.Option("--model", "-m", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")],
-    data: Annotated[
-        list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
-    ] = None,
+    model: ModelOption,
+    data: DataOption = None,
     recipe: RecipeOption = None,
     changes: SetOption = None,
-    init: Annotated[
-        str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's drafter; layers that it lacks are new.")
-    ] = None,
-    simulate: Annotated[
-        bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
-    ] = False,
+    init: InitOption = None,
+    simulate: SimulateOption = False,
     devices: DevicesOption = 1,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,

@@ -18,20 +18,26 @@ SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE
 DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Processes to train with; or start with torchrun.")]
 
 
+TokenizerOption = Annotated[
+    Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="that of --init, or beside the first --data")
+]
+InitOption = Annotated[
+    str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights; with another --tokenizer, its layers.")
+]
+SourceLanguageOption = Annotated[str, typer.Option(help="What the bundle says it reads.")]
+TargetLanguageOption = Annotated[str, typer.Option(help="What the bundle says it writes.")]
+
+
 def train_verifier(
     output: OutputArgument,
     data: DataOption,
     dev: DevOption,
-    tokenizer: Annotated[
-        Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="that of --init, or beside the first --data")
-    ] = None,
+    tokenizer: TokenizerOption = None,
     recipe: RecipeOption = None,
     changes: SetOption = None,
-    init: Annotated[
-        str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights; with another --tokenizer, its layers.")
-    ] = None,
-    source_language: Annotated[str, typer.Option(help="What the bundle says it reads.")] = "en",
-    target_language: Annotated[str, typer.Option(help="What the bundle says it writes.")] = "de",
+    init: InitOption = None,
+    source_language: SourceLanguageOption = "en",
+    target_language: TargetLanguageOption = "de",
     devices: DevicesOption = 1,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,

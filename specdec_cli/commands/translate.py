@@ -2,7 +2,6 @@
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,8 +14,14 @@ if TYPE_CHECKING:
     from specdec_cli.decoding.translator import Translation
 
 
+NBestOption = Annotated[
+    int,
+    typer.Option("--n-best", metavar="N", min=1, help="With --json and beam: hypotheses a line.", rich_help_panel=options.OUTPUT_PANEL),
+]
+
+
 def translate(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")] = None,
+    files: options.FilesArgument = None,
     model: options.ModelOption = "en-de",
     decoding: options.DecodingOption = "auto",
     block_size: options.BlockSizeOption = None,
@@ -26,10 +31,7 @@ def translate(
     match: options.MatchOption = None,
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
-    n_best: Annotated[
-        int,
-        typer.Option("--n-best", metavar="N", min=1, help="With --json and beam: hypotheses a line.", rich_help_panel=options.OUTPUT_PANEL),
-    ] = 1,
+    n_best: NBestOption = 1,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",
     device: options.DeviceOption = "auto",

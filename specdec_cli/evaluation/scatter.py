@@ -56,9 +56,8 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
     axes = figure.subplots()
     axes.axhline(1, color="0.6", linewidth=1)
     for name, of_row in points.items():
-        axes.scatter(
-            [p.edit_ratio for p in of_row], [p.speedup for p in of_row], s=9, alpha=0.5, linewidths=0, color=f"C{number}", label=name
-        )
+        ratios, speedups = [point.edit_ratio for point in of_row], [point.speedup for point in of_row]
+        axes.scatter(ratios, speedups, s=9, alpha=0.5, linewidths=0, label=name)
     axes.set(title=title, xlabel="edit ratio (words changed / words of the source)", ylabel="speedup over greedy")
     axes.set_xlim(left=-0.02)
     axes.set_ylim(bottom=0)
