@@ -16,12 +16,13 @@ _specdec() {
         translate)
             case $previous in
                 -m|--model) compopt -o dirnames; return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
                 --match) words="unique nearest" ;;
+                --stop) words="prefix fixed-point" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --n-best) return ;;
@@ -33,7 +34,7 @@ _specdec() {
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --match --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -41,12 +42,13 @@ _specdec() {
                 -m|--model) compopt -o dirnames; return ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
                 --match) words="unique nearest" ;;
+                --stop) words="prefix fixed-point" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -57,7 +59,7 @@ _specdec() {
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --beam-size --length-penalty --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -110,11 +112,12 @@ _specdec() {
                 --init) compopt -o dirnames; return ;;
                 --source-language) return ;;
                 --target-language) return ;;
+                --task) words="translate correct simplify" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --devices --device --threads -q --quiet -h --help" ;;
+                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --task --devices --device --threads -q --quiet -h --help" ;;
             esac
             ;;
         train-drafter)

@@ -66,7 +66,7 @@ def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
                 # Biases and norms begin as zeros and ones, which would hide that they were forgotten or confused.
                 if parameter.dim() == 1:
                     parameter.add_(0.2 * torch.randn_like(parameter))
-        return Bundle(BundleInfo(), tokenizer, model)
+        return Bundle(BundleInfo(decoding="greedy"), tokenizer, model)
 
     return make
 

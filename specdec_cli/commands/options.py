@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from specdec_cli.decoding.names import Decoding, Match
+from specdec_cli.decoding.names import Decoding, Match, Stop
 
 DecodingOrAuto = Literal["auto", Decoding]
 Preset = Literal["exact", "high-quality", "high-efficiency"]
@@ -104,6 +104,16 @@ MatchOption = Annotated[
         metavar="RULE",
         help="Where input-guided copies on after a change: unique (as published) or nearest.",
         show_default="nearest",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+StopOption = Annotated[
+    Stop | None,
+    typer.Option(
+        "--stop",
+        metavar="RULE",
+        help="When Jacobi decodings take tokens: prefix (what is right so far), or fixed-point (blocks as a whole, as published).",
+        show_default="prefix",
         rich_help_panel=DECODING_PANEL,
     ),
 ]

@@ -1,7 +1,7 @@
 """`specdec train-verifier`: an autoregressive Transformer from parallel text."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,6 +26,7 @@ InitOption = Annotated[
 ]
 SourceLanguageOption = Annotated[str, typer.Option(help="What the bundle says it reads.")]
 TargetLanguageOption = Annotated[str, typer.Option(help="What the bundle says it writes.")]
+TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="What the bundle says it does.")]
 
 
 def train_verifier(
@@ -38,6 +39,7 @@ def train_verifier(
     init: InitOption = None,
     source_language: SourceLanguageOption = "en",
     target_language: TargetLanguageOption = "de",
+    task: TaskOption = "translate",
     devices: DevicesOption = 1,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,
@@ -76,8 +78,9 @@ def train_verifier(
         first = load_bundle(find_bundle(init))
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
-    bundle = Bundle(BundleInfo(source_language=source_language, target_language=target_language), subwords, model)
     train = load_pairs(sources, subwords, model.config.eos)
+    ratio = sum(len(pair.target) for pair in train) / sum(len(pair.source) for pair in train)
+    bundle = Bundle(BundleInfo(task, source_language, target_language, length_ratio=round(ratio, 3)), subwords, model)
     held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config.eos)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(VerifierTask(bundle, train, held_out, plan.run), plan.run, plan.optimizer, output, fabric)

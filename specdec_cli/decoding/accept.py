@@ -25,11 +25,20 @@ class Tolerant:
 
 
 @dataclass(frozen=True)
+class FixedPoint:
+    """A draft passes as a whole or not at all: a block of Jacobi decoding that no longer changes.
+
+    Santilli et al. 2023, equation 5. The verifier's choice after a draft that passed is not taken; it comes with the
+    next block, as published.
+    """
+
+
+@dataclass(frozen=True)
 class Unverified:
     """Everything drafted passes: the drafter alone. The verifier speaks only where the draft is empty."""
 
 
-Rule = Exact | Tolerant | Unverified
+Rule = Exact | Tolerant | FixedPoint | Unverified
 
 
 def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
@@ -41,14 +50,21 @@ def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
     bifurcation = passing.cumprod(1).sum(1)
     drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
     ids = torch.where(torch.arange(drafted.shape[1], device=logits.device) < bifurcation[:, None], drafted, predictions)
-    counts = bifurcation.clamp_min(1) if isinstance(rule, Unverified) else bifurcation + 1
-    return Accepted(ids, counts, bifurcation, predictions)
+    return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions)
+
+
+def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
+    if isinstance(rule, Unverified):
+        return bifurcation.clamp_min(1)
+    if isinstance(rule, FixedPoint):
+        return torch.where(bifurcation == drafted, drafted.clamp_min(1), 0)
+    return bifurcation + 1
 
 
 def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Tensor:
     if isinstance(rule, Unverified):
         return torch.ones_like(ids, dtype=torch.bool)
-    if isinstance(rule, Exact):
+    if isinstance(rule, Exact | FixedPoint):
         return ids == predictions[:, :-1]
     scores = logits[:, :-1]
     drafted = scores.gather(2, ids[..., None])[..., 0]

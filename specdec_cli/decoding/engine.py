@@ -5,15 +5,25 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from specdec_cli.decoding.accept import FixedPoint
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
+from specdec_cli.decoding.drafters.continuations import Continuations
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.drafters.watch import Watch
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
+from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
+
+LONGEST_DRAFT = 15
+"""Tokens of a draft by lookup, and of a chain, if no block size is given."""
 
 
 class Engine:
@@ -43,10 +53,35 @@ class Engine:
 
 
 def _drafter(bundle: Bundle, settings: Settings) -> Drafter:
-    if settings.decoding == "input-guided":
-        config = bundle.verifier.config
-        word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=next(bundle.verifier.parameters()).device)
-        return SourceCopy(settings.match, config.eos, config.padding, word_starts, settings.block_size or None)
-    if settings.block_size and bundle.drafter is not None:
-        return Block(bundle.drafter, settings.block_size)
+    names = parts(settings.decoding)
+    drafters = [_one_drafter(bundle, settings, name) for name in names]
+    drafter = drafters[0] if len(drafters) == 1 else Chain(drafters, settings.block_size or LONGEST_DRAFT)
+    return Watch(drafter, _cost(bundle, names)) if settings.watched else drafter
+
+
+def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> Drafter:
+    config, block_size = bundle.verifier.config, settings.block_size
+    device = next(bundle.verifier.parameters()).device
+    if name in NEEDS_DRAFTER and bundle.drafter is not None:
+        return Block(bundle.drafter, block_size)
+    if name == "input-guided":
+        word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=device)
+        return SourceCopy(settings.match, config.eos, config.padding, word_starts, block_size or None)
+    if name == "lookup":
+        return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding)
+    if name in JACOBI:
+        published = isinstance(settings.rule, FixedPoint)
+        memory = None if published else Continuations(config.vocabulary_size, device)
+        # The whole sentence at once goes on after its expected end with as many tokens as cost nothing.
+        beyond = {"jacobi": 0 if published else SHORTEST, "hybrid-jacobi": 0}.get(name)
+        size = block_size or None if name == "jacobi" else block_size or SHORTEST
+        return Jacobi(size, bundle.info.length_ratio, beyond, config.padding, memory)
     return NoDrafter()
+
+
+def _cost(bundle: Bundle, names: Sequence[str]) -> float:
+    """A draft in verifications: a network's own weights over those that a verification reads; else some small operations."""
+    if bundle.drafter is None or not set(names) & set(NEEDS_DRAFTER):
+        return 0.02
+    read = bundle.verifier.output.weight.numel() + sum(weight.numel() for weight in bundle.verifier.layers.parameters())
+    return sum(weight.numel() for weight in bundle.drafter.parameters()) / read

@@ -2,15 +2,25 @@
 
 from typing import Literal
 
-Decoding = Literal["greedy", "beam", "specdec", "specdec++", "drafter", "input-guided"]
+Decoding = Literal["greedy", "beam", "specdec", "specdec++", "drafter", "input-guided", "jacobi", "gs-jacobi", "hybrid-jacobi", "lookup"]
 Task = Literal["translation", "gec", "simplification"]
 Match = Literal["unique", "nearest"]
+Stop = Literal["prefix", "fixed-point"]
 
 NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter")
 """What only a bundle with a trained drafter can do."""
-DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided")
+JACOBI: tuple[Decoding, ...] = ("jacobi", "gs-jacobi", "hybrid-jacobi")
+"""What drafts the verifier's own predictions."""
+DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided", *JACOBI, "lookup")
 """What proposes tokens, and so has a block size."""
-EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided")
+EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided", *JACOBI, "lookup")
 """What gives greedy's output, unless told to be tolerant."""
 TOLERANT: tuple[Decoding, ...] = ("specdec++", "input-guided")
 """What can accept more than the verifier's first choice."""
+UNTRAINED = "lookup,gs-jacobi"
+"""What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""
+
+
+def parts(decoding: str) -> list[str]:
+    """The decodings of a chain, in order; of one that is no chain, itself."""
+    return decoding.split(",")

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified
-from specdec_cli.decoding.names import DRAFTING, NEEDS_DRAFTER, TOLERANT, Decoding, Match
+from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
+from specdec_cli.decoding.names import DRAFTING, JACOBI, NEEDS_DRAFTER, TOLERANT, UNTRAINED, Decoding, Match, Stop, parts
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 
@@ -25,6 +25,7 @@ class Wishes:
     length_penalty: float = 1.0
     n_best: int = 1
     match: Match | None = None
+    stop: Stop | None = None
     max_length: int | None = None
     batch_size: int = 1
     with_scores: bool = False
@@ -32,11 +33,15 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all."""
+    """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all.
+
+    `decoding` may be a chain, with commas between. If `watched`, nothing is drafted while drafts do not pay.
+    """
 
     decoding: str
     rule: Rule
     block_size: int = 0
+    watched: bool = False
     match: Match = "nearest"
     beam_size: int = 1
     length_penalty: float = 1.0
@@ -48,26 +53,32 @@ class Settings:
 
 def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     """Fill in the bundle's defaults. Raises UsageError for what contradicts itself or asks for what the bundle lacks."""
-    decoding = bundle.info.decoding if wishes.decoding == "auto" else wishes.decoding
-    if decoding not in get_args(Decoding):
-        raise UsageError(f"--decoding {decoding}: not known; known are {', '.join(get_args(Decoding))}")
+    decoding = _automatic(bundle) if wishes.decoding == "auto" else wishes.decoding
+    known = get_args(Decoding)
+    for part in parts(decoding):
+        if part not in known:
+            raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
     tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
     if tolerant and decoding not in TOLERANT:
         raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding {' and '.join(TOLERANT)}, not for {decoding}")
-    if decoding in NEEDS_DRAFTER and bundle.drafter is None:
-        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; greedy, beam and input-guided are there")
-    if isinstance(wishes.block_size, int) and decoding not in DRAFTING:
+    if set(parts(decoding)) & set(NEEDS_DRAFTER) and bundle.drafter is None:
+        there = ", ".join(name for name in known if name not in NEEDS_DRAFTER)
+        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; there are {there}")
+    if isinstance(wishes.block_size, int) and not set(parts(decoding)) & set(DRAFTING):
         raise UsageError(f"--block-size is for decodings that draft, not for {decoding}")
     if wishes.match is not None and decoding != "input-guided":
         raise UsageError(f"--match is for --decoding input-guided, not for {decoding}")
+    if wishes.stop is not None and decoding not in JACOBI:
+        raise UsageError(f"--stop is for --decoding {', '.join(JACOBI)}, not for {decoding}")
     if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
     return Settings(
         decoding=decoding,
         rule=_rule(decoding, tolerant, wishes, bundle),
         block_size=_block_size(decoding, wishes.block_size, bundle),
+        watched=wishes.decoding == "auto" and bool(set(parts(decoding)) & set(DRAFTING)),
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,
@@ -78,9 +89,20 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     )
 
 
+def _automatic(bundle: Bundle) -> str:
+    """What the bundle says, else what it can do best."""
+    if bundle.info.decoding != "auto":
+        return bundle.info.decoding
+    if bundle.info.task != "translate":
+        return "input-guided"
+    return UNTRAINED if bundle.drafter is None else "specdec"
+
+
 def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule:
     if decoding == "drafter":
         return Unverified()
+    if wishes.stop == "fixed-point":
+        return FixedPoint()
     if wishes.preset == "exact" or not (tolerant or decoding == "specdec++"):
         return Exact()
     name = wishes.preset or "high-quality"
@@ -94,6 +116,6 @@ def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule
 def _block_size(decoding: str, wish: Number, bundle: Bundle) -> int:
     if isinstance(wish, int):
         return wish
-    if bundle.drafter is None or decoding not in NEEDS_DRAFTER:
+    if bundle.drafter is None or not set(parts(decoding)) & set(NEEDS_DRAFTER):
         return 0
     return bundle.info.block_size or bundle.drafter.config.max_block

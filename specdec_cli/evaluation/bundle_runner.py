@@ -9,7 +9,7 @@ import torch
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.names import DRAFTING, TOLERANT, Match
+from specdec_cli.decoding.names import JACOBI, TOLERANT, Match, Stop
 from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translation, Translator
 from specdec_cli.evaluation.memory import peak_resident_mb
@@ -47,15 +47,16 @@ class BundleRunner:
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def _engine(self, row: Row) -> Engine:
-        drafts, tolerates = row.decoding in DRAFTING, row.decoding in TOLERANT
-        copies = row.decoding == "input-guided"
+        tolerates = row.decoding in TOLERANT
+        copies, iterates = row.decoding == "input-guided", row.decoding in JACOBI
         wishes = Wishes(
             decoding=row.decoding,
-            block_size=row.block_size if drafts else None,
+            block_size=row.block_size if row.drafts else None,
             top_beta=row.top_beta if tolerates else None,
             tolerance=row.tolerance if tolerates else None,
-            preset=None if copies else row.variant,
+            preset=None if copies or iterates else row.variant,
             match=cast(Match | None, row.variant) if copies else None,
+            stop=cast(Stop | None, row.variant) if iterates else None,
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
             max_length=row.max_length,
@@ -86,10 +87,15 @@ class BundleRunner:
 
 def _described(row: Row, settings: Settings, min_score: float | None) -> dict[str, Any]:
     """What matters to this decoding, for the report."""
+    described: dict[str, Any] = {}
     if settings.decoding == "input-guided":
-        described: dict[str, Any] = {"match": settings.match}
-    else:
-        described = {"preset": row.variant} if row.variant else {}
+        described = {"match": settings.match}
+    elif settings.decoding in JACOBI:
+        described = {"stop": row.variant or "prefix"}
+    elif row.variant:
+        described = {"preset": row.variant}
+    elif row.decoding == "auto":
+        described = {"chosen": settings.decoding}
     if settings.block_size:
         described["block_size"] = settings.block_size
     if min_score is not None:

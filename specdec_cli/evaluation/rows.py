@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, get_args
 
-from specdec_cli.decoding.names import DRAFTING, EXACT, NEEDS_DRAFTER, TOLERANT, Match
+from specdec_cli.decoding.names import DRAFTING, EXACT, JACOBI, NEEDS_DRAFTER, TOLERANT, Match, Stop, parts
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -40,7 +40,7 @@ _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
 }
-_WITHOUT_PRESETS = ("greedy", "beam", "drafter")
+_WITHOUT_PRESETS = ("greedy", "beam", "drafter", "lookup", "auto")
 _ONLY_FOR = {
     "beam-size": ("beam", "ctranslate2-beam"),
     "block-size": DRAFTING,
@@ -57,7 +57,7 @@ Sweep = Mapping[str, Sequence[Value]]
 class Row:
     """A decoding and what was asked for it; None leaves it to the preset or the bundle.
 
-    `variant` is what stood after the colon: a preset, a rule of matching, or the number format CTranslate2 computes in.
+    `variant` is what stood after the colon: a preset, a rule of matching or of stopping, or CTranslate2's number format.
     """
 
     decoding: str
@@ -85,34 +85,41 @@ class Row:
     @property
     def drafts(self) -> bool:
         """Whether tokens are proposed."""
-        return any(part in DRAFTING for part in self.decoding.split(","))
+        return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
     def exact(self) -> bool:
         """Whether the row promises greedy's output."""
-        return self.decoding in EXACT and self.top_beta is None and self.tolerance is None
+        exact = all(part in (*EXACT, "auto") for part in parts(self.decoding))
+        return exact and self.top_beta is None and self.tolerance is None
 
     @property
     def needs_drafter(self) -> bool:
         """Whether the bundle must have a drafter."""
-        return any(part in NEEDS_DRAFTER for part in self.decoding.split(","))
+        return any(part in NEEDS_DRAFTER for part in parts(self.decoding))
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
-    """The row `decoding[:preset]`, `input-guided[:match]` or `ctranslate2-...[:type]`, with the rest from `base`. Raises UsageError.
+    """The row `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]` or `ctranslate2-...[:type]`, the rest as in `base`.
 
-    A decoding is one of `decodings`, or several of them with commas between.
+    A decoding is one of `decodings` or `auto`, or several of them with commas between. Raises UsageError.
     """
     decoding, colon, variant = text.partition(":")
     if decoding not in CTRANSLATE2:
-        unknown = [part for part in decoding.split(",") if part not in decodings]
+        unknown = [part for part in parts(decoding) if part not in decodings and decoding != "auto"]
         if unknown:
-            raise UsageError(f"--row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, *CTRANSLATE2))}")
-        known = get_args(Match) if decoding == "input-guided" else presets
+            raise UsageError(f"--row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, 'auto', *CTRANSLATE2))}")
+        known = _variants(decoding, presets)
         if colon and (variant not in known or decoding in _WITHOUT_PRESETS):
             what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known after the colon are {', '.join(known)}"
             raise UsageError(f"--row {text}: {what}")
     return replace(base, decoding=decoding, variant=variant or None)
+
+
+def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
+    if decoding == "input-guided":
+        return get_args(Match)
+    return get_args(Stop) if decoding in JACOBI else presets
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
@@ -145,7 +152,7 @@ def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]
 
 def _matters(key: str, row: Row) -> bool:
     names = _ONLY_FOR.get(key)
-    return names is None or any(part in names for part in row.decoding.split(","))
+    return names is None or any(part in names for part in parts(row.decoding))
 
 
 def _combinations(row: Row, sweep: Sweep) -> list[Row]:

@@ -26,6 +26,8 @@ Storage = Literal["float32", "float16", "int8"]
 class BundleInfo:
     """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
 
+    `length_ratio` is that of target to source tokens, on the whole.
+
     Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of more
     than `max_pieces` subwords a word is taken for another language.
     """
@@ -33,8 +35,9 @@ class BundleInfo:
     task: str = "translate"
     source_language: str = "en"
     target_language: str = "de"
-    decoding: str = "greedy"
+    decoding: str = "auto"
     block_size: int = 0
+    length_ratio: float = 1.0
     presets: dict[str, tuple[int, float]] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified, accept
+from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified, accept
 from specdec_cli.decoding.state import Draft
 
 WORDS = 7
@@ -31,7 +31,7 @@ def passes(rule: Rule, logits: Tensor, token: int) -> bool:
     """The rules in plain words, for one slot."""
     if isinstance(rule, Unverified):
         return True
-    if isinstance(rule, Exact):
+    if isinstance(rule, Exact | FixedPoint):
         return token == int(logits.argmax())
     better = int((logits > logits[token]).sum())
     return better < rule.top_beta and float(logits.max() - logits[token]) <= rule.tolerance

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.accept import Exact, Tolerant, Unverified
+from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant, Unverified
 from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
@@ -79,11 +79,12 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
-        ({"decoding": "magic"}, "magic: not known; known are greedy, beam"),
+        ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam"),
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
         ({"decoding": "greedy", "n_best": 2}, "--n-best"),
         ({"decoding": "greedy", "match": "unique"}, "--match is for"),
+        ({"decoding": "lookup", "stop": "fixed-point"}, "--stop is for"),
         ({"decoding": "beam", "block_size": 2}, "--block-size is for"),
         ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
@@ -98,3 +99,25 @@ def test_contradictions_are_errors(settled: Callable[..., Settings], wishes: dic
 def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"--decoding {decoding}: this bundle has no drafter")):
         settle(Wishes(decoding=decoding), bundle)
+
+
+@pytest.mark.parametrize(
+    ("task", "with_drafter", "expected"),
+    [("translate", True, "specdec"), ("translate", False, "lookup,gs-jacobi"), ("correct", False, "input-guided")],
+)
+def test_auto_is_what_the_bundle_can_do_best(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
+    drafter = tiny_drafter(bundle.verifier) if with_drafter else None
+    info = replace(bundle.info, task=task, decoding="auto")
+    found = settle(Wishes(), Bundle(info, bundle.tokenizer, bundle.verifier, drafter))
+    assert (found.decoding, found.watched, found.rule) == (expected, True, Exact())
+
+
+def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Settings]) -> None:
+    assert not settled({"decoding": "auto"}, decoding="specdec").watched
+    assert not settled({"decoding": "greedy"}).watched
+    assert settled({"decoding": "specdec"}).watched
+
+
+def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
+    assert settled({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
+    assert settled({}, decoding="gs-jacobi").rule == settled({}, decoding="gs-jacobi", stop="prefix").rule == Exact()

@@ -48,7 +48,7 @@ def make_copier(tokenizer: Subwords) -> Callable[..., Bundle]:
         torch.set_num_threads(1)
         torch.manual_seed(seed)
         shape = TransformerConfig(len(tokenizer), 32, 64, 2, encoder_layers=1, decoder_layers=1, max_positions=32)
-        return Bundle(BundleInfo(), tokenizer, Transformer(shape, dropout))
+        return Bundle(BundleInfo(decoding="greedy"), tokenizer, Transformer(shape, dropout))
 
     return make
 

@@ -1,0 +1,64 @@
+"""A chain of drafters: each row takes the draft of the first that has one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+
+SHORTEST = 3
+"""Tokens that a draft may always have: the verifier's pass is four rows wide at least."""
+
+
+@dataclass
+class ChainState:
+    """The records of all drafters, the tokens (B,) a draft may have, and how many the last one had (B,)."""
+
+    records: list[Any]
+    reach: Tensor
+    drafted: Tensor
+
+
+class Chain:
+    """Asks `drafters` in turn. Drafts get longer, up to `longest`, while all of them is accepted, else short again."""
+
+    def __init__(self, drafters: Sequence[Drafter], longest: int) -> None:
+        self._drafters, self._longest = drafters, longest
+
+    def begin(self, state: State) -> ChainState:
+        """The records of all drafters."""
+        short = torch.full_like(state.lengths, min(SHORTEST, self._longest))
+        return ChainState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
+
+    def propose(self, state: State) -> Draft:
+        """For each row the first draft that is not empty, cut to its reach (B, k)."""
+        own: ChainState = state.drafting
+        ids, counts = state.tokens[:, :0], state.lengths * 0
+        for drafter, record in zip(self._drafters, own.records, strict=True):
+            state.drafting = record
+            draft = drafter.propose(state)
+            width = max(ids.shape[1], draft.ids.shape[1])
+            ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
+            counts = torch.where(counts > 0, counts, draft.counts)
+        state.drafting = own
+        own.drafted = counts.minimum(own.reach)
+        return Draft(ids[:, : int(own.drafted.max())], own.drafted)
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Let all of them hear it, and set the reach."""
+        own: ChainState = state.drafting
+        for drafter, record in zip(self._drafters, own.records, strict=True):
+            state.drafting = record
+            drafter.observe(state, accepted, scores)
+        state.drafting = own
+        all_of_it = (own.drafted > 0) & (accepted.bifurcation == own.drafted)
+        own.reach = torch.where(all_of_it, 2 * own.reach + 1, SHORTEST).clamp_max(self._longest)
+
+
+def _widened(ids: Tensor, width: int) -> Tensor:
+    return F.pad(ids, (0, width - ids.shape[1]))
