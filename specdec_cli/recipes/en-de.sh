@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
 # The en-de bundle, from parallel text to the folder that ships. Stopped at any point, it goes on there.
 # usage: en-de.sh TEXT WORK    TEXT holds train.tsv.xz (domain, English, German), dev.tatoeba.tsv and dev.chat.tsv
-# For a trial of the whole road on a little text: UPDATES=2 VOCABULARY=600 en-de.sh TEXT WORK
+# TRIAL=1 en-de.sh TEXT WORK goes the whole road in minutes, with a model too small to be of use.
 set -euo pipefail
 text=$1 work=$2
 dev=(--dev "$text/dev.tatoeba.tsv" --dev "$text/dev.chat.tsv")
-updates=(${UPDATES:+--set "run.max_updates=$UPDATES"})
+vocabulary=8000 short=() small=()
+if [ -n "${TRIAL:-}" ]; then
+    vocabulary=600
+    short=(--set run.max_updates=600 --set run.batch_tokens=512 --set run.evaluate_every=300)
+    small=(--set model.width=64 --set model.feed_forward=128 --set model.heads=2 --set model.encoder_layers=2)
+fi
 domains=()
 for domain in tatoeba tatoeba-challenge tatoeba-pivot kde-sentences wmt20-chat woz gnome-help mozilla-www; do
     domains+=(--domain "$domain")
 done
 
 [ -e "$work/data/prepare.json" ] ||
-    specdec prepare "$work/data" "$text/train.tsv.xz" "${domains[@]}" --vocabulary-size "${VOCABULARY:-8000}"
-specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" --recipe en-de-verifier "${updates[@]}"
+    specdec prepare "$work/data" "$text/train.tsv.xz" "${domains[@]}" --vocabulary-size "$vocabulary"
+specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
+    --recipe en-de-verifier "${small[@]}" "${short[@]}"
 specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128
-specdec train-verifier "$work/verifier" --init "$work/teacher" --recipe en-de-distilled "${updates[@]}" \
+specdec train-verifier "$work/verifier" --init "$work/teacher" --recipe en-de-distilled "${short[@]}" \
     --data "$work/distilled/distilled.tsv*2" --data "$work/data" "${dev[@]}"
 specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-size 1 --keep-copies --max-length 128
 specdec train-drafter "$work/trained" --model "$work/verifier" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
-    --recipe en-de-drafter "${updates[@]}"
+    --recipe en-de-drafter "${short[@]}"
 specdec train-drafter "$work/trained" --model "$work/verifier" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec
