@@ -12,7 +12,7 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert models --version -h --help" ;;
+        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models --version -h --help" ;;
         translate)
             case $previous in
                 -m|--model) compopt -o dirnames; return ;;
@@ -173,6 +173,17 @@ _specdec() {
                 --set) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="--from --to --quantization --storage --set --force -q --quiet -h --help" ;;
+            esac
+            ;;
+        visualize)
+            case $previous in
+                -m|--model) compopt -o dirnames; return ;;
+                --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --block-size) words="auto" ;;
+                -o|--output) compopt -o default; return ;;
+                --device) words="auto cpu cuda" ;;
+                --threads) return ;;
+                *) words="-m --model --decoding --block-size -o --output --device --threads --offline -h --help" ;;
             esac
             ;;
         models)

@@ -11,6 +11,7 @@ complete -c specdec -n __fish_use_subcommand -a train-drafter -d 'Train a drafte
 complete -c specdec -n __fish_use_subcommand -a distill -d 'Let a teacher translate source text, for a smaller model to learn from'
 complete -c specdec -n __fish_use_subcommand -a corrupt -d 'Put errors into clean English, for a corrector to learn from'
 complete -c specdec -n __fish_use_subcommand -a convert -d 'Convert a model from or to another toolkit'\''s format, and translate a sentence with the result as a proof'
+complete -c specdec -n __fish_use_subcommand -a visualize -d 'Show how a sentence is decoded: which tokens could be known when, and which waited for which'
 complete -c specdec -n __fish_use_subcommand -a models -d 'Show bundles: what they translate, how they decode, how large they are, what they were trained on'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -F
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s m -l model -x -a '(__fish_complete_directories)' -d 'Bundle: a folder, or the name of one'
@@ -172,5 +173,13 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -l set -x -d 'Chang
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l force -d 'Replace OUTPUT'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'Nothing on stderr but errors'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -s h -l help -d 'Show this message and exit'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -s m -l model -x -a '(__fish_complete_directories)' -d 'Bundle: a folder, or the name of one'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l decoding -x -a 'greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup' -d 'jacobi shows what could be known when'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l block-size -x -a 'auto' -d 'Tokens that are drafted a round, at most'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -s o -l output -r -F -d 'Write .html, .svg, .json instead of coloured text'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l device -x -a 'auto cpu cuda' -d 'Where to compute'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l threads -x -d 'Threads to compute with'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l offline -d 'Never use the network'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -F
 complete -c specdec -n '__fish_seen_subcommand_from models' -s h -l help -d 'Show this message and exit'

@@ -12,7 +12,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from specdec_cli import __version__
-from specdec_cli.commands import bench, convert, correct, corrupt, distill, models, prepare, train_drafter, train_verifier, translate
+from specdec_cli.commands import (
+    bench,
+    convert,
+    correct,
+    corrupt,
+    distill,
+    models,
+    prepare,
+    train_drafter,
+    train_verifier,
+    translate,
+    visualize,
+)
 from specdec_cli.errors import InputError, SpecdecError
 
 # In the order of the help; the modules import torch and its like only when a command runs.
@@ -26,6 +38,7 @@ COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("distill", distill.distill),
     ("corrupt", corrupt.corrupt),
     ("convert", convert.convert),
+    ("visualize", visualize.visualize),
     ("models", models.models),
 )
 

@@ -1,0 +1,50 @@
+"""Rounds of a decoding that drafts: what was drafted, what was accepted of it, and where the verifier spoke."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+
+from specdec_cli.decoding.loop import Hypothesis, Round
+from specdec_cli.text.subwords import Subwords
+from specdec_cli.visualization.picture import Cell, Picture
+
+
+@dataclass(frozen=True)
+class _Seen:
+    start: int
+    draft: list[int]
+    passed: int
+    accepted: int
+
+
+class Recorder:
+    """An onlooker of the loop, for one sentence at a time."""
+
+    def __init__(self) -> None:
+        self._rounds: list[_Seen] = []
+
+    def __call__(self, seen: Round) -> None:
+        """Keep what the picture needs of a round."""
+        draft = seen.draft.ids[0, : int(seen.draft.counts[0])].tolist()
+        accepted, bifurcation = int(seen.accepted.counts[0]), int(seen.accepted.bifurcation[0])
+        self._rounds.append(_Seen(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
+
+    def picture(self, decoding: str, tokenizer: Subwords, source: Sequence[int], found: Hypothesis) -> Picture:
+        """The rounds that led to `found`, whose log probabilities were computed."""
+        target = tokenizer.pieces(found.ids)
+        verified = [Cell(piece, "verified", round(exp(value), 4)) for piece, value in zip(target, found.log_probabilities, strict=True)]
+        rows = tuple(_row(seen, verified, tokenizer.pieces(seen.draft)) for seen in self._rounds)
+        return Picture(decoding, tuple(tokenizer.pieces(source)), tuple(target), rows)
+
+
+def _row(seen: _Seen, verified: Sequence[Cell], draft: Sequence[str]) -> tuple[Cell | None, ...]:
+    row: list[Cell | None] = [Cell(cell.piece, "known") for cell in verified[: seen.start]]
+    for slot, cell in enumerate(verified[seen.start :]):
+        drafted = draft[slot] if slot < len(draft) else None
+        if slot < seen.passed:
+            row.append(Cell(cell.piece, "accepted", cell.probability))
+        elif slot < seen.accepted:
+            row.append(Cell(cell.piece, "verified", cell.probability, drafted))
+        else:
+            row.append(Cell(drafted, "rejected") if drafted is not None else None)
+    return tuple(row)

@@ -1,0 +1,90 @@
+"""A picture as SVG: arcs of what waited for what, above a grid of rows and tokens."""
+
+from html import escape
+
+from specdec_cli.visualization.picture import MEANINGS, Cell, Mark, Picture
+
+COLOURS: dict[Mark, str] = {
+    "right": "#1a7f37",
+    "wrong": "#c4314b",
+    "accepted": "#1a7f37",
+    "rejected": "#c4314b",
+    "verified": "#0969da",
+    "known": "#8a8f98",
+}
+"""Seen well enough on white and on black, and told apart in grey by the marks beside them."""
+SIGNS: dict[Mark, str] = {"right": "✓", "wrong": "✗", "accepted": "✓", "rejected": "✗", "verified": "●", "known": "·"}
+
+_WIDTH, _HEIGHT, _LEFT = 74, 34, 64
+_SHOWN = 9
+
+
+def to_svg(picture: Picture, *, grid: bool = True) -> str:
+    """The whole document, light or dark as its reader's screen; without `grid` the arcs alone, with their tokens."""
+    arcs = max((j - i for i, j in picture.edges), default=0)
+    top = 30 + (min(12 * arcs, 160) if arcs else 0)
+    width = _LEFT + _WIDTH * len(picture.target) + 8
+    height = top + _HEIGHT * (len(picture.rows) + 1) + 30 if grid else top + 16
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'font-family="system-ui, sans-serif" font-size="12" fill="currentColor">',
+        f"<title>{escape(_title(picture))}</title>",
+        "<style>svg{color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>",
+    ]
+    parts += [_arc(i, j, top, arcs) for i, j in picture.edges]
+    parts += [_text(_centre(place), top + 4, piece, bold=True) for place, piece in enumerate(picture.target)]
+    if not grid:
+        return "\n".join([*parts, "</svg>\n"])
+    for number, row in enumerate(picture.rows, start=1):
+        y = top + _HEIGHT * number
+        parts.append(_text(_LEFT / 2, y + 4, str(number)))
+        parts += [_cell(place, y, cell) for place, cell in enumerate(row) if cell]
+    legend = "   ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks)
+    parts.append(f'<text x="8" y="{height - 10}">{escape(legend)}</text></svg>')
+    return "\n".join(parts) + "\n"
+
+
+def _title(picture: Picture) -> str:
+    return f"{picture.decoding}: {len(picture.target)} tokens in {len(picture.rows)} {picture.row_name}s"
+
+
+def _centre(place: int) -> float:
+    return _LEFT + _WIDTH * (place + 0.5)
+
+
+def _text(x: float, y: float, text: str, bold: bool = False) -> str:
+    weight = ' font-weight="600"' if bold else ""
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle"{weight}>{escape(_short(text))}</text>'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _arc(i: int, j: int, top: int, longest: int) -> str:
+    start, end, bottom = _centre(i), _centre(j), top - 12
+    rise = min(160, 12 * longest) * (j - i) / longest + 8
+    return (
+        f'<path d="M{start:g} {bottom} C{start:g} {bottom - rise:g} {end:g} {bottom - rise:g} {end:g} {bottom}" '
+        f'fill="none" stroke="currentColor" stroke-opacity=".45"><title>{j + 1} waited for {i + 1}</title></path>'
+    )
+
+
+def _cell(place: int, y: float, cell: Cell) -> str:
+    x, colour = _LEFT + _WIDTH * place + 2, COLOURS[cell.mark]
+    strength = 0.06 if cell.mark == "known" else 0.12 + 0.4 * (cell.probability if cell.probability is not None else 0.2)
+    number = "" if cell.probability is None else f"{cell.probability:.2f}"
+    return (
+        f'<g><title>{escape(cell_text(cell))}</title><rect x="{x}" y="{y - 12:g}" width="{_WIDTH - 4}" height="{_HEIGHT - 4}" rx="3" '
+        f'fill="{colour}" fill-opacity="{strength:.2f}" stroke="{colour}" stroke-opacity=".5"/>'
+        f"{_text(_centre(place), y, _short(cell.piece))}"
+        f'<text x="{_centre(place):g}" y="{y + 13:g}" text-anchor="middle" font-size="9">{SIGNS[cell.mark]} {number}</text></g>'
+    )
+
+
+def cell_text(cell: Cell) -> str:
+    """All that is known of a cell, in words."""
+    words = f"{cell.piece}: {MEANINGS[cell.mark]}"
+    if cell.instead_of is not None:
+        words += f", in place of {cell.instead_of}"
+    return words if cell.probability is None else f"{words}, probability {cell.probability:.4f}"

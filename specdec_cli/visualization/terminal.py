@@ -1,0 +1,39 @@
+"""A picture as coloured lines of text."""
+
+from rich.console import Console
+from rich.text import Text
+
+from specdec_cli.visualization.picture import MEANINGS, Mark, Picture
+from specdec_cli.visualization.svg import SIGNS
+
+_STYLES: dict[Mark, str] = {
+    "right": "green",
+    "wrong": "red",
+    "accepted": "green",
+    "rejected": "red strike",
+    "verified": "bold blue",
+    "known": "dim",
+}
+
+
+def print_picture(picture: Picture, console: Console) -> None:
+    """A line for each row; without colours, marks stand behind the tokens."""
+    rows, tokens = len(picture.rows), len(picture.target)
+    console.print(f"{picture.decoding}: {tokens} tokens in {rows} {picture.row_name}s, {tokens / rows:.2f} tokens each")
+    for number, row in enumerate(picture.rows, start=1):
+        line = Text(f"{number:>4} ", style="dim")
+        for cell in row:
+            if cell is None:
+                continue
+            sign = "" if console.color_system or cell.mark == "known" else SIGNS[cell.mark]
+            line.append(f"{cell.piece}{sign}", style=_STYLES[cell.mark])
+            line.append(" ")
+        console.print(line, soft_wrap=True, highlight=False)
+    legend = Text("  ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks), style="dim")
+    console.print(legend, soft_wrap=True, highlight=False)
+    if picture.edges:
+        waited: dict[int, list[str]] = {}
+        for i, j in picture.edges:
+            waited.setdefault(j, []).append(f"{picture.target[i]} ({i + 1})")
+        for j, before in waited.items():
+            console.print(f"{picture.target[j]} ({j + 1}) waited for {', '.join(before)}", soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,188 @@
+"""Pictures of decoding: what they say is what decoding did, in every format."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.visualization.html import to_html
+from specdec_cli.visualization.jacobi_graph import jacobi_graph
+from specdec_cli.visualization.picture import Cell, Picture
+from specdec_cli.visualization.svg import to_svg
+from specdec_cli.visualization.terminal import print_picture
+
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="module")
+def graph(bundle: Bundle) -> Picture:
+    """The dependency graph of a sentence."""
+    verifier = Verifier(bundle.verifier)
+    source = [*bundle.tokenizer.encode("kalo mita resu"), bundle.verifier.config.eos]
+    (found,) = decode(verifier, NoDrafter(), [Sentence(0, source)], LoopOptions(Exact(), max_length=12))
+    assert len(found.ids) > 4
+    return jacobi_graph(verifier, bundle.tokenizer, source, found.ids)
+
+
+def test_rows_end_with_greedys_output(graph: Picture) -> None:
+    cells = [cell for cell in graph.rows[-1] if cell]
+    assert [cell.piece for cell in cells] == list(graph.target)
+    assert {cell.mark for cell in cells} == {"right"}
+    assert len(graph.rows) <= len(graph.target)
+    for row in graph.rows:
+        assert [cell.mark == "right" for cell in row if cell] == [
+            cell.piece == piece for cell, piece in zip(row, graph.target, strict=True) if cell
+        ]
+        assert all(cell.probability is not None and 0 < cell.probability <= 1 for cell in row if cell)
+
+
+def test_a_token_is_settled_when_it_stays_right(graph: Picture) -> None:
+    for place, when in enumerate(graph.settled):
+        marks = [row[place].mark for row in graph.rows if (row[place])]  # type: ignore[union-attr]
+        assert set(marks[when - 1 :]) == {"right"}
+        assert when == 1 or marks[when - 2] == "wrong"
+    # The n-th iteration settles at least the n-th token (Proposition 1 of the paper).
+    assert all(when <= place for place, when in enumerate(graph.settled, start=1))
+
+
+def test_edges_lead_to_what_was_settled_last_before(graph: Picture) -> None:
+    assert all(i < j and graph.settled[i] < graph.settled[j] for i, j in graph.edges)
+    for token, when in enumerate(graph.settled):
+        before = [earlier for earlier in graph.settled[:token] if earlier < when]
+        assert {graph.settled[i] for i, j in graph.edges if j == token} == ({max(before)} if before else set())
+
+
+ROUNDS = Picture(
+    "specdec",
+    ("\u2581a", "</s>"),
+    ("\u2581x", "<b>", "&", "</s>"),
+    (
+        (Cell("\u2581x", "accepted", 0.91), Cell("<b>", "verified", 0.4, "\u2581q"), Cell("z", "rejected"), None),
+        (Cell("\u2581x", "known"), Cell("<b>", "known"), Cell("&", "accepted", 0.8), Cell("</s>", "verified", 1.0)),
+    ),
+)
+
+
+class Cells(HTMLParser):
+    """The labels of all cells of a page, and the data in it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.labels: list[str] = []
+        self.stops: list[str] = []
+        self.data = ""
+        self._in_data = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep what a cell says."""
+        values = dict(attrs)
+        if tag == "td" and "data-row" in values:
+            self.labels.append(str(values["aria-label"]))
+            self.stops.append(str(values["tabindex"]))
+        self._in_data = tag == "script" and values.get("id") == "picture"
+
+    def handle_data(self, data: str) -> None:
+        """Keep the JSON."""
+        if self._in_data:
+            self.data += data
+
+
+@pytest.mark.parametrize("name", ["graph", "rounds"])
+def test_a_page_has_all_cells_and_the_data(name: str, graph: Picture) -> None:
+    picture = graph if name == "graph" else ROUNDS
+    page = Cells(to_html(picture))
+    cells = [cell for row in picture.rows for cell in row if cell]
+    assert json.loads(page.data) == json.loads(json.dumps(picture.to_dict()))
+    assert len(page.labels) == len(cells)
+    for label, cell in zip(page.labels, cells, strict=True):
+        assert label.startswith(f"{cell.piece}: ")
+        assert cell.probability is None or f"{cell.probability:.4f}" in label
+    assert page.stops.count("0") == 1  # one stop of the Tab key; from there by arrow keys
+    assert not re.search(r"(src|href)\s*=", to_html(picture))
+
+
+@pytest.mark.parametrize("grid", [True, False])
+def test_a_drawing_is_xml_with_an_arc_for_every_edge(grid: bool, graph: Picture) -> None:
+    for picture in (graph, ROUNDS):
+        root = ElementTree.fromstring(to_svg(picture, grid=grid))
+        names = [element.tag.rpartition("}")[2] for element in root.iter()]
+        assert names.count("path") == len(picture.edges)
+        assert names.count("rect") == sum(cell is not None for row in picture.rows for cell in row) * grid
+
+
+def test_the_terminal_shows_marks_where_there_are_no_colours(graph: Picture) -> None:
+    stream = io.StringIO()
+    print_picture(ROUNDS, Console(file=stream, width=200))
+    assert stream.getvalue().splitlines()[:3] == [
+        "specdec: 4 tokens in 2 rounds, 2.00 tokens each",
+        "   1 \u2581x✓ <b>● z✗ ",
+        "   2 \u2581x <b> &✓ </s>● ",
+    ]
+    print_picture(graph, Console(file=stream, width=200))
+    assert stream.getvalue().count(" waited for ") == len({j for _, j in graph.edges})
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["visualize", "--threads", "1", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("decoding", ["jacobi", "gs-jacobi", "input-guided", "lookup", "greedy"])
+def test_every_decoding_has_its_picture(decoding: str, bundle_folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "picture.json"
+    result = run("kalo mita", "-m", bundle_folder, "--decoding", decoding, "-o", output)
+    assert result.exit_code == 0, result.output
+    picture = json.loads(output.read_text())
+    assert picture["decoding"] == decoding
+    known = [sum(cell is not None and cell["mark"] == "known" for cell in row) for row in picture["rows"]]
+    assert known[0] == 0 and all(earlier <= later for earlier, later in pairwise(known))
+    assert bool(picture["settled"]) == (decoding == "jacobi")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["kalo", "-o", "a.txt"], "must end with one of"),
+        ([" "], "there is no text"),
+        (["kalo " * 80], "a picture holds 60"),
+        (["kalo", "--decoding", "beam"], "no rounds to show"),
+    ],
+)
+def test_what_cannot_be_shown(arguments: list[str], words: str, bundle_folder: Path) -> None:
+    result = run(*arguments, "-m", bundle_folder)
+    assert (result.exit_code, words in result.stderr) == (2, True), result.output
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_a_browser_draws_the_page(graph: Picture, tmp_path: Path) -> None:
+    page = tmp_path / "graph.html"
+    # The page itself tells what went wrong in it, and what a cell says when it has the focus.
+    probe = (
+        "<script>addEventListener('error', e => document.title = 'error ' + e.message);"
+        "addEventListener('load', () => { document.querySelector('td[tabindex=\"0\"]').focus();"
+        "document.title = 'detail ' + document.getElementById('detail').textContent; });</script>"
+    )
+    page.write_text(to_html(graph).replace("<style>", probe + "<style>", 1), encoding="utf-8")
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+    command = [str(CHROMIUM), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri()]
+    drawn = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    first = next(cell for cell in graph.rows[0] if cell)
+    title = re.search(r"<title>(.*?)</title>", drawn)
+    assert title is not None and unescape(title[1]).startswith(f"detail {first.piece}: ")
+    assert drawn.count('class="linked"') == 0  # the first token waited for none
