@@ -86,6 +86,11 @@ def _exit_codes() -> Iterator[None]:
             raise typer.Exit(0) from error
         # Typer would end without a word.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"specdec: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(InputError.exit_code) from error
     except SystemExit as error:
         # So rich ends the program where a reader has gone.
         if isinstance(error.__context__, BrokenPipeError):

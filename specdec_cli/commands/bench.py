@@ -48,7 +48,11 @@ TaskOption = Annotated[
 ]
 KeepTokensOption = Annotated[
     bool,
-    typer.Option("--keep-tokens", help="For gec: decode tokenised text as it stands.", rich_help_panel=options.OUTPUT_PANEL),
+    typer.Option(
+        "--keep-tokens",
+        help="For gec: decode text as it stands; otherwise tokens are joined first.",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
 ]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=options.OUTPUT_PANEL)
@@ -58,8 +62,9 @@ RowsOption = Annotated[
     typer.Option(
         "--row",
         metavar="DECODING[:PRESET]",
-        help="A row of the table: a decoding, or ctranslate2-greedy or ctranslate2-beam, whose preset is float32 or int8. Repeatable.",
-        show_default="all that the bundle can do",
+        help="A row: a decoding, or some with commas between, each tried in turn; its preset or rule after a colon; "
+        "ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
+        show_default="the usual ones that the bundle can do",
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]
@@ -68,7 +73,7 @@ SweepOption = Annotated[
     typer.Option(
         "--sweep",
         metavar="KEY=V1,V2,...",
-        help="Rows for several values of block-size, top-beta, tolerance, batch-size, threads or beam-size. Repeatable: a grid.",
+        help="Rows for several values of block-size, top-beta, tolerance, min-score, batch-size, threads or beam-size. Repeatable: a grid.",
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]
@@ -95,6 +100,17 @@ JsonFileOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
 ]
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=options.OUTPUT_PANEL)]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="BUNDLE",
+        help="Bundle: a folder, or the name of one.",
+        show_default="en-de, or en-gec with --task gec",
+        rich_help_panel=options.DECODING_PANEL,
+    ),
+]
 
 
 def bench(
@@ -110,7 +126,7 @@ def bench(
     profile: ProfileOption = False,
     histogram: HistogramOption = False,
     plot: PlotOption = None,
-    model: options.ModelOption = "en-de",
+    model: ModelOption = None,
     block_size: options.BlockSizeOption = None,
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
@@ -135,6 +151,7 @@ def bench(
     from specdec_cli.evaluation.rows import Row
     from specdec_cli.evaluation.scatter import check_plot, draw
 
+    model = model or ("en-gec" if task == "gec" else "en-de")
     task = task or TASKS.get(bundle_task(model), "translation")
     varied = _sweep(sweep or [])
     if json_file is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from specdec_cli.decoding.names import Task
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.evaluation.examples import Examples, read_files, read_sample, read_table
-from specdec_cli.evaluation.rewriting import read_gold, score_correction, score_simplification
+from specdec_cli.evaluation.rewriting import read_gold, read_lines_gold, score_correction, score_simplification
 from specdec_cli.evaluation.scoring import Score, score
 from specdec_cli.evaluation.summary import Scorer
 from specdec_cli.text.lines import STANDARD
@@ -26,8 +26,10 @@ def read_input(
         raise UsageError("--reference needs --input")
     if keep_tokens and task != "gec":
         raise UsageError("--keep-tokens is for --task gec, whose data sets are tokenised")
-    read = _translation(file, source, references, limit) if task == "translation" else None
-    examples, scorer = read or _rewriting(task, source or file, references, limit, keep_tokens)
+    if task == "translation":
+        examples, scorer = _translation(file, source, references, limit)
+    else:
+        examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
     if examples.blank:
         raise InputError(f"{examples.name}: no text to decode")
     return examples, scorer
@@ -51,14 +53,15 @@ def _translation(file: Path | None, source: Path | None, references: Sequence[Pa
 
 
 def _rewriting(
-    task: Task, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
 ) -> tuple[Examples, Scorer]:
-    if source is None:
+    if file is None and source is None and sys.stdin.isatty():
         raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
-    gold = read_gold(source, references, limit, keep_tokens or task != "gec")
+    kept = keep_tokens or task != "gec"
+    gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STANDARD, limit, kept)
     scores = score_correction if task == "gec" else score_simplification
 
     def scorer(texts: Sequence[str]) -> Score:
         return scores(gold, texts)
 
-    return Examples(str(source), gold.sources, None), scorer
+    return Examples(str(source or file or "stdin"), gold.sources, None), scorer

@@ -87,6 +87,8 @@ def correct(
 
     if diff + m2 + check + as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
+    if min_score is not None and decoding == "beam":
+        raise UsageError("--min-score needs scores of tokens, which --decoding beam does not have")
     started = time.perf_counter()
     lines = read_lines(files or ())
     machine = settle_machine(device, precision, threads, seed)

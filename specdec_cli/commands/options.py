@@ -134,7 +134,7 @@ MaxLengthOption = Annotated[
         metavar="N",
         min=1,
         help="Tokens emitted a sentence at most, the end of sentence included.",
-        show_default="the bundle's",
+        show_default="three times the source's",
         rich_help_panel=DECODING_PANEL,
     ),
 ]

@@ -21,7 +21,8 @@ class Tracer:
         """Show one round of every running row."""
         state = seen.state
         for row in (~state.finished).nonzero()[:, 0].tolist():
-            length, passed = int(state.lengths[row]), int(seen.accepted.bifurcation[row])
+            length = int(state.lengths[row])
+            passed = int(seen.accepted.bifurcation[row].minimum(seen.accepted.counts[row]))
             prefix = self._tokenizer.pieces(state.tokens[row, 1:length].tolist())
             drafted = seen.draft.ids[row, : int(seen.draft.counts[row])].tolist()
             verified = seen.accepted.predictions[row, : len(drafted) + 1].tolist()

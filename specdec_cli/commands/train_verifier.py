@@ -75,6 +75,8 @@ def train_verifier(
         subwords = Subwords(tokenizer or beside)
         model = Transformer(preset(plan.preset, len(subwords), **plan.model), plan.run.dropout)
     else:
+        if plan.model:
+            raise UsageError(f"--init {init} brings its own shape; [model] in the recipe has others: {', '.join(plan.model)}")
         first = load_bundle(find_bundle(init))
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)

@@ -88,6 +88,8 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding, block_size: "i
 
     if decoding == "beam":
         raise UsageError("--decoding beam: beam search has no rounds to show")
+    if decoding == "jacobi" and block_size is not None:
+        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
     source = [*bundle.tokenizer.encode(sentence), bundle.verifier.config.eos]
     graph = decoding == "jacobi"
     size = block_size if isinstance(block_size, int) else None

@@ -68,5 +68,5 @@ def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Te
         return ids == predictions[:, :-1]
     scores = logits[:, :-1]
     drafted = scores.gather(2, ids[..., None])[..., 0]
-    best = scores.topk(rule.top_beta, dim=-1).values
+    best = scores.topk(min(rule.top_beta, scores.shape[-1]), dim=-1).values
     return (drafted >= best[..., -1]) & (best[..., 0] - drafted <= rule.tolerance)

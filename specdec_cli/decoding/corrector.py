@@ -7,7 +7,7 @@ from itertools import accumulate
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
 from specdec_cli.decoding.loop import Hypothesis
-from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.subwords import Subwords
 
@@ -27,7 +27,7 @@ class Restraint:
 
     def leaves_alone(self, text: str, tokens: int) -> bool:
         """Whether `text`, which is so many `tokens`, is foreign."""
-        words = len(text.split())
+        words = count_words(text)
         return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
 
 
@@ -94,5 +94,12 @@ class Corrector:
 
 
 def _unprotected(line: str, edits: Sequence[Edit]) -> list[Edit]:
-    spans = protected_spans(line)
-    return [edit for edit in edits if not any(edit.start < end and start < edit.end for start, end in spans)]
+    spans = protected_spans(line) if edits else []
+    return [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+
+
+def _touches(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes what stands from `start` to `end`, or adds to it without a space between."""
+    longer = edit.start == edit.end == end and not edit.text[:1].isspace()
+    earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
+    return longer or earlier or (edit.start < end and start < edit.end)

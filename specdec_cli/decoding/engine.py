@@ -73,8 +73,8 @@ def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> Drafter:
         published = isinstance(settings.rule, FixedPoint)
         memory = None if published else Continuations(config.vocabulary_size, device)
         # The whole sentence at once goes on after its expected end with as many tokens as cost nothing.
-        beyond = {"jacobi": 0 if published else SHORTEST, "hybrid-jacobi": 0}.get(name)
         size = block_size or None if name == "jacobi" else block_size or SHORTEST
+        beyond = {"jacobi": 0 if published else min(size or SHORTEST, SHORTEST), "hybrid-jacobi": 0}.get(name)
         return Jacobi(size, bundle.info.length_ratio, beyond, config.padding, memory)
     return NoDrafter()
 

@@ -17,6 +17,8 @@ EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided", *JACOBI, "lo
 """What gives greedy's output, unless told to be tolerant."""
 TOLERANT: tuple[Decoding, ...] = ("specdec++", "input-guided")
 """What can accept more than the verifier's first choice."""
+CHAINABLE: tuple[Decoding, ...] = ("specdec", "input-guided", *JACOBI, "lookup")
+"""What can be a part of a chain: the drafters whose output the verifier decides alone."""
 UNTRAINED = "lookup,gs-jacobi"
 """What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
-from specdec_cli.decoding.names import DRAFTING, JACOBI, NEEDS_DRAFTER, TOLERANT, UNTRAINED, Decoding, Match, Stop, parts
-from specdec_cli.errors import UsageError
+from specdec_cli.decoding.names import CHAINABLE, DRAFTING, JACOBI, NEEDS_DRAFTER, TOLERANT, UNTRAINED, Decoding, Match, Stop, parts
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 
 Number = int | Literal["auto"] | None
@@ -56,8 +56,12 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     decoding = _automatic(bundle) if wishes.decoding == "auto" else wishes.decoding
     known = get_args(Decoding)
     for part in parts(decoding):
+        if part not in known and wishes.decoding == "auto":
+            raise ModelError(f"the bundle's decoding {part!r} is not known; known are {', '.join(known)}")
         if part not in known:
             raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
+        if part != decoding and part not in CHAINABLE:
+            raise UsageError(f"--decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
     tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
@@ -72,13 +76,17 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         raise UsageError(f"--match is for --decoding input-guided, not for {decoding}")
     if wishes.stop is not None and decoding not in JACOBI:
         raise UsageError(f"--stop is for --decoding {', '.join(JACOBI)}, not for {decoding}")
+    if wishes.preset == "exact" and (wishes.top_beta is not None or wishes.tolerance is not None):
+        raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
     if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
+    rule = _rule(decoding, tolerant, wishes, bundle)
     return Settings(
         decoding=decoding,
-        rule=_rule(decoding, tolerant, wishes, bundle),
+        rule=rule,
         block_size=_block_size(decoding, wishes.block_size, bundle),
-        watched=wishes.decoding == "auto" and bool(set(parts(decoding)) & set(DRAFTING)),
+        # What a tolerant rule lets pass depends on the draft: there it may not come and go.
+        watched=wishes.decoding == "auto" and rule == Exact() and bool(set(parts(decoding)) & set(DRAFTING)),
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,

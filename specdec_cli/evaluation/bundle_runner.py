@@ -26,17 +26,14 @@ class BundleRunner:
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
-        self._decoders: dict[Row, _Decode] = {}
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
-        engine = self._engine(row)
-        self._decoders[row] = self._decoder(engine, row)
-        return _described(row, engine.settings, self._min_score(row))
+        return _described(row, self._engine(row).settings, self._min_score(row))
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` by a row that was prepared, and time it."""
-        run = timed(self._decoders[row], lines, row.batch_size == 1)
+        """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
+        run = timed(self._decoder(self._engine(row), row), lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu))
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
@@ -77,7 +74,9 @@ class BundleRunner:
         return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
     def _min_score(self, row: Row) -> float | None:
-        """The score below which edits are held back, if any are."""
+        """The score below which edits are held back, if any are; beam search has no scores of tokens."""
+        if row.decoding == "beam":
+            return None
         return self._bundle.info.min_score if row.min_score is None else row.min_score
 
     @property
@@ -94,8 +93,8 @@ def _described(row: Row, settings: Settings, min_score: float | None) -> dict[st
         described = {"stop": row.variant or "prefix"}
     elif row.variant:
         described = {"preset": row.variant}
-    elif row.decoding == "auto":
-        described = {"chosen": settings.decoding}
+    if row.decoding == "auto":
+        described["chosen"] = settings.decoding
     if settings.block_size:
         described["block_size"] = settings.block_size
     if min_score is not None:

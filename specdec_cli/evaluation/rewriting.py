@@ -33,20 +33,27 @@ class Gold:
         return tuple(sentence.raw for sentence in self.sentences)
 
 
-def read_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """The first `limit` sentences of tokenised text, joined unless `keep_tokens`: M2, TSV, or lines and their references.
+def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
+    """The first `limit` sentences of tokenised text with their corrections, joined unless `keep_tokens`: M2, else TSV.
 
-    Raises InputError for what cannot be read or has another number of lines, UsageError for references to an M2 file.
+    Raises InputError for what cannot be read.
     """
     join: Join = as_it_stands if keep_tokens else detokenise
-    if source.suffix == ".m2":
-        if references:
-            raise UsageError(f"{source}: an M2 file has its corrections in it; --reference is for plain text")
-        annotated = tuple(islice(read_m2(source), limit))
+    if path.suffix == ".m2":
+        annotated = tuple(islice(read_m2(path), limit))
         return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
-    if source.suffix == ".tsv":
-        pairs = list(islice(read_tsv(source), limit))
-        return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
+    pairs = list(islice(read_tsv(path), limit))
+    return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
+
+
+def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
+    """The first `limit` lines of tokenised text and of its references, line by line, joined unless `keep_tokens`.
+
+    Raises InputError for another number of lines, UsageError for a source that has its corrections in it.
+    """
+    if source.suffix == ".m2":
+        raise UsageError(f"--input {source}: an M2 file has its corrections in it; give it without --input")
+    join: Join = as_it_stands if keep_tokens else detokenise
     lines = list(islice(read_text_lines(source), limit))
     texts = [tuple(islice(read_text_lines(path), limit)) for path in references]
     for path, text in zip(references, texts, strict=True):

@@ -90,7 +90,7 @@ class Row:
     @property
     def exact(self) -> bool:
         """Whether the row promises greedy's output."""
-        exact = all(part in (*EXACT, "auto") for part in parts(self.decoding))
+        exact = all(part in EXACT for part in parts(self.decoding))
         return exact and self.top_beta is None and self.tolerance is None
 
     @property

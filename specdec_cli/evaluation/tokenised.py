@@ -12,21 +12,27 @@ from specdec_cli.text.edits import Edit, Span, apply_edits, find_edits
 _PARTS = re.compile(r" (n['’]t)\b", re.IGNORECASE)  # noqa: RUF001
 _TOKEN = re.compile(
     r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"  # noqa: RUF001
-    r"|\w+(?:[-.,]\w+)*|\.\.\.|[^\w\s]",
+    r"|(?:[a-z]\.){2,}|\w+(?:[-.,]\w+)*|\.\.\.|[^\w\s]",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
 class Tokenised:
-    """The tokens of a sentence, the raw text that they stand for, and the offsets of each token in it."""
+    """The tokens of a sentence, the raw text that they stand for, and the offsets of each token in it.
+
+    Where the text was `kept`, a space ends a token, and nothing else does.
+    """
 
     tokens: tuple[str, ...]
     raw: str
     spans: tuple[Span, ...]
+    kept: bool = False
 
     def edited(self, changed: str) -> tuple[str, ...]:
         """The tokens of `changed`, another version of the raw text: those that no edit touches stay as they are."""
+        if self.kept:
+            return tuple(changed.split())
         tokens: list[str] = []
         done = 0
         for first, last, edits in self._by_tokens(find_edits(self.raw, changed)):
@@ -54,6 +60,8 @@ class Tokenised:
 
 def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
     """Join tokens as Moses does, parts of words such as n't too."""
+    if any(token.startswith("@") and token.endswith("@") and len(token) > 2 for token in tokens):
+        return as_it_stands(tokens)  # Moses reads these as marks of its own
     raw = _PARTS.sub(r"\1", str(_moses(language).detokenize(list(tokens), unescape=False)))
     spans: list[Span] = []
     place = 0
@@ -75,7 +83,7 @@ def as_it_stands(tokens: Sequence[str]) -> Tokenised:
     for token in tokens:
         spans.append((place, place + len(token)))
         place += len(token) + 1
-    return Tokenised(tuple(tokens), raw, tuple(spans))
+    return Tokenised(tuple(tokens), raw, tuple(spans), kept=True)
 
 
 def tokenise(text: str) -> list[str]:

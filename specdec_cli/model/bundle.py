@@ -28,8 +28,8 @@ class BundleInfo:
 
     `length_ratio` is that of target to source tokens, on the whole.
 
-    Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of more
-    than `max_pieces` subwords a word is taken for another language.
+    Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of four
+    words or more that takes more than `max_pieces` subwords a word is taken for another language.
     """
 
     task: str = "translate"

@@ -12,8 +12,12 @@ fi
 mkdir -p "$work"
 
 # Every 900th line is held out: it selects the state, and a corrector should leave it alone.
-[ -e "$work/held-out.tsv" ] || xzcat "$text/clean.tsv.xz" | awk 'NR % 900 == 0' > "$work/held-out.tsv"
-[ -e "$work/synthetic.tsv" ] || xzcat "$text/clean.tsv.xz" | awk 'NR % 900 != 0' | specdec corrupt -o "$work/synthetic.tsv"
+if [ ! -e "$work/clean.tsv" ]; then
+    xzcat "$text/clean.tsv.xz" | awk 'NR % 900 == 0' > "$work/held-out.tsv"
+    xzcat "$text/clean.tsv.xz" | awk 'NR % 900 != 0' > "$work/clean.partial"
+    mv "$work/clean.partial" "$work/clean.tsv"
+fi
+[ -e "$work/synthetic.tsv" ] || specdec corrupt "$work/clean.tsv" -o "$work/synthetic.tsv"
 [ -e "$work/dev.tsv" ] || specdec corrupt "$work/held-out.tsv" -o "$work/dev.tsv"
 [ -e "$work/data/prepare.json" ] ||
     specdec prepare "$work/data" "$work/synthetic.tsv" --max-characters 250 --target-language en --vocabulary-size "$vocabulary"

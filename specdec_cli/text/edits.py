@@ -71,6 +71,11 @@ def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
     return changed / max(len(_WORD.findall(source)), 1)
 
 
+def count_words(text: str) -> int:
+    """How many words there are, without punctuation; of scripts without spaces, characters."""
+    return sum(any(map(str.isalnum, word)) for word in _WORD.findall(text))
+
+
 class _Words:
     """The words of a text and where they stand; the gap before a word belongs to it, but there is none before the first."""
 

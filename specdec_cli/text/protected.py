@@ -3,9 +3,9 @@
 import re
 
 _PROTECTED = re.compile(
-    r"(?P<ticks>`+).+?(?P=ticks)"  # code in backquotes
-    r"|(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"]+"  # web addresses
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
+    r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])"  # code in backquotes, not apostrophes that were meant
+    r"|(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]}']"  # web addresses, without the stop after them
+    r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
     re.IGNORECASE,
 )
 

@@ -164,5 +164,5 @@ def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path:
 
 
 def test_what_a_task_cannot_take(folder: Path) -> None:
-    assert "needs an M2 or TSV file" in str(run("-m", folder, "--task", "gec").exception)
+    assert "no text to decode" in str(run("-m", folder, "--task", "gec", text="").exception)
     assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

@@ -107,3 +107,18 @@ def test_a_sentence_of_many_pieces_is_foreign(tokenizer: Subwords) -> None:
     assert corrected(tokenizer, foreign, table, limit).text == foreign
     assert corrected(tokenizer, ours, table, limit).text == table[ours]
     assert corrected(tokenizer, short, table, limit).text == table[short]  # too few words to tell
+
+
+def test_characters_without_spaces_are_words_too(tokenizer: Subwords) -> None:
+    foreign = "\u4eca\u5929\u5728\u5bb6"  # byte by byte: three pieces a character
+    table = {foreign: foreign.replace("\u5728", "ka")}
+    assert corrected(tokenizer, foreign, table).text != foreign
+    assert corrected(tokenizer, foreign, table, Restraint(maximum_pieces=2.5)).text == foreign
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [("see http://re.su", "see http://re.su/x"), ("ask me@di.fo", "ask me@di.fo.org"), ("run `ls` now", "run `ls`` now")],
+)
+def test_nothing_is_added_to_what_is_protected(line: str, changed: str, tokenizer: Subwords) -> None:
+    assert corrected(tokenizer, line, {line: changed}).text == line

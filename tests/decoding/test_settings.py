@@ -9,7 +9,7 @@ import pytest
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant, Unverified
 from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from tests.fakes import tiny_drafter
 
@@ -85,6 +85,8 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
         ({"decoding": "greedy", "n_best": 2}, "--n-best"),
         ({"decoding": "greedy", "match": "unique"}, "--match is for"),
         ({"decoding": "lookup", "stop": "fixed-point"}, "--stop is for"),
+        ({"decoding": "lookup,specdec++"}, "a chain is of"),
+        ({"decoding": "specdec++", "preset": "exact", "tolerance": 2.0}, "contradict"),
         ({"decoding": "beam", "block_size": 2}, "--block-size is for"),
         ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
@@ -116,8 +118,14 @@ def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Se
     assert not settled({"decoding": "auto"}, decoding="specdec").watched
     assert not settled({"decoding": "greedy"}).watched
     assert settled({"decoding": "specdec"}).watched
+    assert not settled({"decoding": "specdec"}, tolerance=1.0).watched  # its output would come and go with the drafts
 
 
 def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
     assert settled({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
     assert settled({}, decoding="gs-jacobi").rule == settled({}, decoding="gs-jacobi", stop="prefix").rule == Exact()
+
+
+def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(settled: Callable[..., Settings]) -> None:
+    with pytest.raises(ModelError, match="the bundle's decoding 'magic'"):
+        settled({"decoding": "magic"})

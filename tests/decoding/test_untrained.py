@@ -187,8 +187,8 @@ def test_what_does_not_pay_is_left_until_it_is_tried_again() -> None:
     quiet = seen.index(False)
     assert 4 < quiet < 12
     tries = [place for place, drafted in enumerate(seen) if drafted and place > quiet]
-    assert tries[0] == quiet + PROBE
-    assert all(later - earlier == PROBE + 1 for earlier, later in pairwise(tries))
+    assert tries[0] == quiet + PROBE - 1
+    assert all(later - earlier == PROBE for earlier, later in pairwise(tries))
 
 
 def test_what_pays_goes_on() -> None:

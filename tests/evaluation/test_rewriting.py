@@ -1,11 +1,12 @@
 """Rewriting tasks: what is read, and that scores are those of the scorers."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.evaluation.rewriting import read_gold, score_correction, score_simplification
+from specdec_cli.evaluation.rewriting import read_gold, read_lines_gold, score_correction, score_simplification
 
 M2 = "S He go home , ok .\nA 1 2|||R|||goes|||REQUIRED|||-NONE-|||0\n\nS I do n't .\n"
 
@@ -18,8 +19,8 @@ def m2(tmp_path: Path) -> Path:
 
 
 def test_tokenised_text_is_joined_or_kept(m2: Path) -> None:
-    assert read_gold(m2, (), None, keep_tokens=False).sources == ("He go home, ok.", "I don't.")
-    assert read_gold(m2, (), 1, keep_tokens=True).sources == ("He go home , ok .",)
+    assert read_gold(m2, None, keep_tokens=False).sources == ("He go home, ok.", "I don't.")
+    assert read_gold(m2, 1, keep_tokens=True).sources == ("He go home , ok .",)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_tokenised_text_is_joined_or_kept(m2: Path) -> None:
     ],
 )
 def test_edits_are_scored_on_tokens(m2: Path, texts: list[str], scores: tuple[float, float, float]) -> None:
-    score = score_correction(read_gold(m2, (), None, keep_tokens=False), texts)
+    score = score_correction(read_gold(m2, None, keep_tokens=False), texts)
     assert [score.values[name] for name in ("precision", "recall", "f05")] == pytest.approx(scores, abs=0.01)
     assert "gleu" not in score.values
 
@@ -47,7 +48,7 @@ TEXTS = {
 def test_references_are_whole_texts(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text)
-    gold = read_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
+    gold = read_lines_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
     perfect, unchanged = (score_correction(gold, texts).values for texts in (["he goes home very late", "yes"], gold.sources))
     assert perfect["gleu"] > unchanged["gleu"]
     assert [perfect["edit_ratio"], unchanged["edit_ratio"]] == pytest.approx([1 / 10, 0])
@@ -55,15 +56,21 @@ def test_references_are_whole_texts(tmp_path: Path) -> None:
     assert simple.values["sari"] > score_simplification(gold, gold.sources).values["sari"]
     assert "nrefs:2" in simple.signatures["bleu"]
     with pytest.raises(InputError, match=r"short: 1 lines, but .*source has 2"):
-        read_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
+        read_lines_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
 
 
 def test_a_table_has_one_reference(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("he go home\the goes home\nyes\tyes\n")
-    gold = read_gold(tmp_path / "a.tsv", (), 1, keep_tokens=False)
+    gold = read_gold(tmp_path / "a.tsv", 1, keep_tokens=False)
     assert (gold.sources, gold.references) == (("he go home",), (("he goes home",),))
 
 
 def test_m2_has_its_corrections_in_it(m2: Path) -> None:
     with pytest.raises(UsageError, match="M2 file"):
-        read_gold(m2, [m2], None, keep_tokens=False)
+        read_lines_gold(m2, [m2], None, keep_tokens=False)
+
+
+def test_a_compressed_table_is_a_table(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.tsv.gz", "wt") as stream:
+        stream.write("he go home\the goes home\n")
+    assert read_gold(tmp_path / "a.tsv.gz", None, keep_tokens=True).references == (("he goes home",),)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.evaluation.tokenised import detokenise, tokenise
+from specdec_cli.evaluation.tokenised import as_it_stands, detokenise, tokenise
 
 TEXT = "I do n't like he 's cat , ok ( really ) ."
 
@@ -39,4 +39,16 @@ def test_an_unchanged_sentence_keeps_its_tokens(tokens: list[str]) -> None:
 
 
 def test_a_tokenised_text_is_not_cut_again() -> None:
-    assert tokenise("can't well-known 3.5, U.S. it's...") == ["ca", "n't", "well-known", "3.5", ",", "U.S", ".", "it", "'s", "..."]
+    assert tokenise("can't well-known 3.5, U.S. it's...") == ["ca", "n't", "well-known", "3.5", ",", "U.S.", "it", "'s", "..."]
+
+
+def test_kept_text_is_cut_at_spaces_alone() -> None:
+    assert as_it_stands(["It", "costs", "3.4", "dollars", "in", "the", "U.S."]).edited("It costs 3.5 dollars in the U.S.")[2] == "3.5"
+
+
+def test_marks_of_other_tokenisers_do_no_harm() -> None:
+    assert detokenise(["a", "@-@", "b"]).raw == "a @-@ b"
+
+
+def test_abbreviations_stay_whole() -> None:
+    assert detokenise(["in", "the", "US"]).edited("in the U.S.") == ("in", "the", "U.S.")

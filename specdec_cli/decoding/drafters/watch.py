@@ -28,7 +28,7 @@ class Watch:
 
     def propose(self, state: State) -> Draft:
         """The drafter's draft (B, k), or an empty one."""
-        self._drafting = self._gain >= self._cost or self._idle >= PROBE
+        self._drafting = self._gain >= self._cost or self._idle >= PROBE - 1
         self._idle = 0 if self._drafting else self._idle + 1
         return self._drafter.propose(state) if self._drafting else NoDrafter().propose(state)
 
