@@ -123,8 +123,9 @@ _specdec() {
         train-drafter)
             case $previous in
                 --dev) compopt -o default; return ;;
-                -m|--model) compopt -o dirnames; return ;;
+                -m|--model|--verifier) compopt -o dirnames; return ;;
                 --data) compopt -o default; return ;;
+                --source) compopt -o default; return ;;
                 --recipe) compopt -o default; return ;;
                 --set) return ;;
                 --init) compopt -o dirnames; return ;;
@@ -132,7 +133,7 @@ _specdec() {
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--dev -m --model --data --recipe --set --init --simulate --devices --device --threads -q --quiet -h --help" ;;
+                    words="--dev -m --model --verifier --data --source --recipe --set --init --simulate --devices --device --threads -q --quiet -h --help" ;;
             esac
             ;;
         distill)

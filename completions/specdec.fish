@@ -129,8 +129,9 @@ complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -s q -l quie
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -F
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l dev -r -F -d 'Held-out text that selects the best state'
-complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -s m -l model -x -a '(__fish_complete_directories)' -d 'The bundle whose verifier it drafts for'
+complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -s m -l model -l verifier -x -a '(__fish_complete_directories)' -d 'The bundle whose verifier it drafts for'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l data -r -F -d 'TSV of sources and the verifier'\''s own greedy output'
+complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l source -r -F -d 'Text to draft for, instead of --data: the verifier decodes it first'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l recipe -r -F -d 'A recipe that ships, or a file'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l set -x -d 'Change the recipe, as in run.seed=2'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l init -x -a '(__fish_complete_directories)' -d 'Begin with this bundle'\''s drafter'

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from specdec_cli.training.batches import SentencePair
 
 
-ModelOption = Annotated[str, typer.Option("--model", "-m", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")]
+ModelOption = Annotated[str, typer.Option("--model", "-m", "--verifier", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")]
 DataOption = Annotated[
     list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
 ]
 InitOption = Annotated[
     str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's drafter; layers that it lacks are new.")
+]
+SourceOption = Annotated[
+    list[Path] | None,
+    typer.Option("--source", metavar="FILE", help="Text to draft for, instead of --data: the verifier decodes it first. Repeatable."),
 ]
 SimulateOption = Annotated[
     bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
@@ -31,6 +35,7 @@ def train_drafter(
     dev: DevOption,
     model: ModelOption,
     data: DataOption = None,
+    source: SourceOption = None,
     recipe: RecipeOption = None,
     changes: SetOption = None,
     init: InitOption = None,
@@ -42,7 +47,8 @@ def train_drafter(
 ) -> None:
     """Train a drafter on its verifier's own output; OUTPUT holds the best bundle so far.
 
-    `specdec distill BUNDLE --beam-size 1` writes that output. The best state is the one with the most tokens per
+    With --source, text in one language is enough: the verifier's greedy output for it is made first (by CTranslate2, in
+    OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
     round on the sources of --dev. Interrupted, the same command goes on.
     """
     from rich.console import Console
@@ -67,8 +73,13 @@ def train_drafter(
 
         print_simulation(Console(), bundle, held_out, machine)
         return
-    if not data:
-        raise UsageError("--data is missing: the verifier's own output, from `specdec distill BUNDLE --beam-size 1`")
+    if bool(data) == bool(source):
+        raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
+    if source:
+        from specdec_cli.commands.distill import distill
+
+        distill(Path(model), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
+    texts = data or [str(output / "outputs" / "distilled.tsv")]
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
@@ -79,7 +90,7 @@ def train_drafter(
         if first is None:
             raise UsageError(f"--init {init}: the bundle has no drafter")
         bundle.drafter.initialize_from_drafter(first)
-    outputs = load_pairs([DataSource.parse(text) for text in data], bundle.tokenizer, bundle.verifier.config.eos)
+    outputs = load_pairs([DataSource.parse(text) for text in texts], bundle.tokenizer, bundle.verifier.config.eos)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(DrafterTask(bundle, outputs, held_out, plan), plan.run, plan.optimizer, output, fabric)
     with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:
@@ -87,18 +98,18 @@ def train_drafter(
 
 
 def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[SentencePair]":
-    """The sources of the first `limit` pairs of a TSV with the verifier's greedy output for them."""
+    """The first `limit` sources of a file (TSV, or plain text) with the verifier's greedy output for them."""
     from itertools import islice
 
     from specdec_cli.decoding.engine import Engine
     from specdec_cli.decoding.loop import Sentence
     from specdec_cli.decoding.settings import Wishes, settle
-    from specdec_cli.text.parallel import read_tsv
+    from specdec_cli.distillation.sources import read_sources
     from specdec_cli.training.batches import SentencePair
 
     eos = bundle.verifier.config.eos
     engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
-    texts = [pair.source for pair in islice(read_tsv(path), limit)]
+    texts = list(islice(filter(str.strip, read_sources([path])), limit))
     sentences = [Sentence(number, [*ids, eos]) for number, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
     if not sentences:
         raise InputError(f"{path}: empty")

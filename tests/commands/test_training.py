@@ -63,6 +63,19 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
 
+def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mono.txt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "dev.txt").write_text("\n".join([*lines[:4], ""]), encoding="utf-8")
+    arguments = ["--verifier", bundle_folder, "--source", tmp_path / "mono.txt", "--dev", tmp_path / "dev.txt", "--threads", 1]
+    shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
+    result = run("train-drafter", tmp_path / "drafter", *arguments, "--device", "cpu", *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    outputs = (tmp_path / "drafter" / "outputs" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
+    assert 0 < len(outputs) <= len(lines)
+    translate = ["translate", "-m", tmp_path / "drafter", tmp_path / "dev.txt", "--max-length", 6]
+    assert run(*translate, "--decoding", "specdec").stdout == run(*translate, "--decoding", "greedy").stdout
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -80,7 +93,7 @@ def test_a_wrong_setting_is_named(changes: tuple[str, ...], words: str, text: Pa
 def test_missing_things_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
     assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
     assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr
-    assert "--data is missing" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
+    assert "give --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
     unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
     assert unknown.exit_code == 2
     assert "gad-verifier" in unknown.stderr
