@@ -14,7 +14,8 @@ from specdec_cli.text.subwords import Subwords
 
 @dataclass(frozen=True)
 class Restraint:
-    """Which edits are held back: those of a score below `minimum`, and all of a sentence that changes too much or is foreign.
+    """Which edits are held back: those of a score below `minimum`, those that lose content (digits, or more than one word),
+    and all of a sentence that changes too much or is foreign.
 
     `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
     `maximum_pieces` subwords a word is in a language that the vocabulary was not made for; None: any may be.
@@ -24,6 +25,12 @@ class Restraint:
     maximum_ratio: float = 0.6
     maximum_pieces: float | None = None
     foreign_words: int = 4
+
+    def lets_pass(self, edit: Edit) -> bool:
+        """Whether an edit is sure enough, and harmless where it is wrong."""
+        doubtful = self.minimum is not None and edit.score is not None and edit.score < self.minimum
+        same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
+        return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
     def leaves_alone(self, text: str, tokens: int) -> bool:
         """Whether `text`, which is so many `tokens`, is foreign."""
@@ -78,8 +85,7 @@ class Corrector:
             return []
         if edits and part.log_probabilities:
             edits = self._scored(edits, part)
-        least = self._restraint.minimum
-        return [edit for edit in edits if least is None or edit.score is None or edit.score >= least]
+        return [edit for edit in edits if self._restraint.lets_pass(edit)]
 
     def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
         """Edits with their log probability: that of their tokens, or of the token after what was dropped."""

@@ -122,3 +122,19 @@ def test_characters_without_spaces_are_words_too(tokenizer: Subwords) -> None:
 )
 def test_nothing_is_added_to_what_is_protected(line: str, changed: str, tokenizer: Subwords) -> None:
     assert corrected(tokenizer, line, {line: changed}).text == line
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "passes"),
+    [
+        ("it was in 1984", "it was in 1948", False),
+        ("call 555 now", "call now", False),
+        ("in 5th place", "in the 5th place", True),
+        ("one of the many ways", "one ways", False),
+        ("one of the the ways", "one of the ways", True),
+        ("he has went home", "he went home", True),
+        ("there is not any thing here", "there is not anything here", True),
+    ],
+)
+def test_no_content_is_lost(line: str, changed: str, passes: bool, tokenizer: Subwords) -> None:
+    assert corrected(tokenizer, line, {line: changed}).text == (changed if passes else line)
