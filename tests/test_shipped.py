@@ -1,8 +1,9 @@
-"""The bundle that ships: whole, exact, and able to translate."""
+"""The bundles that ship: whole, exact, and able to translate and to correct."""
 
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED, place, settle_machine, shipped_bundles
+from specdec_cli.decoding.corrector import Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.translator import Translator
@@ -11,6 +12,12 @@ from specdec_cli.evaluation.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 
 MEGABYTE = 1_000_000
+WRONG = ("I has went to the shop yestarday and buyed two apple.", "She dont like to plays football.")
+RIGHT = (
+    "The river flows through three countries.",
+    "Das ist ein Satz, der nicht ge\u00e4ndert werden soll.",
+    "  See `git pussh` at http://a.org/teh .",
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +32,7 @@ def translations(bundle: Bundle, lines: list[str], **wishes: object) -> list[tup
 
 
 def test_every_bundle_is_small_licensed_and_described() -> None:
-    assert shipped_bundles() == ["en-de"]
+    assert shipped_bundles() == ["en-de", "en-gec"]
     for name in shipped_bundles():
         files = [path for path in (SHIPPED / name).rglob("*") if path.is_file()]
         assert sum(path.stat().st_size for path in files) < 55 * MEGABYTE
@@ -53,3 +60,16 @@ def test_it_knows_german(shipped: Bundle) -> None:
     engine = Engine(shipped, settle(Wishes(batch_size=8), shipped))
     texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(sample.sources)]
     assert score(texts, sample.references).values["bleu"] > 15
+
+
+def test_it_corrects_what_is_wrong_and_leaves_the_rest() -> None:
+    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "float32", 1))
+    restraint = Restraint(bundle.info.min_score, maximum_pieces=bundle.info.max_pieces)
+    found = {}
+    for decoding in ("greedy", "input-guided"):
+        engine = Engine(bundle, settle(Wishes(decoding=decoding, batch_size=4, with_scores=True), bundle))
+        found[decoding] = list(Corrector(engine, bundle.tokenizer, restraint).correct([*WRONG, *RIGHT]))
+    texts = [correction.text for correction in found["input-guided"]]
+    assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
+    assert [c.sentences for c in found["greedy"]] == [c.sentences for c in found["input-guided"]]
+    assert 2 * sum(c.rounds for c in found["input-guided"]) < sum(c.rounds for c in found["greedy"])

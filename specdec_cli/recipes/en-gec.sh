@@ -19,14 +19,23 @@ if [ ! -e "$work/clean.tsv" ]; then
 fi
 [ -e "$work/synthetic.tsv" ] || specdec corrupt "$work/clean.tsv" -o "$work/synthetic.tsv"
 [ -e "$work/dev.tsv" ] || specdec corrupt "$work/held-out.tsv" -o "$work/dev.tsv"
+# Of every fifth line a version with fewer errors, for the last stage.
+[ -e "$work/fifth.tsv" ] || awk 'NR % 5 == 0' "$work/clean.tsv" > "$work/fifth.tsv"
+[ -e "$work/careful.tsv" ] ||
+    specdec corrupt "$work/fifth.tsv" -o "$work/careful.tsv" --seed 3 --set clean=0.25 --set errors.mean=0.075
 [ -e "$work/data/prepare.json" ] ||
     specdec prepare "$work/data" "$work/synthetic.tsv" --max-characters 250 --target-language en --vocabulary-size "$vocabulary"
+[ -e "$work/less/prepare.json" ] ||
+    specdec prepare "$work/less" "$work/careful.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model"
 [ -e "$work/chat/prepare.json" ] ||
     specdec prepare "$work/chat" "$text/pairs.eracond.tsv" --tokenizer "$work/data/tokenizer.model" --detokenize --target-language en
 
 task=(--task correct --target-language en --dev "$work/dev.tsv")
 specdec train-verifier "$work/synthetic" --init en-de --tokenizer "$work/data/tokenizer.model" --data "$work/data" \
     "${task[@]}" --recipe en-gec-verifier "${short[@]}"
-specdec train-verifier "$work/verifier" --init "$work/synthetic" --data "$work/data" --data "$work/chat*20" \
+specdec train-verifier "$work/mixed" --init "$work/synthetic" --data "$work/data" --data "$work/chat*20" \
     "${task[@]}" --recipe en-gec-finetuned "${short[@]}"
-specdec convert "$work/verifier" "$work/en-gec" --storage float16 --force --set decoding=input-guided
+specdec train-verifier "$work/verifier" --init "$work/mixed" --data "$work/less" --data "$work/chat*3" \
+    "${task[@]}" --recipe en-gec-careful "${short[@]}"
+specdec convert "$work/verifier" "$work/en-gec" --storage int8 --force --set decoding=input-guided \
+    --set max_pieces=2.4 --set min_score=-0.6
