@@ -10,9 +10,10 @@ from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.verifier import QUERIES
 
-SHORTEST = 3
-"""Tokens that a draft may always have: the verifier's pass is four rows wide at least."""
+SHORTEST = QUERIES - 1
+"""Tokens that a draft may always have: the verifier's pass is so wide even without."""
 
 
 @dataclass
