@@ -16,9 +16,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.attention import Attention
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer, Transformer
-from specdec_cli.text.subwords import BOS, UNKNOWN
 
-TOKENIZER = "tokenizer.model"
 QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
 
 _ACTIVATIONS = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU, "silu": common_spec.Activation.SWISH}
@@ -43,7 +41,7 @@ def to_ctranslate2(bundle: Bundle, output: Path, quantization: str | None = None
         specification.validate()
         specification.optimize(quantization=quantization)
         specification.save(str(folder))
-        shutil.copyfile(bundle.tokenizer.path, folder / TOKENIZER)
+        bundle.tokenizer.save(folder)
 
 
 def _unsupported(bundle: Bundle) -> list[str]:
@@ -81,17 +79,21 @@ def _specification(bundle: Bundle) -> Any:
     )
     _fill_encoder(specification.encoder, model)
     _fill_decoder(specification.decoder, model)
-    pieces = bundle.tokenizer.vocabulary()
-    specification.register_source_vocabulary(pieces)
+    tokenizer = bundle.tokenizer
+    pieces = tokenizer.vocabulary()
+    specification.register_source_vocabulary(tokenizer.source_vocabulary())
     specification.register_target_vocabulary(pieces)
-    specification.config.unk_token = pieces[UNKNOWN]
-    specification.config.bos_token = pieces[BOS]
+    specification.config.unk_token = tokenizer.unknown
+    specification.config.bos_token = pieces[config.decoder_start]
     specification.config.eos_token = pieces[config.eos]
     specification.config.decoder_start_token = pieces[config.decoder_start]
-    specification.config.add_source_eos = True
+    # Where more stands round a source than EOS, whoever runs the folder hands over all of it.
+    specification.config.add_source_eos = not tokenizer.frame.before and tokenizer.framed([]) == [config.eos]
     specification.config.layer_norm_epsilon = _epsilons(model)[0]
     # Not CTranslate2's own: whoever runs the folder can refuse a sentence before a batch of them fails.
     specification.config.add_attribute("max_positions", config.max_positions)
+    specification.config.add_attribute("source_language", bundle.info.source_language)
+    specification.config.add_attribute("target_language", bundle.info.target_language)
     return specification
 
 

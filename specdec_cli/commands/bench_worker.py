@@ -89,9 +89,10 @@ def inspect(
 
 def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
     """Padded source lengths and the most tokens that our own decoder emits for them."""
-    from specdec_cli.decoding.verifier import MULTIPLE, Verifier
+    from specdec_cli.decoding.engine import bundle_verifier
+    from specdec_cli.decoding.verifier import MULTIPLE
 
-    verifier, eos = Verifier(bundle.verifier), bundle.verifier.config.eos
+    verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
     widths = range(MULTIPLE, verifier.longest_source + 1, MULTIPLE)
     return [(width, int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1) for width in widths]
 

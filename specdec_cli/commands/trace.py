@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from specdec_cli.decoding.loop import Round
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 
 
 class Tracer:
@@ -14,7 +14,7 @@ class Tracer:
     earlier. What passes is green, the bifurcation red, what is thrown away struck through.
     """
 
-    def __init__(self, console: Console, tokenizer: Subwords) -> None:
+    def __init__(self, console: Console, tokenizer: Tokenizer) -> None:
         self._console, self._tokenizer = console, tokenizer
 
     def __call__(self, seen: Round) -> None:

@@ -107,10 +107,9 @@ def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[Sent
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.training.batches import SentencePair
 
-    eos = bundle.verifier.config.eos
     engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
     texts = list(islice(filter(str.strip, read_sources([path])), limit))
-    sentences = [Sentence(number, [*ids, eos]) for number, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
+    sentences = [Sentence(n, bundle.tokenizer.framed(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
     if not sentences:
         raise InputError(f"{path}: empty")
     fitting = [sentence for sentence in sentences if len(sentence.source) <= engine.verifier.longest_source]

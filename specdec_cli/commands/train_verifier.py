@@ -58,6 +58,7 @@ def train_verifier(
     from specdec_cli.model.transformer import Transformer
     from specdec_cli.recipe import load_recipe
     from specdec_cli.text.subwords import Subwords
+    from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.loop import Trainer, start
     from specdec_cli.training.recipe import VerifierRecipe
@@ -72,7 +73,7 @@ def train_verifier(
         beside = sources[0].path.parent / "tokenizer.model"
         if tokenizer is None and not beside.exists():
             raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
-        subwords = Subwords(tokenizer or beside)
+        subwords: Tokenizer = Subwords(tokenizer or beside)
         model = Transformer(preset(plan.preset, len(subwords), **plan.model), plan.run.dropout)
     else:
         if plan.model:

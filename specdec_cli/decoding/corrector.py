@@ -9,7 +9,7 @@ from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
 from specdec_cli.decoding.loop import Hypothesis
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.protected import protected_spans
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Corrector:
     Addresses and code in backquotes are left alone, and so is a sentence whose output found no end.
     """
 
-    def __init__(self, engine: Engine, tokenizer: Subwords, restraint: Restraint, *, split: bool = True, warn: Warn | None = None) -> None:
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, restraint: Restraint, *, split: bool = True, warn: Warn | None = None) -> None:
         self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
         self._eos = engine.verifier.model.config.eos
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn)

@@ -31,7 +31,7 @@ class Engine:
 
     def __init__(self, bundle: Bundle, settings: Settings, onlooker: Onlooker | None = None) -> None:
         self.settings = settings
-        self.verifier = Verifier(bundle.verifier)
+        self.verifier = bundle_verifier(bundle)
         self._onlooker = onlooker
         self.drafter = _drafter(bundle, settings)
 
@@ -50,6 +50,11 @@ class Engine:
             return beam_search([self.verifier], sentences, options)
         loop = LoopOptions(settings.rule, settings.batch_size, settings.max_length, settings.with_scores)
         return decode(self.verifier, self.drafter, sentences, loop, self._onlooker)
+
+
+def bundle_verifier(bundle: Bundle) -> Verifier:
+    """The bundle's model as the loop asks it."""
+    return Verifier(bundle.verifier, bundle.tokenizer.frame.forced)
 
 
 def _drafter(bundle: Bundle, settings: Settings) -> Drafter:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Hypothesis, Sentence
 from specdec_cli.text.sentences import Segments, segment
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 
 Warn = Callable[[int, str], None]
 
@@ -39,10 +39,9 @@ class DecodedLine:
 class LineDecoder:
     """Decodes windows of lines; `warn` hears of sentences that are too long for the model and had to be cut."""
 
-    def __init__(self, engine: Engine, tokenizer: Subwords, *, split: bool = True, warn: Warn | None = None) -> None:
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None) -> None:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
-        self._eos = engine.verifier.model.config.eos
-        self._limit = engine.verifier.longest_source - 1
+        self._limit = engine.verifier.longest_source - len(tokenizer.framed([]))
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
         """What became of each line, in order, each as soon as it and those before it are done."""
@@ -65,7 +64,7 @@ class LineDecoder:
     def _sentences(self, lines: Sequence[DecodedLine]) -> list[Sentence]:
         texts = [text for line in lines for text in line.segments.texts]
         encoded = self._tokenizer.encode_batch(texts) if texts else []
-        return [Sentence(number, [*ids, self._eos]) for number, ids in enumerate(encoded)]
+        return [Sentence(number, self._tokenizer.framed(ids)) for number, ids in enumerate(encoded)]
 
 
 def _in_order(line: DecodedLine) -> DecodedLine:

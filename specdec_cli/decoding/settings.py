@@ -91,7 +91,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,
         n_best=wishes.n_best,
-        max_length=wishes.max_length,
+        max_length=wishes.max_length or bundle.info.max_length or None,
         batch_size=wishes.batch_size,
         with_scores=wishes.with_scores,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Translation:
 class Translator:
     """Translates windows of lines; `warn` hears of sentences that are too long for the model and had to be cut."""
 
-    def __init__(self, engine: Engine, tokenizer: Subwords, *, split: bool = True, warn: Warn | None = None) -> None:
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None) -> None:
         self.engine, self.tokenizer = engine, tokenizer
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn)
 

@@ -25,11 +25,12 @@ class Verifier:
 
     A row's logits do not depend on the block size, the batch or the other rows: every length is a function
     of the row's own source (`source_width`), and so is the capacity of its cache. Rows of one batch must
-    share their source width.
+    share their source width. Every output begins with the token `forced`, if it is given
+    (a language token, say).
     """
 
-    def __init__(self, model: Transformer) -> None:
-        self.model = model.eval()
+    def __init__(self, model: Transformer, forced: int | None = None) -> None:
+        self.model, self.forced = model.eval(), forced
         self.device = next(model.parameters()).device
         positions = torch.arange(model.config.max_positions, device=self.device)
         dtype = next(model.parameters()).dtype
@@ -85,7 +86,12 @@ class Verifier:
         ids = torch.cat([last, draft.ids, padding], dim=1)
         mask = self.mask(positions, state.cache.capacity)
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
-        return Scores(self.model.output(states)[:, :asked], states[:, :asked])
+        logits = self.model.output(states)[:, :asked]
+        if self.forced is not None:
+            others = torch.arange(logits.shape[2], device=self.device) != self.forced
+            first = (positions[:, :1] == 0) & others
+            logits[:, 0] = logits[:, 0].masked_fill(first, torch.finfo(logits.dtype).min)
+        return Scores(logits, states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""

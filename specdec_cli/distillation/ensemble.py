@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from specdec_cli.decoding.engine import bundle_verifier
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.distillation.teacher import Search, Translation
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
@@ -21,20 +21,20 @@ class Ensemble:
         first = bundles[0]
         for other in bundles[1:]:
             if other.tokenizer.vocabulary() != first.tokenizer.vocabulary():
-                raise ModelError(f"{other.tokenizer.path}: not the vocabulary of {first.tokenizer.path}; an ensemble must share it")
+                raise ModelError("the teachers differ in vocabulary; an ensemble must share it")
         self._tokenizer, self._search, self._batch_tokens = first.tokenizer, search, batch_tokens
-        self._verifiers = [Verifier(bundle.verifier) for bundle in bundles]
+        self._verifiers = [bundle_verifier(bundle) for bundle in bundles]
         self._eos = first.verifier.config.eos
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
         """The translation of every source line with its index, as they become ready."""
         longest = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
-        for number, ids in enumerate(self._tokenizer.encode_batch(sources)):
-            if len(ids) + 1 > longest:
-                yield number, Translation("", len(ids) + 1, 0, finished=False)
+        for number, ids in enumerate(map(self._tokenizer.framed, self._tokenizer.encode_batch(sources))):
+            if len(ids) > longest:
+                yield number, Translation("", len(ids), 0, finished=False)
             else:
-                by_width[self._verifiers[0].source_width(len(ids) + 1)].append(Sentence(number, [*ids, self._eos]))
+                by_width[self._verifiers[0].source_width(len(ids))].append(Sentence(number, ids))
         for width, sentences in sorted(by_width.items()):
             yield from self._search_width(width, sentences)
 

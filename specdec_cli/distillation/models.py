@@ -7,7 +7,8 @@ from pathlib import Path
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 
-_BUNDLE_FILES = ("tokenizer.model", "verifier/config.json", "verifier/model.safetensors")
+_TOKENIZER_FILES = ("tokenizer.model", "tokenizer/config.json", "tokenizer/vocabulary.json")
+_BUNDLE_FILES = (*_TOKENIZER_FILES, "verifier/config.json", "verifier/model.safetensors")
 _CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "source.spm", "target.spm")
 
 

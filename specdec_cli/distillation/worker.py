@@ -1,21 +1,19 @@
 """The process that runs CTranslate2; torch is never imported here."""
 
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
 from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-defined]
 
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
+from specdec_cli.text.ctranslate2 import FolderText
 
 # Lines of a few tokens would make a batch of thousands, each with its beams and their caches.
 _MOST_SENTENCES = 1000
-_TOKENIZERS = (("tokenizer.model", "tokenizer.model"), ("source.spm", "target.spm"))
 
 Answer = tuple[int, str, int, int, bool]
 
@@ -28,7 +26,7 @@ class Worker:
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
         self.search, self.resources = search, resources
-        self._source, self._target = _load_tokenizers(folder)
+        self._text = FolderText(folder)
         on_cpu = resources.device == "cpu" or (resources.device == "auto" and get_cuda_device_count() == 0)
         self._workers = resources.threads if on_cpu else 1
         self._translator = Translator(
@@ -38,11 +36,10 @@ class Worker:
             inter_threads=self._workers,
             intra_threads=1 if on_cpu else 0,
         )
-        self._eos = _eos_token(folder)
 
     def translate(self, sources: Sequence[str]) -> Iterator[Answer]:
         """An answer for every source line, as batches get ready."""
-        pieces = [self._source.encode(source, out_type=str) for source in sources]
+        pieces = [self._text.encode(source) for source in sources]
         waiting: deque[tuple[list[int], Any]] = deque()
         for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):
             waiting.append((batch, self._start([pieces[i] for i in batch])))
@@ -57,6 +54,7 @@ class Worker:
     def _start(self, batch: list[list[str]]) -> Any:
         return self._translator.translate_batch(
             batch,
+            target_prefix=[self._text.target_prefix] * len(batch) if self._text.target_prefix else None,
             asynchronous=True,
             beam_size=self.search.beam_size,
             length_penalty=self.search.length_penalty,
@@ -71,8 +69,8 @@ class Worker:
         indices, results = started
         for index, result in zip(indices, results, strict=True):
             tokens = result.result().hypotheses[0]
-            finished = bool(tokens) and tokens[-1] == self._eos
-            text = self._target.decode(tokens[:-1] if finished else tokens)
+            finished = bool(tokens) and tokens[-1] == self._text.eos
+            text = self._text.decode(tokens[:-1] if finished else tokens)
             yield index, text, len(pieces[index]) + 1, max(len(tokens), 1), finished
 
 
@@ -89,22 +87,6 @@ def batches(lengths: Sequence[int], longest: int, batch_tokens: int) -> Iterator
         batch.append(index)
     if batch:
         yield batch
-
-
-def _load_tokenizers(folder: Path) -> tuple[Any, Any]:
-    for names in _TOKENIZERS:
-        if all((folder / name).exists() for name in names):
-            source, target = (sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in names)
-            return source, target
-    raise OSError("the folder has neither tokenizer.model nor source.spm and target.spm")
-
-
-def _eos_token(folder: Path) -> str:
-    try:
-        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "</s>"
-    return str(values.get("eos_token", "</s>"))
 
 
 class _Server:

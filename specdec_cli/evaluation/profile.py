@@ -10,7 +10,6 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.transformer import Transformer
 
 
 class Stopwatch:
@@ -36,8 +35,8 @@ class Stopwatch:
 class WatchedVerifier(Verifier):
     """A verifier under a stopwatch."""
 
-    def __init__(self, model: Transformer, stopwatch: Stopwatch) -> None:
-        super().__init__(model)
+    def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
+        super().__init__(verifier.model, verifier.forced)
         self._stopwatch = stopwatch
 
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
@@ -75,5 +74,5 @@ class WatchedDrafter:
 
 def watch(engine: Engine, stopwatch: Stopwatch) -> None:
     """Put verifier and drafter of `engine` under a stopwatch."""
-    engine.verifier = WatchedVerifier(engine.verifier.model, stopwatch)
+    engine.verifier = WatchedVerifier(engine.verifier, stopwatch)
     engine.drafter = WatchedDrafter(engine.drafter, stopwatch)

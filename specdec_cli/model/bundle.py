@@ -15,7 +15,8 @@ from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.model.config import TransformerConfig, config_from_dict
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.loading import load_tokenizer
+from specdec_cli.text.tokenizer import Tokenizer
 
 FORMAT = 1
 T = TypeVar("T")
@@ -26,7 +27,8 @@ Storage = Literal["float32", "float16", "int8"]
 class BundleInfo:
     """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
 
-    `length_ratio` is that of target to source tokens, on the whole.
+    `length_ratio` is that of target to source tokens, on the whole; `max_length` the most tokens of an output (0: no bound
+    but the model's).
 
     Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of four
     words or more that takes more than `max_pieces` subwords a word is taken for another language.
@@ -38,6 +40,7 @@ class BundleInfo:
     decoding: str = "auto"
     block_size: int = 0
     length_ratio: float = 1.0
+    max_length: int = 0
     presets: dict[str, tuple[int, float]] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""
@@ -51,7 +54,7 @@ class Bundle:
     """A loaded bundle: its description, tokenizer and models; `drafter` is None where it has none."""
 
     info: BundleInfo
-    tokenizer: Subwords
+    tokenizer: Tokenizer
     verifier: Transformer
     drafter: BlockDrafter | None = None
 
@@ -59,9 +62,7 @@ class Bundle:
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
     """Store `bundle` in `folder`, each file atomically; `bundle.json` comes last, so that a folder with it is whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = folder / "tokenizer.model"
-    if not (tokenizer.exists() and tokenizer.samefile(bundle.tokenizer.path)):
-        write_atomically(tokenizer, lambda partial: shutil.copyfile(bundle.tokenizer.path, partial) and None)
+    bundle.tokenizer.save(folder)
     _save_module(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
     if bundle.drafter is not None:
         _save_module(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
@@ -79,18 +80,30 @@ def read_info(folder: Path) -> BundleInfo:
         raise ModelError(f"{folder / 'bundle.json'}: a preset is a list of top-beta and tolerance, not {info.presets}") from error
 
 
-def load_bundle(folder: Path) -> Bundle:
-    """Load a bundle and check every shape. Raises ModelError that names the file and what is wrong with it."""
+def load_bundle(folder: Path, source_language: str | None = None, target_language: str | None = None) -> Bundle:
+    """Load a bundle and check every shape; a language that is given stands in place of the bundle's own.
+
+    Raises ModelError that names the file and what is wrong with it, and UsageError for a language that it does not know.
+    """
     info = read_info(folder)
-    tokenizer = Subwords(folder / "tokenizer.model")
+    info = replace(info, source_language=source_language or info.source_language, target_language=target_language or info.target_language)
+    tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
     config_file = folder / "verifier" / "config.json"
     config = _read_config(TransformerConfig, config_file)
-    if config.vocabulary_size != len(tokenizer):
-        raise ModelError(f"{tokenizer.path}: {len(tokenizer)} pieces, but {config_file} says {config.vocabulary_size}")
+    sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)
+    if sizes != rows:
+        raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {config_file} says {_both(rows)}")
+    if tokenizer.frame.start is not None:
+        config = replace(config, decoder_start=tokenizer.frame.start)
     verifier = Transformer(config)
     _load_module(verifier, folder / "verifier" / "model.safetensors")
     drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
     return Bundle(info, tokenizer, verifier.eval(), drafter)
+
+
+def _both(sizes: tuple[int, int]) -> str:
+    """Sizes of the source and the target vocabulary, in words."""
+    return str(sizes[1]) if sizes[0] == sizes[1] else f"{sizes[0]} and {sizes[1]}"
 
 
 def _save_module(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:

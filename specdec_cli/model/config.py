@@ -18,10 +18,12 @@ class TransformerConfig:
 
     `position_offset` is the row of the position table that the first token reads. Sizes are in units;
     `width` must be a multiple of `heads`, and of 16 so that arithmetic does not depend on a ragged tail.
+    A `source_vocabulary_size` of 0 says that source and target share their vocabulary.
     Raises ModelError for sizes that do not fit each other and for an unknown variant.
     """
 
     vocabulary_size: int
+    source_vocabulary_size: int = 0
     width: int = 512
     feed_forward: int = 2048
     heads: int = 8
@@ -42,11 +44,18 @@ class TransformerConfig:
     decoder_start: int = 2
 
     def __post_init__(self) -> None:
+        if self.source_vocabulary_size and self.shared_embeddings:
+            raise ModelError("a source vocabulary of its own needs embeddings of its own (shared_embeddings)")
         if self.heads < 1 or self.width % self.heads or self.width % 16 or self.feed_forward % 16:
             raise ModelError(
                 f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
                 f"and the width a multiple of {self.heads} heads"
             )
+
+    @property
+    def source_size(self) -> int:
+        """Pieces of the source vocabulary."""
+        return self.source_vocabulary_size or self.vocabulary_size
 
     @property
     def head_width(self) -> int:

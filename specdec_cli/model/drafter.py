@@ -25,7 +25,7 @@ class DrafterConfig:
     `max_block` is the largest block size K; `chain` the width of the link between neighbouring slots
     (0: slots are independent, as in the papers) and `candidates` how many tokens a slot it chooses from.
     The papers' drafter has an unshifted layout (the block is masks alone, each at the place of the token it
-    predicts), a soft copy of the source in its masks, and an encoder of its own.
+    predicts), a soft copy of the source in its masks, and an encoder of its own. `mask` is the id of a place not known yet.
     Raises ModelError for what does not go together.
     """
 
@@ -38,6 +38,7 @@ class DrafterConfig:
     layout: Literal["shifted", "unshifted"] = "shifted"
     source_copy: bool = False
     encoder: Literal["shared", "own"] = "shared"
+    mask: int = MASK
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.max_block < 1:
@@ -106,7 +107,7 @@ class BlockDrafter(nn.Module):
         if config.source_copy:
             self.copy_query = nn.Linear(width, width, bias=False)
         if config.encoder == "own":
-            self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.vocabulary_size, width), dropout)
+            self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.source_size, width), dropout)
         self.chain = Chain(width, config.chain) if config.chain else None
 
     @property
@@ -178,7 +179,7 @@ class BlockDrafter(nn.Module):
         `last` (B, M) is the last accepted token, `previous` (B, M, W) the verifier's state that predicted it
         (zeros at the start of a sentence); `shown` (B, M, k), where not negative, stands in place of masks.
         """
-        ids = torch.full_like(positions, MASK)
+        ids = torch.full_like(positions, self.config.mask)
         if self.config.offset == 0:
             ids[..., 0] = last
         if shown is not None:

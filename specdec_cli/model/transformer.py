@@ -182,7 +182,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         tokens = nn.Embedding(config.vocabulary_size, config.width)
-        source_tokens = tokens if config.shared_embeddings else nn.Embedding(config.vocabulary_size, config.width)
+        source_tokens = tokens if config.shared_embeddings else nn.Embedding(config.source_size, config.width)
         self.encoder = Encoder(config, source_tokens, dropout)
         self.embedding = Embedding(config, tokens, dropout)
         self.layers = nn.ModuleList(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))

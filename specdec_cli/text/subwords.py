@@ -1,47 +1,35 @@
 """SentencePiece subwords: text to ids and back, without loss."""
 
 import io
+import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import sentencepiece
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import write_atomically
+from specdec_cli.text.tokenizer import Frame, Tokenizer
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
 _SAMPLE = 500_000  # texts that a vocabulary is trained on, drawn from all; more take memory and change little
-_SPACE = "\u2581"  # how SentencePiece writes white space
+SPACE = "\u2581"
+"""How SentencePiece writes white space."""
+FILE = "tokenizer.model"
 
 
-@dataclass(frozen=True)
-class SpecialIds:
-    """Ids with a meaning of their own; every one of them is different from all others."""
-
-    padding: int = PADDING
-    bos: int = BOS
-    eos: int = EOS
-    mask: int = MASK
-
-
-class Subwords:
-    """A SentencePiece model: unigram, identity normalisation, byte fallback.
+class Subwords(Tokenizer):
+    """A SentencePiece model of our own training: unigram, identity normalisation, byte fallback; its ids are the model's.
 
     Raises ModelError if the file is missing or is no SentencePiece model.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._processor = sentencepiece.SentencePieceProcessor()
-        try:
-            self._processor.Load(str(path))
-        except (OSError, RuntimeError) as error:
-            raise ModelError(f"{path}: not a SentencePiece model ({error})") from error
-
-    def __len__(self) -> int:
-        return int(self._processor.GetPieceSize())
+        self._processor = load_sentencepiece(path)
+        pieces = [self._processor.IdToPiece(i) for i in range(self._processor.GetPieceSize())]
+        super().__init__(pieces, Frame(after=(EOS,)), (PADDING, BOS, EOS, MASK), MASK, pieces[UNKNOWN])
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without BOS and EOS."""
@@ -51,26 +39,33 @@ class Subwords:
         """The ids of many texts, encoded on all cores."""
         return list(self._processor.Encode(list(texts), out_type=int))
 
+    def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
+        """The same: both sides share the vocabulary."""
+        return self.encode_batch(texts)
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids`; padding, BOS, EOS and masks vanish."""
-        return str(self._processor.DecodeIds([i for i in ids if i not in (PADDING, BOS, EOS, MASK)]))
+        return str(self._processor.DecodeIds(self._visible(ids)))
 
-    def pieces(self, ids: Iterable[int]) -> list[str]:
-        """The surface of each id, for traces."""
-        return [self._processor.IdToPiece(i) for i in ids]
+    def save(self, folder: Path) -> None:
+        """Store the model as `tokenizer.model` in `folder`."""
+        stored = folder / FILE
+        if not (stored.exists() and stored.samefile(self.path)):
+            write_atomically(stored, lambda partial: shutil.copyfile(self.path, partial) and None)
 
-    def id_of(self, piece: str) -> int | None:
-        """The id of a piece; None if there is none."""
-        found = int(self._processor.PieceToId(piece))
-        return found if self._processor.IdToPiece(found) == piece else None
+    def starts_word(self, piece: str) -> bool:
+        """Whether a piece brings the white space before it."""
+        return piece.startswith(SPACE)
 
-    def word_starts(self) -> list[bool]:
-        """Which pieces begin a word, by id: those that bring the white space before it."""
-        return [piece.startswith(_SPACE) for piece in self.vocabulary()]
 
-    def vocabulary(self) -> list[str]:
-        """Every piece, by id."""
-        return [self._processor.IdToPiece(i) for i in range(len(self))]
+def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Raises ModelError if the file is missing or is no SentencePiece model."""
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        processor.Load(str(path))
+    except (OSError, RuntimeError) as error:
+        raise ModelError(f"{path}: not a SentencePiece model ({error})") from error
+    return processor
 
 
 def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, threads: int = 2) -> Subwords:

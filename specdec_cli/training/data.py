@@ -6,7 +6,7 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.parallel import Pair, read_tsv
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.training.batches import SentencePair
 
 
@@ -33,14 +33,15 @@ class DataSource:
         return cls(path, int(number))
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizer: Subwords, eos: int) -> list[SentencePair]:
+def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[SentencePair]:
     """Ids of sources and targets, each ending with EOS."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
-    targets = tokenizer.encode_batch([pair.target for pair in pairs])
-    return [SentencePair([*source, eos], [*target, eos]) for source, target in zip(sources, targets, strict=True)]
+    targets = tokenizer.encode_targets([pair.target for pair in pairs])
+    framed = zip(map(tokenizer.framed, sources), targets, strict=True)
+    return [SentencePair(source, tokenizer.framed_target(target, eos)) for source, target in framed]
 
 
-def load_pairs(data: Sequence[DataSource], tokenizer: Subwords, eos: int) -> list[SentencePair]:
+def load_pairs(data: Sequence[DataSource], tokenizer: Tokenizer, eos: int) -> list[SentencePair]:
     """All pairs of `data`, each source repeated as often as it says. Raises InputError for an empty or broken file."""
     loaded: list[SentencePair] = []
     for source in data:

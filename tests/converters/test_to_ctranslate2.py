@@ -77,12 +77,13 @@ def test_folder_is_complete(make_bundle: Callable[..., Bundle], tmp_path: Path) 
     bundle = make_bundle()
     to_ctranslate2(bundle, tmp_path / "model")
 
-    assert (tmp_path / "model" / "tokenizer.model").read_bytes() == bundle.tokenizer.path.read_bytes()
+    bundle.tokenizer.save(tmp_path / "saved")
+    assert (tmp_path / "model" / "tokenizer.model").read_bytes() == (tmp_path / "saved" / "tokenizer.model").read_bytes()
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     assert (config["decoder_start_token"], config["eos_token"], config["add_source_eos"]) == ("<s>", "</s>", True)
     assert config["max_positions"] == 64
     assert json.loads((tmp_path / "model" / "shared_vocabulary.json").read_text()) == bundle.tokenizer.vocabulary()
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert {path.name for path in tmp_path.iterdir()} == {"model", "saved"}
 
 
 def test_quantization_leaves_the_bundle_alone(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:

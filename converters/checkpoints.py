@@ -1,0 +1,57 @@
+"""Weights on disk, whoever wrote them; nothing that could run is ever loaded."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import read_json
+
+_INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
+_WHOLE = ("model.safetensors", "pytorch_model.bin")
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """All weights in a folder of transformers', in one file or in several, as float32. Raises ModelError."""
+    for name in _WHOLE:
+        if (folder / name).exists():
+            return _as_float(_read_one(folder / name))
+    for name, key in _INDEX:
+        if (folder / name).exists():
+            parts = sorted(set(read_json(folder / name, ModelError).get(key, {}).values()))
+            return {k: v for part in parts for k, v in _as_float(_read_one(folder / part)).items()}
+    raise ModelError(f"{folder}: no weights ({' or '.join(_WHOLE)})")
+
+
+def read_pickle(path: Path) -> Any:
+    """A file of torch.save's: tensors, plain values, and argparse's namespaces, nothing else.
+
+    Raises ModelError for a file that holds another class, for to load that could run somebody else's code.
+    """
+    try:
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch, pickle and zipfile raise all kinds
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"{path}: not readable as weights and plain values ({reason})") from error
+
+
+def _read_one(path: Path) -> dict[str, Tensor]:
+    if path.suffix != ".safetensors":
+        values = read_pickle(path)
+        if not isinstance(values, dict):
+            raise ModelError(f"{path}: expected weights by name")
+        return {str(name): value for name, value in values.items() if isinstance(value, Tensor)}
+    try:
+        with safe_open(path, "pt") as stream:
+            return {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: not readable as safetensors ({error})") from error
+
+
+def _as_float(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.float() if value.is_floating_point() else value for name, value in weights.items()}

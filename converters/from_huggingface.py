@@ -1,0 +1,186 @@
+"""Models of transformers' (Marian, BART, mBART, M2M-100 and NLLB) as bundles, from a local folder; transformers is not needed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from converters.checkpoints import read_weights
+from converters.huggingface_tokenizers import read_tokenizer
+from converters.layout import SUPPRESSED, build_transformer, keep_decoder_layers
+from converters.positions import fairseq_sinusoids, interleaved_frequencies
+from specdec_cli.errors import ModelError
+from specdec_cli.files import read_json
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.config import TransformerConfig
+
+ARCHITECTURES = {
+    "marian": "MarianMTModel",
+    "bart": "BartForConditionalGeneration",
+    "mbart": "MBartForConditionalGeneration",
+    "m2m_100": "M2M100ForConditionalGeneration",
+}
+"""What can be converted: `model_type` and architecture in config.json."""
+
+_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
+_LEARNED_OFFSET = 2
+# Options of transformers' generate() that change its output, and their values that change nothing.
+_NOT_CARRIED = {"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "repetition_penalty": 1.0, "min_length": 0}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted model, and what of its settings our decoding has no word for."""
+
+    bundle: Bundle
+    left_behind: tuple[str, ...] = ()
+
+
+def from_huggingface(
+    folder: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
+) -> Conversion:
+    """The model in `folder`, as `save_pretrained` writes it.
+
+    Languages are those of the model's tokens (en_XX, eng_Latn, en); `decoder_layers` keeps these of the decoder. Raises
+    ModelError naming all that is not supported, at once, and UsageError for a language that the model does not know.
+    """
+    config, generation = _settings(folder)
+    _refuse(config, folder)
+    weights = _canonical(read_weights(folder), config)
+    shape = _shape(config, generation, weights)
+    if decoder_layers is not None:
+        shape, weights = keep_decoder_layers(shape, weights, decoder_layers)
+    rows = (shape.source_size, shape.vocabulary_size)
+    tokenizer = read_tokenizer(folder, config, generation, (source_language, target_language), rows)
+    pieces = (tokenizer.source_size, len(tokenizer))
+    if tokenizer.frame.start is not None:
+        shape = replace(shape, decoder_start=tokenizer.frame.start)
+    if pieces != rows:
+        raise ModelError(f"{folder}: {pieces} pieces for source and target, but the embeddings have {rows} rows")
+    info = BundleInfo(
+        task=task or ("summarise" if _summarises(config) else "translate"),
+        source_language=tokenizer.languages[0],
+        target_language=tokenizer.languages[1],
+        max_length=_max_length(generation),
+    )
+    left = tuple(f"{name}={generation[name]}" for name, usual in _NOT_CARRIED.items() if generation.get(name) not in (None, usual))
+    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), left)
+
+
+def is_huggingface(folder: Path) -> bool:
+    """Whether `folder` looks like a model of transformers'."""
+    config = folder / "config.json"
+    return config.exists() and "model_type" in read_json(config, ModelError)
+
+
+def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """config.json, and what steers generation: generation_config.json, else the same words in config.json."""
+    config = read_json(folder / "config.json", ModelError)
+    own = folder / "generation_config.json"
+    return config, config | (read_json(own, ModelError) if own.exists() else {})
+
+
+def _refuse(config: Mapping[str, Any], folder: Path) -> None:
+    """Raises ModelError saying everything that is not supported."""
+    kind, problems = config.get("model_type"), []
+    if kind not in ARCHITECTURES:
+        problems.append(f"model_type {kind!r} (known are {', '.join(ARCHITECTURES)})")
+    if config.get("activation_function", "gelu") not in _ACTIVATIONS:
+        problems.append(f"activation_function {config['activation_function']!r} (known are {', '.join(_ACTIVATIONS)})")
+    heads = [config.get(f"{side}_attention_heads") for side in ("encoder", "decoder")]
+    sizes = [config.get(f"{side}_ffn_dim") for side in ("encoder", "decoder")]
+    for what, (encoder, decoder) in (("attention heads", heads), ("feed-forward sizes", sizes)):
+        if encoder != decoder:
+            problems.append(f"{what} that differ between encoder ({encoder}) and decoder ({decoder})")
+    for name in ("normalize_before", "add_final_layer_norm", "static_position_embeddings", "extra_pos_embeddings"):
+        usual = {"extra_pos_embeddings": 2}.get(
+            name, kind in ("mbart", "m2m_100") if name != "static_position_embeddings" else kind == "marian"
+        )
+        if kind in ("bart", "mbart") and config.get(name, usual) != usual:
+            problems.append(f"{name}={config[name]}")
+    if config.get("quantization_config"):
+        problems.append("quantised weights")
+    if problems:
+        raise ModelError(f"{folder}: not supported: {'; '.join(problems)}")
+
+
+def _canonical(weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Names without `model.`, with shared embeddings under the name of each side, and the output bias as a vector."""
+    found = {name.removeprefix("model."): value for name, value in weights.items()}
+    shared = next((found[name] for name in ("shared.weight", "lm_head.weight", "decoder.embed_tokens.weight") if name in found), None)
+    if shared is None:
+        raise ModelError("weights: no token embeddings")
+    for side in ("encoder", "decoder"):
+        found.setdefault(f"{side}.embed_tokens.weight", shared)
+    if "lm_head.weight" in found:
+        found["decoder.output_projection.weight"] = found["lm_head.weight"]
+    bias = found.get("final_logits_bias")
+    rows = found["decoder.embed_tokens.weight"].shape[0]
+    found["output_bias"] = bias.flatten() if bias is not None else found["decoder.embed_tokens.weight"].new_zeros(rows)
+    if config["model_type"] in ("marian", "m2m_100"):
+        table = _sinusoids(config)
+        found |= {"encoder.embed_positions.weight": table, "decoder.embed_positions.weight": table}
+    return found
+
+
+def _sinusoids(config: Mapping[str, Any]) -> Tensor:
+    positions, width = config["max_position_embeddings"], config["d_model"]
+    if config["model_type"] == "marian":
+        return interleaved_frequencies(positions, width)
+    return fairseq_sinusoids(positions + _LEARNED_OFFSET, width, config.get("pad_token_id", 1))
+
+
+def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]) -> TransformerConfig:
+    """The shape that the configuration and the weights tell; suppressed tokens go into the output bias."""
+    kind = config["model_type"]
+    tokens, source_tokens = weights["decoder.embed_tokens.weight"], weights["encoder.embed_tokens.weight"]
+    shared = source_tokens.shape == tokens.shape and bool((source_tokens == tokens).all())
+    output = weights.get("decoder.output_projection.weight")
+    tied = output is None or config.get("tie_word_embeddings", True) or (output.shape == tokens.shape and bool((output == tokens).all()))
+    for token in _suppressed(generation):
+        weights["output_bias"] = weights["output_bias"].clone()
+        weights["output_bias"][token] = SUPPRESSED
+    return TransformerConfig(
+        vocabulary_size=len(tokens),
+        source_vocabulary_size=0 if shared or len(source_tokens) == len(tokens) else len(source_tokens),
+        width=config["d_model"],
+        feed_forward=config["encoder_ffn_dim"],
+        heads=config["encoder_attention_heads"],
+        encoder_layers=config["encoder_layers"],
+        decoder_layers=config["decoder_layers"],
+        norm="pre" if kind in ("mbart", "m2m_100") else "post",
+        activation=_ACTIVATIONS[config.get("activation_function", "gelu")],  # type: ignore[arg-type]
+        positions="learned",
+        position_offset=0 if kind == "marian" else _LEARNED_OFFSET,
+        max_positions=config["max_position_embeddings"],
+        embedding_scale=bool(config.get("scale_embedding", False)),
+        embedding_norm=kind in ("bart", "mbart"),
+        shared_embeddings=shared,
+        tied_output=tied,
+        output_bias=bool((weights["output_bias"] != 0).any()),
+        padding=config["pad_token_id"],
+        eos=_one(config["eos_token_id"]),
+        decoder_start=_one(generation.get("decoder_start_token_id", config.get("decoder_start_token_id"))),
+    )
+
+
+def _suppressed(generation: Mapping[str, Any]) -> list[int]:
+    """Tokens that are never written: those that make up a forbidden sequence of one, and `suppress_tokens`."""
+    words = [ids[0] for ids in generation.get("bad_words_ids") or [] if len(ids) == 1]
+    return [*words, *(generation.get("suppress_tokens") or [])]
+
+
+def _max_length(generation: Mapping[str, Any]) -> int:
+    """The most tokens of an output, from transformers' length, which counts the decoder start and, if it is forced, EOS."""
+    beside = 1 if generation.get("forced_eos_token_id") is None else 2
+    return max(int(generation.get("max_length") or 0) - beside, 0)
+
+
+def _summarises(config: Mapping[str, Any]) -> bool:
+    return "summarization" in (config.get("task_specific_params") or {}) and config["model_type"] == "bart"
+
+
+def _one(value: Any) -> int:
+    return int(value[0] if isinstance(value, list) else value)

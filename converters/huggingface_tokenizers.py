@@ -1,0 +1,165 @@
+"""The tokenizers that lie beside models of transformers', as ours."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from converters.languages import M2M_100, MBART_25, MBART_50
+from specdec_cli.errors import ModelError
+from specdec_cli.files import read_json
+from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.segmenters import Segmenter, TokenizersFile, read_tokenizers_file
+from specdec_cli.text.subwords import load_sentencepiece
+
+_FILE = "tokenizer.json"
+_PIECES = "sentencepiece.bpe.model"
+_CODES = ("vocab.json", "merges.txt")
+_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+_MASK = "<mask>"
+_LANGUAGE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}|__[a-z]{2,3}__")
+
+
+def read_tokenizer(
+    folder: Path,
+    config: Mapping[str, Any],
+    generation: Mapping[str, Any],
+    languages: tuple[str, str],
+    rows: tuple[int, int],
+) -> ConvertedTokenizer:
+    """The tokenizer in `folder`, for a pair of `languages`; those that are not given ("") come from the folder's settings.
+
+    `rows` are those of the source and target embeddings: rows without a piece get a name. Raises ModelError, and UsageError
+    for a language that is needed or unknown.
+    """
+    settings = read_json(folder / "tokenizer_config.json", ModelError) if (folder / "tokenizer_config.json").exists() else {}
+    kind, source = config["model_type"], None
+    if kind == "marian":
+        own, target, source = _marian(folder)
+    else:
+        own, target = _one_vocabulary(folder, kind, rows[1])
+    target = _filled(target, rows[1])
+    if kind == "bart":
+        forced = generation.get("forced_bos_token_id")
+        own = replace(own, before=("<s>",), forced=None if forced is None else target[forced])
+    elif kind != "marian":
+        own = _multilingual(own, target, config, settings | {"decoder_start": generation.get("decoder_start_token_id")})
+    pair = _pair(languages, own, target, generation, settings)
+    segmenter = _segmenter(own, folder, pair, target)
+    return ConvertedTokenizer(own, segmenter, target, None if source is None else _filled(source, rows[0]), *pair, folder)
+
+
+def _marian(folder: Path) -> tuple[TokenizerConfig, list[str], list[str] | None]:
+    """SentencePiece models for both sides, and one vocabulary, or one for each side."""
+    source, own_target = _by_id(folder / "vocab.json"), folder / "target_vocab.json"
+    languages = {piece[2:-2]: piece for piece in source if piece.startswith(">>") and piece.endswith("<<")}
+    config = TokenizerConfig(
+        kind="sentencepiece",
+        files=("source.spm", "target.spm"),
+        unknown="<unk>",
+        mask="<pad>",
+        before=(TARGET,) if languages else (),
+        after=("</s>",),
+        hidden=("</s>", "<unk>", "<pad>"),
+        languages=languages,
+    )
+    return (config, _by_id(own_target), source) if own_target.exists() else (config, source, None)
+
+
+def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig, list[str]]:
+    """Whatever there is of tokenizer.json, byte-level BPE in two files, or a SentencePiece model."""
+    config = TokenizerConfig(kind="tokenizers", files=(_FILE,), unknown="<unk>", mask=_MASK, after=("</s>",), hidden=(*_SPECIAL, _MASK))
+    if (folder / _FILE).exists():
+        pieces = _pieces_of(read_tokenizers_file(folder / _FILE))
+    elif kind == "bart" and all((folder / name).exists() for name in _CODES):
+        pieces = _pieces_of(_byte_level_bpe(folder))
+    elif (folder / _PIECES).exists():
+        config = replace(config, kind="sentencepiece", files=(_PIECES,))
+        if (folder / "vocab.json").exists():  # M2M-100's; its languages come after it
+            pieces = [*_by_id(folder / "vocab.json"), *(f"__{code}__" for code in M2M_100)]
+        else:
+            pieces = _fairseq_pieces(folder, rows)
+    else:
+        raise ModelError(f"{folder}: no tokenizer ({_FILE}, {_PIECES}, or {' with '.join(_CODES)})")
+    # Without a mask of its own, padding stands for what is not known yet.
+    return config if _MASK in pieces else replace(config, mask="<pad>"), pieces
+
+
+def _fairseq_pieces(folder: Path, rows: int) -> list[str]:
+    """A SentencePiece model's pieces after fairseq's own four, before the languages and the mask."""
+    processor = load_sentencepiece(folder / _PIECES)
+    pieces = [*_SPECIAL, *(processor.IdToPiece(i) for i in range(3, processor.GetPieceSize()))]
+    listed: list[str] = []
+    for name, key in (("special_tokens_map.json", "additional_special_tokens"), ("tokenizer_config.json", "extra_special_tokens")):
+        if not listed and (folder / name).exists():
+            found = read_json(folder / name, ModelError).get(key) or []
+            listed = [piece if isinstance(piece, str) else piece.get("content", "") for piece in found]
+    known = MBART_50 if rows >= len(pieces) + len(MBART_50) else MBART_25
+    return [*pieces, *([piece for piece in listed if _LANGUAGE.fullmatch(piece)] or known), _MASK]
+
+
+def _multilingual(
+    own: TokenizerConfig, vocabulary: Sequence[str], config: Mapping[str, Any], settings: Mapping[str, Any]
+) -> TokenizerConfig:
+    """Where the language tokens stand: before a source and a target, or (the first mBART, NLLB's old way) after the source."""
+    languages = {piece.strip("_"): piece for piece in vocabulary if _LANGUAGE.fullmatch(piece)}
+    own = replace(own, languages=languages, hidden=(*own.hidden, *languages.values()))
+    if config["model_type"] == "mbart" and settings["decoder_start"] != config["eos_token_id"]:
+        return replace(own, after=("</s>", SOURCE), start=TARGET)
+    if settings.get("legacy_behaviour"):
+        return replace(own, after=("</s>", SOURCE), forced=TARGET)
+    return replace(own, before=(SOURCE,), forced=TARGET)
+
+
+def _pair(
+    languages: tuple[str, str], own: TokenizerConfig, vocabulary: Sequence[str], generation: Mapping[str, Any], settings: Mapping[str, Any]
+) -> tuple[str, str]:
+    """The languages that are asked for, else those that the settings name."""
+    source = languages[0] or str(settings.get("src_lang") or settings.get("source_lang") or "")
+    target = languages[1] or str(settings.get("tgt_lang") or settings.get("target_lang") or "")
+    names = {piece: name for name, piece in own.languages.items()}
+    for token in (generation.get("forced_bos_token_id"), generation.get("decoder_start_token_id")):
+        if not target and isinstance(token, int) and token < len(vocabulary):
+            target = names.get(vocabulary[token], "")
+    return source, target
+
+
+def _segmenter(own: TokenizerConfig, folder: Path, pair: tuple[str, str], vocabulary: Sequence[str]) -> Segmenter:
+    if own.kind == "tokenizers" and not (folder / _FILE).exists():
+        return TokenizersFile(_byte_level_bpe(folder), _FILE)
+    return make_segmenter(own, folder, *pair, vocabulary)
+
+
+def _byte_level_bpe(folder: Path) -> tokenizers.Tokenizer:
+    """GPT-2's and BART's two files as one tokenizer. Raises ModelError."""
+    try:
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(*(str(folder / name) for name in _CODES)))
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(f"{folder}: not byte-level BPE ({error})") from error
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    return tokenizer
+
+
+def _pieces_of(tokenizer: tokenizers.Tokenizer) -> list[str]:
+    return _in_order(tokenizer.get_vocab(with_added_tokens=True))
+
+
+def _by_id(path: Path) -> list[str]:
+    return _in_order(read_json(path, ModelError))
+
+
+def _in_order(ids: Mapping[str, int]) -> list[str]:
+    pieces = {number: piece for piece, number in ids.items()}
+    return [pieces.get(number, _unused(number)) for number in range(max(pieces) + 1)]
+
+
+def _filled(pieces: Sequence[str], rows: int) -> list[str]:
+    return [*pieces, *(_unused(number) for number in range(len(pieces), rows))]
+
+
+def _unused(number: int) -> str:
+    return f"<unused {number}>"

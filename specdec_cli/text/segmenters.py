@@ -1,0 +1,175 @@
+"""How other toolkits cut text into pieces and put them together again, one class a way."""
+
+import importlib
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import tokenizers
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import write_atomically
+from specdec_cli.text.subwords import SPACE, load_sentencepiece
+
+_WORD_END = "</w>"
+_CONTINUED = "@@"
+_UNKNOWN = "\u0000"
+_BYTE_SPACE = "\u0120"
+
+
+class Segmenter(Protocol):
+    """Text to pieces, as the source side has them, and pieces of the target side to text."""
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a source."""
+
+    def split_target(self, text: str) -> list[str]:
+        """The pieces of a target."""
+
+    def join(self, pieces: Sequence[str]) -> str:
+        """The text of a target's pieces."""
+
+    def starts_word(self, piece: str) -> bool:
+        """Whether a piece begins a word, as far as it alone can tell."""
+
+    def save(self, folder: Path) -> None:
+        """Store the files it is made from."""
+
+
+class SentencePieces:
+    """SentencePiece models, one for the source and one for the target (or one for both)."""
+
+    def __init__(self, folder: Path, source: str, target: str) -> None:
+        self._files = [folder / name for name in dict.fromkeys((source, target))]
+        self._source = load_sentencepiece(folder / source)
+        self._target = load_sentencepiece(folder / target)
+
+    def split(self, text: str) -> list[str]:
+        return list(self._source.EncodeAsPieces(text))
+
+    def split_target(self, text: str) -> list[str]:
+        return list(self._target.EncodeAsPieces(text))
+
+    def join(self, pieces: Sequence[str]) -> str:
+        return str(self._target.DecodePieces(list(pieces)))
+
+    def starts_word(self, piece: str) -> bool:
+        return piece.startswith(SPACE)
+
+    def save(self, folder: Path) -> None:
+        _copy_files(self._files, folder)
+
+
+class TokenizersFile:
+    """A `tokenizer.json` of the tokenizers library: byte-level BPE, and SentencePiece's models in another coat."""
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer, name: str) -> None:
+        self._tokenizer, self._name = tokenizer, name
+
+    def split(self, text: str) -> list[str]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False).tokens)
+
+    def split_target(self, text: str) -> list[str]:
+        return self.split(text)
+
+    def join(self, pieces: Sequence[str]) -> str:
+        decoder: Any = self._tokenizer.decoder
+        return str(decoder.decode(list(pieces))) if decoder is not None else "".join(pieces)
+
+    def starts_word(self, piece: str) -> bool:
+        return piece.startswith((SPACE, _BYTE_SPACE))
+
+    def save(self, folder: Path) -> None:
+        write_atomically(folder / self._name, lambda partial: self._tokenizer.save(str(partial)))
+
+
+class MosesBpe:
+    """Moses tokens (sacremoses) cut by BPE codes, as fairseq's WMT models have it; `@@` ends a piece that goes on.
+
+    Normalisation and tokenization as fairseq's `--tokenizer moses --bpe fastbpe` (or `subword_nmt`) with its defaults.
+    """
+
+    def __init__(self, folder: Path, codes: str, source_language: str, target_language: str, alphabet: Iterable[str]) -> None:
+        sacremoses: Any = importlib.import_module("sacremoses")  # only here, for it takes a while
+
+        self._file = folder / codes
+        self._bpe = _bpe(_read_codes(folder / codes), alphabet)
+        self._tokenize: dict[bool, Callable[[str], list[str]]] = {
+            of_target: partial(_moses_tokens, sacremoses.MosesTokenizer(lang=language))
+            for of_target, language in ((False, source_language), (True, target_language))
+        }
+        self._detokenize = sacremoses.MosesDetokenizer(lang=target_language).detokenize
+
+    def split(self, text: str) -> list[str]:
+        return self._pieces(self._tokenize[False](text))
+
+    def split_target(self, text: str) -> list[str]:
+        return self._pieces(self._tokenize[True](text))
+
+    def join(self, pieces: Sequence[str]) -> str:
+        words = " ".join(pieces).replace(f"{_CONTINUED} ", "").removesuffix(_CONTINUED)
+        return str(self._detokenize(words.split(" "))) if words else ""
+
+    def starts_word(self, piece: str) -> bool:  # noqa: ARG002  the piece before it tells
+        return True
+
+    def save(self, folder: Path) -> None:
+        _copy_files([self._file], folder)
+
+    def _pieces(self, words: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        bpe: Any = self._bpe
+        for word in words:
+            tokens = bpe.tokenize(word)
+            found += [t.value.removesuffix(_WORD_END) if t.value.endswith(_WORD_END) else t.value + _CONTINUED for t in tokens]
+        return found
+
+
+def _moses_tokens(tokenizer: Any, text: str) -> list[str]:
+    return list(tokenizer.tokenize(text, aggressive_dash_splits=True, escape=True))
+
+
+def _read_codes(path: Path) -> list[tuple[str, str]]:
+    """The merges of a file of BPE codes: two symbols a line, best first (subword-nmt's, or fastBPE's with a count).
+
+    Raises ModelError naming the line that is neither.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: not readable as BPE codes ({error})") from error
+    merges = []
+    for number, line in enumerate(lines, start=1):
+        parts = line.split()
+        if line.startswith("#version") or not parts:
+            continue
+        if len(parts) not in (2, 3):
+            raise ModelError(f"{path}, line {number}: expected two symbols, found {line!r}")
+        merges.append((parts[0], parts[1]))
+    return merges
+
+
+def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenizers.models.BPE:
+    symbols = {_UNKNOWN: None}  # a dictionary for its order
+    symbols |= dict.fromkeys(character + end for character in alphabet for end in ("", _WORD_END))
+    for first, second in merges:
+        symbols |= dict.fromkeys((first, second, first + second))
+    vocabulary = {symbol: number for number, symbol in enumerate(symbols)}
+    return tokenizers.models.BPE(vocabulary, list(merges), unk_token=_UNKNOWN, end_of_word_suffix=_WORD_END)
+
+
+def read_tokenizers_file(path: Path) -> tokenizers.Tokenizer:
+    """A `tokenizer.json`. Raises ModelError."""
+    try:
+        return tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(f"{path}: not readable by the tokenizers library ({error})") from error
+
+
+def _copy_files(files: Sequence[Path], folder: Path) -> None:
+    for path in files:
+        stored = folder / path.name
+        if not (stored.exists() and stored.samefile(path)):
+            write_atomically(stored, partial(shutil.copyfile, path))

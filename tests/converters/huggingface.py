@@ -1,0 +1,240 @@
+"""Small models of each architecture of transformers', trained for some seconds and saved as users have them."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+import tokenizers
+import torch
+import transformers
+
+from converters.languages import MBART_25, MBART_50
+from tests.conftest import make_lines
+
+SHAPE: dict[str, Any] = {
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+    "max_position_embeddings": 256,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+    "activation_dropout": 0.0,
+    "init_std": 0.15,
+}
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
+_PIECES = 60
+
+
+@dataclass
+class Made:
+    """A saved model: the model itself, transformers' ids of a text, our languages for it, and what generate() must be told."""
+
+    folder: Path
+    model: Any
+    encode: Callable[[str], list[int]]
+    languages: tuple[str, str] = ("", "")
+    generation: dict[str, Any] = field(default_factory=dict)
+
+
+def train(model: Any, first: Sequence[int] = (), before: Sequence[int] = (), after: Sequence[int] = (), steps: int = 150) -> None:
+    """Teach `model` to copy: short sources of random ids, framed as it expects them; each target begins with `first`."""
+    torch.manual_seed(0)
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    eos, rows = model.config.eos_token_id, 16
+    for _ in range(steps):
+        text = torch.randint(4, _PIECES - 1, (rows, int(torch.randint(1, 8, ()))))
+        source = torch.cat([_column(rows, before), text, _column(rows, after)], dim=1)
+        target = torch.cat([_column(rows, first), text, _column(rows, [eos])], dim=1)
+        shifted = torch.cat([_column(rows, [model.config.decoder_start_token_id]), target[:, :-1]], dim=1)
+        loss = model(input_ids=source, decoder_input_ids=shifted, labels=target).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+
+
+def _column(rows: int, ids: Sequence[int]) -> torch.Tensor:
+    return torch.tensor([list(ids)] * rows, dtype=torch.long).view(rows, len(ids))
+
+
+def write_pieces(path: Path, seed: int = 0) -> list[str]:
+    """Train a SentencePiece model of 60 pieces into `path`; its pieces but the first three, which are special."""
+    partial = path.with_suffix("")
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(make_lines(300, seed)), model_prefix=str(partial), vocab_size=_PIECES, character_coverage=1.0, minloglevel=2
+    )
+    partial.with_name(f"{partial.name}.model").rename(path)
+    partial.with_name(f"{partial.name}.vocab").unlink()
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return [processor.IdToPiece(i) for i in range(3, _PIECES)]
+
+
+def marian(folder: Path, two_vocabularies: bool = False) -> Made:
+    """OPUS-MT: two SentencePiece models, one vocabulary or two, padding starts the decoder and is never written."""
+    pieces = [write_pieces(folder / name, seed) for seed, name in enumerate(("source.spm", "target.spm"))]
+    joint = list(dict.fromkeys([*pieces[0], *pieces[1]]))
+    tables = [["</s>", "<unk>", *table, "<pad>"] for table in (pieces if two_vocabularies else [joint])]
+    size = max(map(len, tables))
+    tables = [[*table[:-1], *(f"filler{i}" for i in range(size - len(table))), "<pad>"] for table in tables]
+    for table, name in zip(tables, ("vocab.json", "target_vocab.json"), strict=False):
+        (folder / name).write_text(json.dumps({piece: i for i, piece in enumerate(table)}))
+    _settings(folder, {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "de", "separate_vocabs": two_vocabularies})
+    config = transformers.MarianConfig(
+        vocab_size=size,
+        decoder_vocab_size=size,
+        pad_token_id=size - 1,
+        decoder_start_token_id=size - 1,
+        eos_token_id=0,
+        forced_eos_token_id=0,
+        activation_function="swish",
+        scale_embedding=True,
+        static_position_embeddings=True,
+        share_encoder_decoder_embeddings=not two_vocabularies,
+        tie_word_embeddings=not two_vocabularies,
+        **SHAPE,
+    )
+    model = transformers.MarianMTModel(config)
+    train(model, after=[0])
+    with torch.no_grad():
+        model.final_logits_bias.normal_(std=0.1)
+    model.generation_config.bad_words_ids = [[size - 1]]
+    model.save_pretrained(folder)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    return Made(folder, model, lambda text: list(tokenizer(text).input_ids), ("en", "de"))
+
+
+def bart(folder: Path) -> Made:
+    """BART: byte-level BPE in two files, a forced first token."""
+    trained = tokenizers.ByteLevelBPETokenizer()
+    trained.train_from_iterator(make_lines(300), vocab_size=300, special_tokens=[*SPECIAL, "<mask>"], show_progress=False)
+    trained.save_model(str(folder))
+    config = transformers.BartConfig(
+        vocab_size=trained.get_vocab_size(),
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        decoder_start_token_id=2,
+        forced_bos_token_id=0,
+        forced_eos_token_id=2,
+        activation_function="gelu",
+        **SHAPE,
+    )
+    model = transformers.BartForConditionalGeneration(config)
+    train(model, first=[0], before=[0], after=[2])
+    model.save_pretrained(folder)
+    tokenizer = transformers.BartTokenizer.from_pretrained(folder)
+    return Made(folder, model, lambda text: list(tokenizer(text).input_ids))
+
+
+def mbart(folder: Path) -> Made:
+    """The first mBART: the source's language after it, the target's starts the decoder; languages are not listed."""
+    pieces = write_pieces(folder / "sentencepiece.bpe.model")
+    vocabulary = [*SPECIAL, *pieces, *MBART_25, "<mask>"]
+    source, target = (vocabulary.index(name) for name in ("en_XX", "ro_RO"))
+    model = transformers.MBartForConditionalGeneration(_mbart_config(len(vocabulary), target))
+    train(model, after=[2, source])
+    model.save_pretrained(folder)
+    encode = _sentencepieces(folder, vocabulary)
+    return Made(folder, model, lambda text: [*encode(text), 2, source], ("en_XX", "ro_RO"))
+
+
+def mbart_50(folder: Path) -> Made:
+    """mBART-50: both languages before their texts."""
+    pieces = write_pieces(folder / "sentencepiece.bpe.model")
+    vocabulary = [*SPECIAL, *pieces, *MBART_50, "<mask>"]
+    source, target = (vocabulary.index(name) for name in ("en_XX", "de_DE"))
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": MBART_50}))
+    model = transformers.MBartForConditionalGeneration(_mbart_config(len(vocabulary), 2))
+    train(model, first=[target], before=[source], after=[2])
+    model.save_pretrained(folder)
+    encode = _sentencepieces(folder, vocabulary)
+    return Made(folder, model, lambda text: [source, *encode(text), 2], ("en_XX", "de_DE"), {"forced_bos_token_id": target})
+
+
+def m2m_100(folder: Path) -> Made:
+    """M2M-100: SentencePiece with a vocabulary of its own order, which its languages follow."""
+    pieces = write_pieces(folder / "sentencepiece.bpe.model")
+    (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate([*SPECIAL, *reversed(pieces)])}))
+    tokenizer = transformers.M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "sentencepiece.bpe.model"), src_lang="en")
+    size = len(SPECIAL) + len(pieces) + 100 + 8
+    model = transformers.M2M100ForConditionalGeneration(_m2m_100_config(size))
+    target = tokenizer.get_lang_id("fr")
+    train(model, first=[target], before=[tokenizer.get_lang_id("en")], after=[2])
+    model.save_pretrained(folder)
+    return Made(folder, model, lambda text: list(tokenizer(text).input_ids), ("en", "fr"), {"forced_bos_token_id": target})
+
+
+def nllb(folder: Path) -> Made:
+    """NLLB: M2M-100's network, a tokenizer.json, languages with their scripts."""
+    names = ["eng_Latn", "deu_Latn", "zho_Hans"]
+    trained = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    trained.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    trained.decoder = tokenizers.decoders.Metaspace()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=90, special_tokens=SPECIAL, show_progress=False)
+    trained.train_from_iterator(make_lines(300), trainer)
+    trained.add_special_tokens([*names, "<mask>"])
+    trained.save(str(folder / "tokenizer.json"))
+    _settings(folder, {"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn", "extra_special_tokens": names})
+    source, target = trained.token_to_id("eng_Latn"), trained.token_to_id("deu_Latn")
+    model = transformers.M2M100ForConditionalGeneration(_m2m_100_config(trained.get_vocab_size() + 2))
+    train(model, first=[target], before=[source], after=[2])
+    model.save_pretrained(folder, max_shard_size="100KB")
+    encode = trained.encode
+    return Made(folder, model, lambda text: [source, *encode(text).ids, 2], ("eng_Latn", "deu"), {"forced_bos_token_id": target})
+
+
+MAKERS: dict[str, Callable[[Path], Made]] = {
+    "Marian": marian,
+    "Marian, two vocabularies": lambda folder: marian(folder, two_vocabularies=True),
+    "BART": bart,
+    "mBART": mbart,
+    "mBART-50": mbart_50,
+    "M2M-100": m2m_100,
+    "NLLB": nllb,
+}
+
+
+def _settings(folder: Path, values: dict[str, Any]) -> None:
+    (folder / "tokenizer_config.json").write_text(json.dumps(values))
+
+
+def _sentencepieces(folder: Path, vocabulary: Sequence[str]) -> Callable[[str], list[int]]:
+    """fairseq's ids: those of the vocabulary, <unk> for what it lacks."""
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.bpe.model"))
+    ids = {piece: i for i, piece in enumerate(vocabulary)}
+    return lambda text: [ids.get(piece, 3) for piece in processor.EncodeAsPieces(text)]
+
+
+def _mbart_config(size: int, decoder_start: int) -> Any:
+    return transformers.MBartConfig(
+        vocab_size=size,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        decoder_start_token_id=decoder_start,
+        forced_eos_token_id=2,
+        activation_function="gelu",
+        scale_embedding=True,
+        **SHAPE,
+    )
+
+
+def _m2m_100_config(size: int) -> Any:
+    return transformers.M2M100Config(
+        vocab_size=size,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        decoder_start_token_id=2,
+        activation_function="relu",
+        scale_embedding=True,
+        **SHAPE,
+    )
