@@ -181,10 +181,12 @@ _specdec() {
                 -m|--model) compopt -o dirnames; return ;;
                 --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
+                --file) compopt -o default; return ;;
+                --limit) return ;;
                 -o|--output) compopt -o default; return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
-                *) words="-m --model --decoding --block-size -o --output --device --threads --offline -h --help" ;;
+                *) words="-m --model --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
             esac
             ;;
         models)

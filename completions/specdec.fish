@@ -177,6 +177,8 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -s h -l help -d 'Sh
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s m -l model -x -a '(__fish_complete_directories)' -d 'Bundle: a folder, or the name of one'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l decoding -x -a 'greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup' -d 'jacobi shows what could be known when'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l block-size -x -a 'auto' -d 'Tokens that are drafted a round, at most'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l file -r -F -d 'A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l limit -x -d 'Only the first N lines of --file'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s o -l output -r -F -d 'Write .html, .svg, .json instead of coloured text'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l device -x -a 'auto cpu cuda' -d 'Where to compute'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l threads -x -d 'Threads to compute with'

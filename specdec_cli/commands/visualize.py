@@ -1,8 +1,10 @@
-"""`specdec visualize`: the decoding dependency graph of a sentence, or the rounds of a decoding."""
+"""`specdec visualize`: the decoding dependency graph of a sentence or of a corpus, or the rounds of a decoding."""
 
-import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import typer
 
@@ -11,12 +13,29 @@ from specdec_cli.decoding.names import Decoding
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from specdec_cli.decoding.loop import Hypothesis
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.visualization.corpus import Corpus
     from specdec_cli.visualization.picture import Picture
 
 LONGEST = 60
 SUFFIXES = (".html", ".svg", ".json")
-SentenceArgument = Annotated[str, typer.Argument(metavar="SENTENCE", help="The sentence to decode.", show_default=False)]
+SentenceArgument = Annotated[str | None, typer.Argument(metavar="SENTENCE", help="The sentence to decode.", show_default=False)]
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        help="A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target; - is stdin.",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=options.OUTPUT_PANEL),
+]
 ShownOption = Annotated[
     Decoding,
     typer.Option(
@@ -38,11 +57,20 @@ OutputOption = Annotated[
 ]
 
 
+class _Shown(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+Shown = TypeVar("Shown", bound=_Shown)
+
+
 def visualize(
-    sentence: SentenceArgument,
+    sentence: SentenceArgument = None,
     model: options.ModelOption = "en-de",
     decoding: ShownOption = "jacobi",
     block_size: options.BlockSizeOption = None,
+    file: FileOption = None,
+    limit: LimitOption = None,
     output: OutputOption = None,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,
@@ -52,45 +80,101 @@ def visualize(
 
     With jacobi, the whole sentence is predicted again and again until nothing changes (the decoding dependency graph).
     With specdec, input-guided and others that draft: what each round drafted, and what was accepted of it.
+
+    With --file, a corpus: how many tokens become right in each iteration of jacobi, by position, and by word start or
+    inside a word.
     """
-    from rich.console import Console
-
     from specdec_cli.commands.loading import open_bundle, settle_machine
-    from specdec_cli.files import write_atomically
-    from specdec_cli.visualization.html import to_html
-    from specdec_cli.visualization.svg import to_svg
-    from specdec_cli.visualization.terminal import print_picture
 
+    _check(sentence, file, limit, decoding, block_size, output)
+    machine = settle_machine(device, "float32", threads)
+    bundle = open_bundle(model, machine)
+    if file is not None:
+        from specdec_cli.visualization.corpus_html import to_corpus_html
+        from specdec_cli.visualization.corpus_svg import to_corpus_svg
+        from specdec_cli.visualization.corpus_tables import print_corpus
+
+        _show(_corpus(bundle, file, limit, machine.device), output, to_corpus_html, to_corpus_svg, print_corpus)
+    elif sentence is not None:
+        from specdec_cli.visualization.html import to_html
+        from specdec_cli.visualization.svg import to_svg
+        from specdec_cli.visualization.terminal import print_picture
+
+        picture = _picture(bundle, sentence.strip(), decoding, options.number_or_auto(block_size))
+        _show(picture, output, to_html, to_svg, print_picture)
+
+
+def _check(
+    sentence: str | None, file: Path | None, limit: int | None, decoding: Decoding, block_size: str | None, output: Path | None
+) -> None:
+    """Raises UsageError for what contradicts itself, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--output {output}: the name must end with one of {', '.join(SUFFIXES)}")
-    if not sentence.strip():
+    if (sentence is None) == (file is None):
+        raise UsageError("give either a SENTENCE or --file FILE")
+    if sentence is not None and not sentence.strip():
         raise UsageError("SENTENCE: there is no text in it")
-    bundle = open_bundle(model, settle_machine(device, "float32", threads))
-    picture = _picture(bundle, sentence.strip(), decoding, options.number_or_auto(block_size))
+    if limit is not None and file is None:
+        raise UsageError("--limit is for --file")
+    if file is not None and decoding != "jacobi":
+        raise UsageError(f"--file is for --decoding jacobi, not for {decoding}")
+    if decoding == "beam":
+        raise UsageError("--decoding beam: beam search has no rounds to show")
+    if decoding == "jacobi" and block_size is not None:
+        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
+
+
+def _show(
+    shown: Shown,
+    output: Path | None,
+    to_html: Callable[[Shown], str],
+    to_svg: Callable[[Shown], str],
+    print_it: "Callable[[Shown, Console], None]",
+) -> None:
+    """In the format that the name of `output` asks for; on the terminal without one."""
+    from rich.console import Console
+
+    from specdec_cli.files import write_atomically, write_json
+
     if output is None:
-        print_picture(picture, Console())
-        return
-    kind = output.suffix.lower()
-    if kind == ".json":
-        text = json.dumps(picture.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        print_it(shown, Console())
+    elif output.suffix.lower() == ".json":
+        write_json(output, shown.to_dict())
     else:
-        text = to_html(picture) if kind == ".html" else to_svg(picture)
-    write_atomically(output, lambda partial: partial.write_text(text, encoding="utf-8") and None)
+        text = to_html(shown) if output.suffix.lower() == ".html" else to_svg(shown)
+        write_atomically(output, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def _corpus(bundle: "Bundle", file: Path, limit: int | None, device: str) -> "Corpus":
+    """The corpus in `file`; says on stderr how far it is, and what it skipped."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.text.lines import STANDARD
+    from specdec_cli.visualization.corpus_run import decode_corpus, in_words
+
+    console = Console(stderr=True)
+
+    def watch(found: "Iterator[Hypothesis]", total: int) -> "Iterable[Hypothesis]":
+        return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
+
+    name = "stdin" if file == STANDARD else file.name
+    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), options.batch_rows("auto", device), watch)
+    if corpus.skipped:
+        print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
+    return corpus
 
 
 def _picture(bundle: "Bundle", sentence: str, decoding: Decoding, block_size: "int | str | None") -> "Picture":
-    """Raises UsageError for a sentence that is too long, and for a decoding that has no rounds to show."""
+    """Raises UsageError for a sentence that is too long."""
     from specdec_cli.decoding.engine import Engine
     from specdec_cli.decoding.loop import Sentence
     from specdec_cli.decoding.settings import Wishes, settle
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.rounds import Recorder
 
-    if decoding == "beam":
-        raise UsageError("--decoding beam: beam search has no rounds to show")
-    if decoding == "jacobi" and block_size is not None:
-        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
-    source = [*bundle.tokenizer.encode(sentence), bundle.verifier.config.eos]
+    source = bundle.tokenizer.framed(bundle.tokenizer.encode(sentence))
     graph = decoding == "jacobi"
     size = block_size if isinstance(block_size, int) else None
     wishes = Wishes(decoding="greedy" if graph else decoding, block_size=size, max_length=LONGEST, with_scores=True)

@@ -6,22 +6,24 @@ import torch
 
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
 
 @torch.inference_mode()
-def jacobi_graph(verifier: Verifier, tokenizer: Subwords, source: Sequence[int], output: Sequence[int]) -> Picture:
+def jacobi_graph(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], output: Sequence[int]) -> Picture:
     """Parallel Jacobi decoding (Algorithm 1) of `source` from padding to its fixed point, greedy decoding's `output` (ids).
 
-    A cell is right if it holds greedy's token, even while an earlier one is wrong.
+    A cell is right if it holds greedy's token, even while an earlier one is wrong. Where arithmetic depends on shapes, as
+    on a GPU, even the last row may have wrong cells.
     """
     target = torch.tensor(output, device=verifier.device)[None]
     state = verifier.begin([0], [source])
     guesses = torch.full_like(target, verifier.model.config.padding)
     counts = torch.full_like(state.lengths, len(output) - 1)
     rows: list[tuple[Cell | None, ...]] = []
-    while not (rows and torch.equal(guesses, target)):
+    # As many iterations as tokens suffice (Proposition 1), unless a near tie falls another way than in greedy decoding.
+    while len(rows) < len(output) and not (rows and torch.equal(guesses, target)):
         logits = verifier.score(state, Draft(guesses[:, :-1], counts)).logits.float()
         guesses = logits.argmax(-1)
         probabilities = logits.softmax(-1).gather(2, guesses[..., None])[0, :, 0].tolist()
@@ -29,7 +31,7 @@ def jacobi_graph(verifier: Verifier, tokenizer: Subwords, source: Sequence[int],
         right = (guesses == target)[0].tolist()
         rows.append(tuple(Cell(p, "right" if r else "wrong", round(q, 4)) for p, r, q in zip(pieces, right, probabilities, strict=True)))
     settled = _settled(rows, len(output))
-    return Picture("jacobi", tuple(tokenizer.pieces(source)), tuple(tokenizer.pieces(output)), tuple(rows), settled, _edges(settled))
+    return Picture("jacobi", tuple(tokenizer.source_pieces(source)), tuple(tokenizer.pieces(output)), tuple(rows), settled, _edges(settled))
 
 
 def _settled(rows: Sequence[Sequence[Cell | None]], tokens: int) -> tuple[int, ...]:

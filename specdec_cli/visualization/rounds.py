@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 
 from specdec_cli.decoding.loop import Hypothesis, Round
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
 
@@ -29,12 +29,12 @@ class Recorder:
         accepted, bifurcation = int(seen.accepted.counts[0]), int(seen.accepted.bifurcation[0])
         self._rounds.append(_Seen(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
 
-    def picture(self, decoding: str, tokenizer: Subwords, source: Sequence[int], found: Hypothesis) -> Picture:
+    def picture(self, decoding: str, tokenizer: Tokenizer, source: Sequence[int], found: Hypothesis) -> Picture:
         """The rounds that led to `found`, whose log probabilities were computed."""
         target = tokenizer.pieces(found.ids)
         verified = [Cell(piece, "verified", round(exp(value), 4)) for piece, value in zip(target, found.log_probabilities, strict=True)]
         rows = tuple(_row(seen, verified, tokenizer.pieces(seen.draft)) for seen in self._rounds)
-        return Picture(decoding, tuple(tokenizer.pieces(source)), tuple(target), rows)
+        return Picture(decoding, tuple(tokenizer.source_pieces(source)), tuple(target), rows)
 
 
 def _row(seen: _Seen, verified: Sequence[Cell], draft: Sequence[str]) -> tuple[Cell | None, ...]:

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from specdec_cli.visualization.drawing import document, text
 from specdec_cli.visualization.picture import MEANINGS, Cell, Mark, Picture
 
 COLOURS: dict[Mark, str] = {
@@ -25,23 +26,16 @@ def to_svg(picture: Picture, *, grid: bool = True) -> str:
     top = 30 + (min(12 * arcs, 160) if arcs else 0)
     width = _LEFT + _WIDTH * len(picture.target) + 8
     height = top + _HEIGHT * (len(picture.rows) + 1) + 30 if grid else top + 16
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'font-family="system-ui, sans-serif" font-size="12" fill="currentColor">',
-        f"<title>{escape(_title(picture))}</title>",
-        "<style>svg{color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>",
-    ]
-    parts += [_arc(i, j, top, arcs) for i, j in picture.edges]
-    parts += [_text(_centre(place), top + 4, piece, bold=True) for place, piece in enumerate(picture.target)]
-    if not grid:
-        return "\n".join([*parts, "</svg>\n"])
-    for number, row in enumerate(picture.rows, start=1):
-        y = top + _HEIGHT * number
-        parts.append(_text(_LEFT / 2, y + 4, str(number)))
-        parts += [_cell(place, y, cell) for place, cell in enumerate(row) if cell]
-    legend = "   ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks)
-    parts.append(f'<text x="8" y="{height - 10}">{escape(legend)}</text></svg>')
-    return "\n".join(parts) + "\n"
+    parts = [_arc(i, j, top, arcs) for i, j in picture.edges]
+    parts += [text(_centre(place), top + 4, _short(piece), font_weight=600) for place, piece in enumerate(picture.target)]
+    if grid:
+        for number, row in enumerate(picture.rows, start=1):
+            y = top + _HEIGHT * number
+            parts.append(text(_LEFT / 2, y + 4, str(number)))
+            parts += [_cell(place, y, cell) for place, cell in enumerate(row) if cell]
+        legend = "   ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks)
+        parts.append(text(8, height - 10, legend, "start"))
+    return document(width, height, _title(picture), parts)
 
 
 def _title(picture: Picture) -> str:
@@ -52,13 +46,8 @@ def _centre(place: int) -> float:
     return _LEFT + _WIDTH * (place + 0.5)
 
 
-def _text(x: float, y: float, text: str, bold: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle"{weight}>{escape(_short(text))}</text>'
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def _short(piece: str) -> str:
+    return piece if len(piece) <= _SHOWN else piece[: _SHOWN - 1] + "…"
 
 
 def _arc(i: int, j: int, top: int, longest: int) -> str:
@@ -77,8 +66,7 @@ def _cell(place: int, y: float, cell: Cell) -> str:
     return (
         f'<g><title>{escape(cell_text(cell))}</title><rect x="{x}" y="{y - 12:g}" width="{_WIDTH - 4}" height="{_HEIGHT - 4}" rx="3" '
         f'fill="{colour}" fill-opacity="{strength:.2f}" stroke="{colour}" stroke-opacity=".5"/>'
-        f"{_text(_centre(place), y, _short(cell.piece))}"
-        f'<text x="{_centre(place):g}" y="{y + 13:g}" text-anchor="middle" font-size="9">{SIGNS[cell.mark]} {number}</text></g>'
+        f"{text(_centre(place), y, _short(cell.piece))}{text(_centre(place), y + 13, f'{SIGNS[cell.mark]} {number}', font_size=9)}</g>"
     )
 
 

@@ -3,9 +3,6 @@
 import io
 import json
 import re
-import shutil
-import subprocess
-from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -26,8 +23,7 @@ from specdec_cli.visualization.jacobi_graph import jacobi_graph
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.svg import to_svg
 from specdec_cli.visualization.terminal import print_picture
-
-CHROMIUM = shutil.which("chromium")
+from tests.visualization.browser import drawn_page, needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +55,16 @@ def test_a_token_is_settled_when_it_stays_right(graph: Picture) -> None:
         assert when == 1 or marks[when - 2] == "wrong"
     # The n-th iteration settles at least the n-th token (Proposition 1 of the paper).
     assert all(when <= place for place, when in enumerate(graph.settled, start=1))
+
+
+def test_an_output_that_is_not_greedys_is_never_reached(bundle: Bundle, graph: Picture) -> None:
+    verifier, tokenizer = Verifier(bundle.verifier), bundle.tokenizer
+    ids = [number for number in map(tokenizer.id_of, graph.target) if number is not None]
+    other = next(number for number in range(5, len(tokenizer)) if number != ids[2])
+    source = [*tokenizer.encode("kalo mita resu"), bundle.verifier.config.eos]
+    picture = jacobi_graph(verifier, tokenizer, source, [*ids[:2], other, *ids[3:]])
+    last = picture.rows[-1][2]
+    assert (len(picture.rows), last is not None and last.mark) == (len(ids), "wrong")
 
 
 def test_edges_lead_to_what_was_settled_last_before(graph: Picture) -> None:
@@ -169,20 +175,11 @@ def test_what_cannot_be_shown(arguments: list[str], words: str, bundle_folder: P
     assert (result.exit_code, words in result.stderr) == (2, True), result.output
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@needs_browser
 def test_a_browser_draws_the_page(graph: Picture, tmp_path: Path) -> None:
-    page = tmp_path / "graph.html"
-    # The page itself tells what went wrong in it, and what a cell says when it has the focus.
-    probe = (
-        "<script>addEventListener('error', e => document.title = 'error ' + e.message);"
-        "addEventListener('load', () => { document.querySelector('td[tabindex=\"0\"]').focus();"
-        "document.title = 'detail ' + document.getElementById('detail').textContent; });</script>"
-    )
-    page.write_text(to_html(graph).replace("<style>", probe + "<style>", 1), encoding="utf-8")
-    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-    command = [str(CHROMIUM), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri()]
-    drawn = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    # What a cell says when it has the focus.
+    probe = """document.querySelector('td[tabindex="0"]').focus(); return document.getElementById('detail').textContent"""
+    said, drawn = drawn_page(to_html(graph), probe, tmp_path)
     first = next(cell for cell in graph.rows[0] if cell)
-    title = re.search(r"<title>(.*?)</title>", drawn)
-    assert title is not None and unescape(title[1]).startswith(f"detail {first.piece}: ")
+    assert said.startswith(f"{first.piece}: ")
     assert drawn.count('class="linked"') == 0  # the first token waited for none
