@@ -1,6 +1,8 @@
 """Weights on disk, whoever wrote them; nothing that could run is ever loaded."""
 
 import argparse
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from specdec_cli.files import read_json
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
 _WHOLE = ("model.safetensors", "pytorch_model.bin")
+_FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -36,8 +39,20 @@ def read_pickle(path: Path) -> Any:
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch, pickle and zipfile raise all kinds
+        foreign = _FOREIGN.search(str(error))
+        if foreign:  # torch would go on to say how to load it none the less
+            raise ModelError(f"{path}: holds {foreign[1]}, and nothing but weights and plain values is ever loaded") from error
         reason = str(error).partition("\n")[0]
         raise ModelError(f"{path}: not readable as weights and plain values ({reason})") from error
+
+
+def find_weights(path: Path, inside: Iterable[Path]) -> Path:
+    """`path` itself, or where that is a folder the one file that is `inside`. Raises ModelError."""
+    found = [path] if path.is_file() else sorted(inside)
+    if len(found) != 1:
+        what = f"several models ({', '.join(each.name for each in found)}); name one" if found else "no model"
+        raise ModelError(f"{path}: {what}")
+    return found[0]
 
 
 def _read_one(path: Path) -> dict[str, Tensor]:

@@ -1,13 +1,14 @@
 """Models of transformers' (Marian, BART, mBART, M2M-100 and NLLB) as bundles, from a local folder; transformers is not needed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from converters.checkpoints import read_weights
+from converters.conversion import Conversion as Conversion
 from converters.huggingface_tokenizers import read_tokenizer
 from converters.layout import SUPPRESSED, build_transformer, keep_decoder_layers
 from converters.positions import fairseq_sinusoids, interleaved_frequencies
@@ -28,14 +29,6 @@ _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
 # Options of transformers' generate() that change its output, and their values that change nothing.
 _NOT_CARRIED = {"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "repetition_penalty": 1.0, "min_length": 0}
-
-
-@dataclass(frozen=True)
-class Conversion:
-    """A converted model, and what of its settings our decoding has no word for."""
-
-    bundle: Bundle
-    left_behind: tuple[str, ...] = ()
 
 
 def from_huggingface(

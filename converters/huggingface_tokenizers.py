@@ -9,6 +9,7 @@ from typing import Any
 import tokenizers
 
 from converters.languages import M2M_100, MBART_25, MBART_50
+from converters.vocabularies import byte_level_bpe, filled, in_order
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
@@ -41,7 +42,7 @@ def read_tokenizer(
         own, target, source = _marian(folder)
     else:
         own, target = _one_vocabulary(folder, kind, rows[1])
-    target = _filled(target, rows[1])
+    target = filled(target, rows[1])
     if kind == "bart":
         forced = generation.get("forced_bos_token_id")
         own = replace(own, before=("<s>",), forced=None if forced is None else target[forced])
@@ -49,7 +50,7 @@ def read_tokenizer(
         own = _multilingual(own, target, config, settings | {"decoder_start": generation.get("decoder_start_token_id")})
     pair = _pair(languages, own, target, generation, settings)
     segmenter = _segmenter(own, folder, pair, target)
-    return ConvertedTokenizer(own, segmenter, target, None if source is None else _filled(source, rows[0]), *pair, folder)
+    return ConvertedTokenizer(own, segmenter, target, None if source is None else filled(source, rows[0]), *pair, folder)
 
 
 def _marian(folder: Path) -> tuple[TokenizerConfig, list[str], list[str] | None]:
@@ -75,7 +76,7 @@ def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig
     if (folder / _FILE).exists():
         pieces = _pieces_of(read_tokenizers_file(folder / _FILE))
     elif kind == "bart" and all((folder / name).exists() for name in _CODES):
-        pieces = _pieces_of(_byte_level_bpe(folder))
+        pieces = _pieces_of(byte_level_bpe(*(folder / name for name in _CODES)))
     elif (folder / _PIECES).exists():
         config = replace(config, kind="sentencepiece", files=(_PIECES,))
         if (folder / "vocab.json").exists():  # M2M-100's; its languages come after it
@@ -129,37 +130,13 @@ def _pair(
 
 def _segmenter(own: TokenizerConfig, folder: Path, pair: tuple[str, str], vocabulary: Sequence[str]) -> Segmenter:
     if own.kind == "tokenizers" and not (folder / _FILE).exists():
-        return TokenizersFile(_byte_level_bpe(folder), _FILE)
+        return TokenizersFile(byte_level_bpe(*(folder / name for name in _CODES)), _FILE)
     return make_segmenter(own, folder, *pair, vocabulary)
 
 
-def _byte_level_bpe(folder: Path) -> tokenizers.Tokenizer:
-    """GPT-2's and BART's two files as one tokenizer. Raises ModelError."""
-    try:
-        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(*(str(folder / name) for name in _CODES)))
-    except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{folder}: not byte-level BPE ({error})") from error
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = tokenizers.decoders.ByteLevel()
-    return tokenizer
-
-
 def _pieces_of(tokenizer: tokenizers.Tokenizer) -> list[str]:
-    return _in_order(tokenizer.get_vocab(with_added_tokens=True))
+    return in_order(tokenizer.get_vocab(with_added_tokens=True))
 
 
 def _by_id(path: Path) -> list[str]:
-    return _in_order(read_json(path, ModelError))
-
-
-def _in_order(ids: Mapping[str, int]) -> list[str]:
-    pieces = {number: piece for piece, number in ids.items()}
-    return [pieces.get(number, _unused(number)) for number in range(max(pieces) + 1)]
-
-
-def _filled(pieces: Sequence[str], rows: int) -> list[str]:
-    return [*pieces, *(_unused(number) for number in range(len(pieces), rows))]
-
-
-def _unused(number: int) -> str:
-    return f"<unused {number}>"
+    return in_order(read_json(path, ModelError))

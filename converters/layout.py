@@ -22,11 +22,11 @@ _NORMS = {
 _PRODUCTS = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
 
 
-def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor]) -> Transformer:
+def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], strict: bool = False) -> Transformer:
     """Our model with `weights` under fairseq's names (`encoder.layers.0.self_attn.q_proj.weight`, ...).
 
     Position tables are whole, offset included; `output_bias` is the bias of the output projection. Raises ModelError naming
-    every weight that is missing or of another shape.
+    every weight that is missing or of another shape and, if `strict`, every one that our model has no place for.
     """
     names = _Names(weights)
     model = Transformer(config)
@@ -44,7 +44,7 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor]) 
             names.copy("decoder.output_projection.weight", model.output.weight)
         if config.output_bias:
             names.copy("output_bias", model.output.bias)
-    names.check()
+    names.check(strict)
     return model.eval()
 
 
@@ -69,10 +69,12 @@ class _Names:
 
     def __init__(self, weights: Mapping[str, Tensor]) -> None:
         self._weights = weights
+        self._asked: set[str] = set()
         self._problems: list[str] = []
 
     def copy(self, name: str, target: Tensor) -> None:
         """Copy a weight, if it is there and of `target`'s shape."""
+        self._asked.add(name)
         found = self._weights.get(name)
         if found is None:
             self._problems.append(f"{name} is missing")
@@ -92,11 +94,13 @@ class _Names:
             self.copy(f"{name}.weight", weight)
             self.copy(f"{name}.bias", bias)
 
-    def check(self) -> None:
-        """Raises ModelError if anything was wrong."""
-        if self._problems:
-            more = f"; and {len(self._problems) - 5} more" if len(self._problems) > 5 else ""
-            raise ModelError(f"weights: {'; '.join(self._problems[:5])}{more}")
+    def check(self, strict: bool) -> None:
+        """Raises ModelError if anything was wrong or, if `strict`, left over."""
+        left = sorted(self._weights.keys() - self._asked) if strict else []
+        problems = [*self._problems, *(f"{name} has no place in our model" for name in left)]
+        if problems:
+            more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+            raise ModelError(f"weights: {'; '.join(problems[:5])}{more}")
 
 
 def _fill_embedding(names: _Names, side: str, embedding: nn.Module) -> None:
