@@ -1,0 +1,77 @@
+"""The dictionaries and subwords that lie beside a checkpoint of fairseq's, as our tokenizer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from converters.fairseq_dictionaries import MASK, PRETRAINED, SPECIAL, find_dictionary, language_tokens, read_dictionary, with_languages
+from converters.fairseq_settings import language_places
+from converters.vocabularies import byte_level_bpe, filled
+from specdec_cli.errors import ModelError
+from specdec_cli.files import read_json
+from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.segmenters import Segmenter, TokenizersFile
+
+_PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model", "spm.128k.model")
+_CODES = ("bpecodes", "bpe.codes", "bpe_codes", "code", "codes")
+_BYTES = ("encoder.json", "vocab.bpe")
+# What sides are called where they are no languages, in summarisation above all.
+_NO_LANGUAGES = ("source", "target")
+
+
+def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[str, str], rows: tuple[int, int]) -> ConvertedTokenizer:
+    """The tokenizer in `folder` for a pair of `languages`; those that are not given ("") are the checkpoint's.
+
+    `rows` are those of the source and target embeddings: rows without a piece get a name. Raises ModelError, and UsageError
+    for a language that is needed or unknown.
+    """
+    own = [str(settings.get(f"{side}_lang") or "") for side in ("source", "target")]
+    files = [find_dictionary(folder, names, settings) for names in zip(languages, own, strict=True)]
+    tokens = language_tokens(folder, settings)
+    vocabularies = [with_languages(read_dictionary(path), tokens.values(), settings) for path in files]
+    config = _frame(_subwords(folder), tokens, settings)
+    if config.kind == "tokenizers":
+        vocabularies = [_byte_pieces(folder, pieces) for pieces in vocabularies]
+    source, target = (filled(pieces, count) for pieces, count in zip(vocabularies, rows, strict=True))
+    config = replace(config, mask=MASK if MASK in target else "<pad>")
+    pair = [given or ("" if name in _NO_LANGUAGES else name) for given, name in zip(languages, own, strict=True)]
+    segmenter = _segmenter(config, folder, pair, [*source, *target])
+    return ConvertedTokenizer(config, segmenter, target, None if source == target else source, pair[0], pair[1], folder)
+
+
+def _subwords(folder: Path) -> TokenizerConfig:
+    """Whatever lies in `folder`: a SentencePiece model, BPE codes, or GPT-2's byte-level BPE."""
+    plain = TokenizerConfig(kind="", files=(), unknown="<unk>", mask="<pad>", after=("</s>",), hidden=(*SPECIAL, MASK))
+    for kind, names in (("sentencepiece", _PIECES), ("moses-bpe", _CODES)):
+        found = next((name for name in names if (folder / name).exists()), None)
+        if found is not None:
+            return replace(plain, kind=kind, files=(found,))
+    if all((folder / name).exists() for name in _BYTES):
+        # As BART's own interface has it: <s> before every text, and before every output.
+        return replace(plain, kind="tokenizers", files=("tokenizer.json",), before=("<s>",), forced="<s>")
+    raise ModelError(f"{folder}: no subwords ({_PIECES[0]}, {_CODES[0]} or {' with '.join(_BYTES)}, or another of their usual names)")
+
+
+def _frame(config: TokenizerConfig, tokens: Mapping[str, str], settings: Mapping[str, Any]) -> TokenizerConfig:
+    """Where the task puts language tokens: after a source and at a target's start, or before both."""
+    if not tokens:
+        return config
+    config = replace(config, languages=tokens, hidden=(*config.hidden, *tokens.values()))
+    if settings["task"] == PRETRAINED:
+        return replace(config, before=(), after=("</s>", SOURCE), start=TARGET, forced=None)
+    of_source, of_target = language_places(settings)
+    before = (SOURCE,) if of_source == "src" else (TARGET,) if of_source else ()
+    return replace(config, before=before, forced=TARGET if of_target else None)
+
+
+def _byte_pieces(folder: Path, pieces: Sequence[str]) -> list[str]:
+    """GPT-2's pieces in the dictionary's order: its tokens are their numbers."""
+    numbers = {str(number): piece for piece, number in read_json(folder / _BYTES[0], ModelError).items()}
+    return [numbers.get(piece, piece) for piece in pieces]
+
+
+def _segmenter(config: TokenizerConfig, folder: Path, pair: Sequence[str], pieces: Sequence[str]) -> Segmenter:
+    if config.kind == "tokenizers":
+        return TokenizersFile(byte_level_bpe(folder / _BYTES[0], folder / _BYTES[1]), config.files[0])
+    return make_segmenter(config, folder, pair[0], pair[1], pieces)

@@ -1,0 +1,70 @@
+"""The weights of a checkpoint of fairseq's, of any age, under today's names."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from converters.positions import fairseq_sinusoids
+from specdec_cli.errors import ModelError
+
+OUTPUT = "decoder.output_projection.weight"
+PADDING = 1
+OFFSET = PADDING + 1
+"""The row of a position table that the first token reads."""
+
+# What is stored beside weights, and heads of classifiers, which say nothing to a decoder.
+_BESIDE = re.compile(r".*\.version|.*embed_positions\.(_float_tensor|weights)|classification_heads\..*")
+_FUSED = re.compile(r"(.*)\.in_proj_(weight|bias)")
+_OLD_NORM = re.compile(r"((encoder|decoder)\.layers\.\d+)\.layer_norms\.(\d)\.(weight|bias)")
+_NORMS = {
+    "encoder": ("self_attn_layer_norm", "final_layer_norm"),
+    "decoder": ("self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"),
+}
+
+
+def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Tensor]:
+    """All weights as float32, with a position table for each side (max positions + 2, width).
+
+    An output projection that is the target embedding over again is left out. Raises ModelError.
+    """
+    weights: dict[str, Tensor] = {}
+    for name, value in stored.items():
+        if isinstance(value, Tensor) and not _BESIDE.fullmatch(name):
+            weights |= _current(name, value.float())
+    learned = [f"{side}.embed_positions.weight" for side in ("encoder", "decoder") if settings.get(f"{side}_learned_pos")]
+    absent = [name for name in ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", *learned) if name not in weights]
+    if absent:
+        raise ModelError(f"no {' and no '.join(absent)}")
+    _add_positions(weights, settings)
+    output = weights.get(OUTPUT)
+    if output is not None and same(output, weights["decoder.embed_tokens.weight"]):
+        del weights[OUTPUT]
+    return weights
+
+
+def same(first: Tensor, second: Tensor) -> bool:
+    """Whether two tables are one."""
+    return first.shape == second.shape and bool((first == second).all())
+
+
+def _current(name: str, value: Tensor) -> dict[str, Tensor]:
+    """A weight as today's fairseq names it; one that joined three becomes three."""
+    fused, norm = _FUSED.fullmatch(name), _OLD_NORM.fullmatch(name)
+    if fused:
+        return {f"{fused[1]}.{part}_proj.{fused[2]}": chunk for part, chunk in zip("qkv", value.chunk(3), strict=True)}
+    if norm and int(norm[3]) < len(_NORMS[norm[2]]):
+        return {f"{norm[1]}.{_NORMS[norm[2]][int(norm[3])]}.{norm[4]}": value}
+    return {OUTPUT if name == "decoder.embed_out" else name: value}
+
+
+def _add_positions(weights: dict[str, Tensor], settings: Mapping[str, Any]) -> None:
+    """Sinusoids where no table was learned; both tables as long as the shorter one, for our model has one length."""
+    width = weights["encoder.embed_tokens.weight"].shape[1]
+    tables = {}
+    for side, most in (("encoder", settings["max_source_positions"]), ("decoder", settings["max_target_positions"])):
+        name = f"{side}.embed_positions.weight"
+        tables[name] = weights[name] if settings.get(f"{side}_learned_pos") else fairseq_sinusoids(most + OFFSET, width, PADDING)
+    rows = min(map(len, tables.values()))
+    weights |= {name: table[:rows] for name, table in tables.items()}

@@ -1,0 +1,91 @@
+"""Models of fairseq's (transformer, bart and mbart) as bundles, from a checkpoint and what lies beside it; fairseq is not needed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from converters.checkpoints import find_weights, read_pickle
+from converters.conversion import Conversion
+from converters.fairseq_dictionaries import SPECIAL
+from converters.fairseq_settings import ACTIVATIONS, read_settings, refuse
+from converters.fairseq_tokenizers import read_tokenizer
+from converters.fairseq_weights import OFFSET, OUTPUT, PADDING, read_weights, same
+from converters.layout import build_transformer, keep_decoder_layers
+from specdec_cli.errors import ModelError
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.config import TransformerConfig
+
+_FILES = "*.pt"
+
+
+def from_fairseq(
+    path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
+) -> Conversion:
+    """The checkpoint `path`, or the only one in the folder `path`, with dictionaries and subwords from its folder.
+
+    Languages that are not given are the checkpoint's; `decoder_layers` keeps these of the decoder. Raises ModelError naming
+    all that is not supported, at once, and UsageError for a language that the model does not know.
+    """
+    checkpoint = find_weights(path, path.glob(_FILES))
+    settings, shape, weights = _read(checkpoint)
+    if decoder_layers is not None:
+        shape, weights = keep_decoder_layers(shape, weights, decoder_layers)
+    rows = (shape.source_size, shape.vocabulary_size)
+    tokenizer = read_tokenizer(checkpoint.parent, settings, (source_language, target_language), rows)
+    pieces = (tokenizer.source_size, len(tokenizer))
+    if pieces != rows:
+        raise ModelError(f"{checkpoint}: {pieces} pieces for source and target, but the embeddings have {rows} rows")
+    if tokenizer.frame.start is not None:
+        shape = replace(shape, decoder_start=tokenizer.frame.start)
+    source, target = tokenizer.languages
+    info = BundleInfo(task=task or "translate", source_language=source, target_language=target)
+    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights, strict=True)))
+
+
+def is_fairseq(path: Path) -> bool:
+    """Whether `path` looks like a checkpoint of fairseq's, or a folder with exactly one: a dictionary lies beside it."""
+    found = [path] if path.is_file() and path.match(_FILES) else list(path.glob(_FILES))
+    return len(found) == 1 and any(found[0].parent.glob("*dict*.txt"))
+
+
+def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str, Tensor]]:
+    """Settings, shape and weights. Raises ModelError."""
+    stored = read_pickle(checkpoint)
+    if not isinstance(stored, dict) or not isinstance(stored.get("model"), dict):
+        raise ModelError(f"{checkpoint}: not a checkpoint of fairseq's (no weights under 'model')")
+    try:
+        settings = read_settings(stored)
+        refuse(settings)
+        weights = read_weights(stored["model"], settings)
+        return settings, _shape(settings, weights), weights
+    except ModelError as error:
+        raise ModelError(f"{checkpoint}: {error}") from error
+
+
+def _shape(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> TransformerConfig:
+    """The shape that the settings and the weights tell."""
+    source, target = (weights[f"{side}.embed_tokens.weight"] for side in ("encoder", "decoder"))
+    return TransformerConfig(
+        vocabulary_size=len(target),
+        source_vocabulary_size=0 if len(source) == len(target) else len(source),
+        width=target.shape[1],
+        feed_forward=settings["encoder_ffn_embed_dim"],
+        heads=settings["encoder_attention_heads"],
+        encoder_layers=settings["encoder_layers"],
+        decoder_layers=settings["decoder_layers"],
+        norm="pre" if settings["encoder_normalize_before"] else "post",
+        activation=ACTIVATIONS[settings["activation_fn"]],  # type: ignore[arg-type]
+        positions="learned",
+        position_offset=OFFSET,
+        max_positions=len(weights["decoder.embed_positions.weight"]) - OFFSET,
+        embedding_scale=not settings.get("no_scale_embedding"),
+        embedding_norm=bool(settings.get("layernorm_embedding")),
+        shared_embeddings=same(source, target),
+        tied_output=OUTPUT not in weights,
+        padding=PADDING,
+        eos=SPECIAL.index("</s>"),
+        decoder_start=SPECIAL.index("</s>"),
+    )
