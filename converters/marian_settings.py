@@ -1,0 +1,83 @@
+"""What a model of Marian's says of itself, by Marian's own options, and what of that our model cannot hold."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from specdec_cli.errors import ModelError
+from specdec_cli.model.config import Norm
+
+ACTIVATIONS = {"swish": "silu", "relu": "relu"}
+"""Not Marian's gelu, which is another function than ours: x * sigmoid(1.702 x)."""
+
+_NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-dim-ffn")
+# What may stand there, Marian's default first.
+_EXPECTED: Mapping[str, tuple[Any, ...]] = {
+    "type": ("transformer",),
+    "transformer-decoder-autoreg": ("self-attention",),
+    "transformer-ffn-activation": tuple(ACTIVATIONS),
+    "transformer-ffn-depth": (2,),
+    "transformer-decoder-ffn-depth": (0, 2),
+    "transformer-no-projection": (False,),
+    "transformer-no-bias": (False,),
+    "transformer-no-affine": (False,),
+    "transformer-pool": (False,),
+    "transformer-tied-layers": ([], None),
+    "transformer-train-position-embeddings": (False,),
+    "transformer-train-positions": (False,),
+    "right-left": (False,),
+    "ulr": (False,),
+    "ulr-dim-emb": (0,),
+    "lemma-dim-emb": (0,),
+    "factors-dim-emb": (0,),
+}
+# Operations before a layer, after it, and after all layers, but for dropout: where the norms stand.
+_OPERATIONS = {"transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": ""}
+_EMBEDDED = "transformer-postprocess-emb"
+_NORMS: Mapping[tuple[str, ...], Norm] = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
+
+
+def read_settings(text: bytes) -> dict[str, Any]:
+    """The options in a model's `special:model.yml`, which ends with a NUL. Raises ModelError."""
+    try:
+        found = yaml.safe_load(text.rstrip(b"\0").decode("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ModelError(f"its configuration is not readable as YAML ({error})") from error
+    if not isinstance(found, dict):
+        raise ModelError("its configuration is not a list of options")
+    return {str(name): value for name, value in found.items()}
+
+
+def refuse(settings: Mapping[str, Any]) -> None:
+    """Raises ModelError saying everything that is not supported."""
+    problems = [f"no {name}" for name in _NEEDED if not settings.get(name)]
+    for name, known in _EXPECTED.items():
+        if settings.get(name, known[0]) not in known:
+            problems.append(f"{name} {settings[name]!r} (supported: {', '.join(map(repr, known))})")
+    if norm(settings) is None:
+        problems.append(f"the operations {', '.join(f'{name} {settings.get(name, usual)!r}' for name, usual in _OPERATIONS.items())}")
+    if _without_dropout(settings, _EMBEDDED, "d") not in ("", "n"):
+        problems.append(f"{_EMBEDDED} {settings[_EMBEDDED]!r}")
+    sizes = settings.get("dim-vocabs") or [0, 0]
+    if len(sizes) != 2:
+        problems.append(f"{len(sizes)} vocabularies, where two are read")
+    of_decoder, of_both = settings.get("transformer-decoder-dim-ffn"), settings.get("transformer-dim-ffn")
+    if of_decoder and of_decoder != of_both:
+        problems.append(f"feed-forward sizes that differ between encoder ({of_both}) and decoder ({of_decoder})")
+    if problems:
+        raise ModelError(f"not supported: {'; '.join(problems)}")
+
+
+def norm(settings: Mapping[str, Any]) -> Norm | None:
+    """Where the norms of layers stand; None for a way that is neither before nor after."""
+    return _NORMS.get(tuple(_without_dropout(settings, name, usual) for name, usual in _OPERATIONS.items()))
+
+
+def embedding_norm(settings: Mapping[str, Any]) -> bool:
+    """Whether embeddings are normalised."""
+    return _without_dropout(settings, _EMBEDDED, "d") == "n"
+
+
+def _without_dropout(settings: Mapping[str, Any], name: str, usual: str) -> str:
+    return str(settings.get(name, usual) or "").replace("d", "")

@@ -1,0 +1,118 @@
+"""The arrays of a model of Marian's under fairseq's names, which our model is filled from."""
+
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from converters.layout import SUPPRESSED
+from specdec_cli.errors import ModelError
+
+CONFIGURATION = "special:model.yml"
+SOURCE_EMBEDDINGS, EMBEDDINGS = "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
+OUTPUT, OUTPUT_BIAS = "decoder.output_projection.weight", "output_bias"
+
+_LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(.+)")
+# Marian's products are (in, out); its embeddings, and what ends with t, are not.
+_TRANSPOSED = re.compile(r".*_W[qkvo12]?")
+_PRODUCTS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
+
+
+def read_arrays(path: Path) -> dict[str, numpy.ndarray[Any, Any]]:
+    """The arrays of an npz file; objects are not loaded, for that could run code. Raises ModelError."""
+    try:
+        with numpy.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except Exception as error:  # numpy and zipfile raise all kinds
+        raise ModelError(f"{path}: not readable as arrays ({error})") from error
+
+
+def has_configuration(path: Path) -> bool:
+    """Whether `path` is an npz file with a configuration of Marian's."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return f"{CONFIGURATION}.npy" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Tensor]:
+    """Weights as float32, products as (out, in), vectors as (n,); an array that we do not know keeps its name.
+
+    Raises ModelError if there are no embeddings.
+    """
+    weights: dict[str, Tensor] = {}
+    for name, array in arrays.items():
+        if name.startswith("special:"):
+            continue
+        value = torch.from_numpy(array.astype(numpy.float32))
+        if len(value.squeeze().shape) < 2:
+            value = value.flatten()
+        weights |= dict.fromkeys(_names(name), value.T if _TRANSPOSED.fullmatch(name) else value)
+    if SOURCE_EMBEDDINGS not in weights or EMBEDDINGS not in weights:
+        raise ModelError("no embeddings (Wemb, or encoder_Wemb and decoder_Wemb)")
+    return weights
+
+
+def add_start(weights: Mapping[str, Tensor], unknown: int) -> tuple[dict[str, Tensor], int]:
+    """`weights` with a last row of zeros, which is what Marian's decoder starts from, and the number of that row.
+
+    Both embeddings become as long as the longer one, so that one number means the start, and padding, on both sides. Neither
+    these rows nor the piece `unknown` are ever written, as in Marian.
+    """
+    tables = [name for name in (SOURCE_EMBEDDINGS, EMBEDDINGS, OUTPUT) if name in weights]
+    start = max(len(weights[name]) for name in tables)
+    longer = {name: F.pad(weights[name], (0, 0, 0, start + 1 - len(weights[name]))) for name in tables}
+    bias = weights.get(OUTPUT_BIAS, torch.zeros(len(weights[EMBEDDINGS])))
+    bias = F.pad(bias, (0, start + 1 - len(bias)), value=SUPPRESSED)
+    bias[unknown] = SUPPRESSED
+    return {**weights, **longer, OUTPUT_BIAS: bias}, start
+
+
+def _names(name: str) -> tuple[str, ...]:
+    """Where an array of Marian's belongs: under one name, or under two if both sides share it."""
+    layer = _LAYER.fullmatch(name)
+    if layer and layer[3] in _IN_LAYER:
+        return (f"{layer[1]}.layers.{int(layer[2]) - 1}.{_IN_LAYER[layer[3]]}",)
+    return _OUTSIDE.get(name, (name,))
+
+
+def _norm(theirs: str, ours: str) -> dict[str, str]:
+    parts = (("scale", "weight"), ("bias", "bias"))
+    return {f"{theirs}_ln_{part}{place}": f"{ours}.{own}" for part, own in parts for place in ("", "_pre")}
+
+
+def _linear(theirs: str, letter: str, ours: str) -> dict[str, str]:
+    return {f"{theirs}_W{letter}": f"{ours}.weight", f"{theirs}_b{letter}": f"{ours}.bias"}
+
+
+def _in_layer() -> dict[str, str]:
+    names = _norm("ffn_ffn", "final_layer_norm") | _linear("ffn", "1", "fc1") | _linear("ffn", "2", "fc2")
+    for theirs, ours in (("self", "self_attn"), ("context", "encoder_attn")):
+        names |= _norm(f"{theirs}_Wo", f"{ours}_layer_norm")
+        for letter, product in _PRODUCTS.items():
+            names |= _linear(theirs, letter, f"{ours}.{product}")
+    return names
+
+
+def _outside() -> dict[str, tuple[str, ...]]:
+    norms: dict[str, str] = {}
+    for side in ("encoder", "decoder"):
+        norms |= _norm(f"{side}_emb", f"{side}.layernorm_embedding") | _norm(f"{side}_top", f"{side}.layer_norm")
+    return {theirs: (ours,) for theirs, ours in norms.items()} | {
+        "Wemb": (SOURCE_EMBEDDINGS, EMBEDDINGS),
+        "encoder_Wemb": (SOURCE_EMBEDDINGS,),
+        "decoder_Wemb": (EMBEDDINGS,),
+        "decoder_ff_logit_out_W": (OUTPUT,),
+        "decoder_ff_logit_out_Wt": (OUTPUT,),
+        "decoder_ff_logit_out_b": (OUTPUT_BIAS,),
+    }
+
+
+_IN_LAYER, _OUTSIDE = _in_layer(), _outside()

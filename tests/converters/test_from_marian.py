@@ -1,0 +1,182 @@
+"""Models of Marian's, converted, say what transformers says with the same weights, token by token."""
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+
+from converters.from_marian import from_marian, is_marian
+from converters.layout import SUPPRESSED
+from converters.marian_settings import read_settings
+from converters.marian_vocabularies import read_vocabulary
+from converters.marian_weights import CONFIGURATION, read_arrays
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from tests.conftest import make_lines
+from tests.converters.comparison import decode, generate, sources_of
+
+marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Makes a model of a kind, once."""
+    torch.set_num_threads(1)
+
+    def make_one(kind: str) -> Any:
+        torch.manual_seed(0)
+        return marian.MAKERS[kind](tmp_path_factory.mktemp("saved"))
+
+    return cache(make_one)
+
+
+@pytest.fixture(scope="module", params=list(marian.MAKERS))
+def made(request: pytest.FixtureRequest, make: Callable[[str], Any]) -> Any:
+    """A model of each kind."""
+    return make(request.param)
+
+
+@pytest.fixture(scope="module")
+def bundle(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """It, converted, stored and loaded."""
+    folder = tmp_path_factory.mktemp("converted")
+    assert is_marian(made.folder)
+    save_bundle(from_marian(made.folder, "en", "de").bundle, folder)
+    return load_bundle(folder)
+
+
+@pytest.fixture
+def saved(make: Callable[[str], Any], tmp_path: Path) -> Path:
+    """A model of OPUS-MT's in a folder of the test's own."""
+    folder = tmp_path / "en-de"
+    shutil.copytree(make("OPUS-MT, two vocabularies").folder, folder)
+    return folder / "opus.npz"
+
+
+def change(saved: Path, settings: dict[str, Any] | None = None, **arrays: Any) -> None:
+    """The model in place of itself with other settings and arrays."""
+    before = read_arrays(saved)
+    kept = {name: array for name, array in before.items() if not name.startswith("special:")}
+    marian.write_model(saved, kept | arrays, read_settings(before[CONFIGURATION].tobytes()) | (settings or {}))
+
+
+def test_greedy_output_is_transformers(made: Any, bundle: Bundle) -> None:
+    sources = sources_of(made)
+    made.model.double()
+    bundle.verifier.double()
+    expected = generate(made, sources)
+    assert decode(bundle, sources, decoding="greedy", batch_size=8) == expected
+    assert decode(bundle, sources, decoding="gs-jacobi") == expected
+    assert len(set(map(tuple, expected))) > len(sources) / 2, "the model says the same to everything: this test would prove nothing"
+
+
+def test_beam_search_is_transformers(made: Any, bundle: Bundle) -> None:
+    sources = sources_of(made)[:12]
+    made.model.double()
+    bundle.verifier.double()
+    assert decode(bundle, sources, decoding="beam", beam_size=5) == generate(made, sources, beams=5)
+
+
+def test_text_has_transformers_ids(made: Any, bundle: Bundle) -> None:
+    for line in [*make_lines(30, seed=7), "Unknown: Ünïcode, 12 tokens!"]:
+        assert bundle.tokenizer.framed(bundle.tokenizer.encode(line)) == made.encode(line)
+
+
+def test_text_comes_back(bundle: Bundle) -> None:
+    for line in make_lines(20, seed=8):
+        (target,) = bundle.tokenizer.encode_targets([line])
+        assert bundle.tokenizer.decode(bundle.tokenizer.framed_target(target, bundle.verifier.config.eos)) == line
+
+
+def test_start_padding_and_unknown_are_never_written(bundle: Bundle) -> None:
+    config, bias = bundle.verifier.config, bundle.verifier.output.bias
+    start, unknown = config.decoder_start, bundle.tokenizer.id_of("<unk>")
+    assert start == config.padding == bundle.tokenizer.id_of("<pad>") == config.vocabulary_size - 1
+    assert not bundle.verifier.embedding.tokens.weight[start].any()
+    assert unknown is not None and bias[start] == bias[unknown] == SUPPRESSED and bias[config.eos] > SUPPRESSED
+
+
+def test_chosen_decoder_layers_are_kept(saved: Path) -> None:
+    one, both = (from_marian(saved, decoder_layers=layers).bundle.verifier for layers in ((1,), (0, 1)))
+    first, last = one.layers[0].state_dict(), both.layers[1].state_dict()
+    assert len(one.layers) == 1 and all(torch.equal(value, last[name]) for name, value in first.items())
+    with pytest.raises(UsageError, match="layers 0 to 1, not 2"):
+        from_marian(saved, decoder_layers=[2])
+
+
+def test_language_tokens_stand_before_a_source(saved: Path) -> None:
+    vocabulary = saved.with_name("opus.src.vocab.yml")
+    pieces = read_vocabulary(vocabulary)
+    marian.write_vocabulary(vocabulary, [*pieces[:-2], ">>deu<<", ">>nld<<"])
+    tokenizer = from_marian(saved, "en", "nld").bundle.tokenizer
+    assert tokenizer.framed([5]) == [len(pieces) - 1, 5, 0]
+    with pytest.raises(UsageError, match="it knows deu, nld"):
+        from_marian(saved)
+
+
+def test_all_that_is_not_supported_is_said_at_once(saved: Path) -> None:
+    wrong = {"transformer-decoder-autoreg": "rnn", "transformer-ffn-activation": "gelu", "transformer-tied-layers": [1, 1], "ulr": True}
+    change(saved, wrong | {"transformer-postprocess": "dahn", "right-left": True, "dim-vocabs": [9, 9, 9], "transformer-heads": 0})
+    with pytest.raises(ModelError, match=r"opus\.npz: not supported") as raised:
+        from_marian(saved)
+    for what in ("'rnn'", "'gelu'", "[1, 1]", "ulr True", "'dahn'", "right-left True", "3 vocabularies", "no transformer-heads"):
+        assert what in str(raised.value)
+
+
+def test_arrays_without_a_place_are_named(saved: Path) -> None:
+    change(saved, decoder_l1_rnn_W=numpy.zeros((32, 32)), encoder_l2_ffn_W1=numpy.zeros((32, 8)))
+    with pytest.raises(ModelError, match=r"encoder\.layers\.1\.fc1\.weight is \(8, 32\), .*; decoder_l1_rnn_W has no place"):
+        from_marian(saved)
+
+
+def test_objects_are_not_loaded(saved: Path) -> None:
+    change(saved, decoder_l1_rnn_W=numpy.array([{}, {}], dtype=object))
+    with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays \(Object arrays"):
+        from_marian(saved)
+
+
+def test_broken_files_are_named(saved: Path) -> None:
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays"):
+        from_marian(saved.parent)
+    assert not is_marian(saved) and not is_marian(saved.parent)
+    saved.write_bytes(whole)
+    numpy.savez(saved.with_name("other.npz"), Wemb=numpy.zeros((2, 2)))
+    assert is_marian(saved) and is_marian(saved.parent) and not is_marian(saved.with_name("other.npz"))
+    with pytest.raises(ModelError, match=r"other\.npz: not a model of Marian's"):
+        from_marian(saved.with_name("other.npz"))
+    saved.with_name("target.spm").unlink()
+    with pytest.raises(ModelError, match=r"no target\.spm"):
+        from_marian(saved)
+    with saved.with_name("opus.trg.vocab.yml").open("a") as stream:
+        stream.write("mita\n")
+    with pytest.raises(ModelError, match=r"opus\.trg\.vocab\.yml, line \d+: expected a piece and its id, found 'mita'"):
+        from_marian(saved)
+
+
+def test_pieces_that_mean_something_to_yaml_are_pieces(tmp_path: Path) -> None:
+    lines = [
+        '"</s>": 0',
+        "<unk>: 1",
+        '"\\u2581\\"a\\x85": 2',
+        "'it''s': 3",
+        "no: 4",
+        "<<: 5",
+        "=: 6",
+        "\u2028: 7",
+        '":": 8',
+        "a:b: 9",
+        "'': 10",
+    ]
+    (tmp_path / "vocab.yml").write_text("\n".join(lines), encoding="utf-8")
+    expected = ["</s>", "<unk>", '\u2581"a\x85', "it's", "no", "<<", "=", "\u2028", ":", "a:b", ""]
+    assert read_vocabulary(tmp_path / "vocab.yml") == expected
+    (tmp_path / "vocab.json.yml").write_text('{"</s>": 0, "a": 2}')
+    assert read_vocabulary(tmp_path / "vocab.json.yml") == ["</s>", "<unused 1>", "a"]
