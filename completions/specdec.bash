@@ -15,7 +15,9 @@ _specdec() {
         "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models --version -h --help" ;;
         translate)
             case $previous in
-                -m|--model) compopt -o dirnames; return ;;
+                -m|--model) return ;;
+                --source-language) return ;;
+                --target-language) return ;;
                 --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -34,12 +36,12 @@ _specdec() {
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
             case $previous in
-                -m|--model) compopt -o dirnames; return ;;
+                -m|--model) return ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
                 --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
@@ -66,7 +68,7 @@ _specdec() {
             case $previous in
                 --input) compopt -o default; return ;;
                 --reference) compopt -o default; return ;;
-                --task) words="translation gec simplification" ;;
+                --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
                 --row) return ;;
                 --sweep) return ;;
@@ -169,16 +171,20 @@ _specdec() {
             case $previous in
                 --from) return ;;
                 --to) words="bundle ctranslate2" ;;
-                --quantization) return ;;
+                --source-language) return ;;
+                --target-language) return ;;
+                --decoder-layers) return ;;
+                --revision) return ;;
                 --storage) words="float32 float16 int8" ;;
                 --set) return ;;
+                --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --quantization --storage --set --force -q --quiet -h --help" ;;
+                    words="--from --to --source-language --target-language --decoder-layers --revision --storage --set --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)
             case $previous in
-                -m|--model) compopt -o dirnames; return ;;
+                -m|--model) return ;;
                 --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;

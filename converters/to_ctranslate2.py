@@ -1,9 +1,6 @@
 """Our Transformer as a CTranslate2 folder."""
 
-import os
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +10,7 @@ from ctranslate2.specs.transformer_spec import TransformerSpec
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.files import new_folder
 from specdec_cli.model.attention import Attention
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer, Transformer
@@ -37,7 +35,7 @@ def to_ctranslate2(bundle: Bundle, output: Path, quantization: str | None = None
     if problems:
         raise ModelError(f"CTranslate2 cannot hold this model: {'; '.join(problems)}")
     specification = _specification(bundle)
-    with _new_folder(output, force) as folder:
+    with new_folder(output, "model.bin", force) as folder:
         specification.validate()
         specification.optimize(quantization=quantization)
         specification.save(str(folder))
@@ -155,24 +153,3 @@ def _fill_norm(target: Any, norm: nn.LayerNorm) -> None:
 def _array(tensor: Tensor) -> numpy.ndarray[Any, Any]:
     # A copy: CTranslate2 quantises in place, and the model goes on living.
     return tensor.detach().float().cpu().numpy().copy()
-
-
-@contextmanager
-def _new_folder(output: Path, force: bool) -> Iterator[Path]:
-    """A folder beside `output` to be filled; it takes its place in the end, and vanishes after an error."""
-    output = output.resolve()
-    if output.exists():
-        if not force:
-            raise UsageError(f"{output}: exists already; --force replaces it")
-        if not (output / "model.bin").exists():
-            raise UsageError(f"{output}: not a CTranslate2 folder, and so not replaced")
-    partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        if output.exists():
-            output.rename(old)
-        partial.rename(output)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -64,7 +64,7 @@ def test_it_knows_german(shipped: Bundle) -> None:
 
 def test_it_corrects_what_is_wrong_and_leaves_the_rest() -> None:
     bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "float32", 1))
-    restraint = Restraint(bundle.info.min_score, maximum_pieces=bundle.info.max_pieces)
+    restraint = Restraint.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):
         engine = Engine(bundle, settle(Wishes(decoding=decoding, batch_size=4, with_scores=True), bundle))

@@ -41,7 +41,7 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         metavar="NAME",
-        help="How it is scored: translation, gec (grammatical error correction) or simplification.",
+        help="How it is scored: translation, summarisation, gec (grammatical error correction) or simplification.",
         show_default="the bundle's",
         rich_help_panel=options.OUTPUT_PANEL,
     ),
@@ -173,7 +173,7 @@ def bench(
         model=model,
         examples=examples,
         scorer=scorer,
-        rows=_rows(rows or [], varied, base, rewriting=task != "translation"),
+        rows=_rows(rows or [], varied, base, rewriting=task in ("gec", "simplification")),
         asked=bool(rows),
         sweep=varied,
         repetitions=repetitions,
@@ -181,7 +181,8 @@ def bench(
         device=device,
         precision=precision,
         threads=threads,
-        split=not no_split,
+        # A line to summarise is one text.
+        split=not no_split and task != "summarisation",
         profile=profile,
         histogram=histogram,
         plot=plot is not None,

@@ -12,7 +12,7 @@ from specdec_cli.evaluation.scoring import Score, score
 from specdec_cli.evaluation.summary import Scorer
 from specdec_cli.text.lines import STANDARD
 
-TASKS: dict[str, Task] = {"translate": "translation", "correct": "gec", "simplify": "simplification"}
+TASKS: dict[str, Task] = {"translate": "translation", "summarise": "summarisation", "correct": "gec", "simplify": "simplification"}
 """By what a bundle says of itself."""
 
 
@@ -26,8 +26,8 @@ def read_input(
         raise UsageError("--reference needs --input")
     if keep_tokens and task != "gec":
         raise UsageError("--keep-tokens is for --task gec, whose data sets are tokenised")
-    if task == "translation":
-        examples, scorer = _translation(file, source, references, limit)
+    if task in ("translation", "summarisation"):
+        examples, scorer = _one_reference(task, file, source, references, limit)
     else:
         examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
     if examples.blank:
@@ -35,21 +35,31 @@ def read_input(
     return examples, scorer
 
 
-def _translation(file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None) -> tuple[Examples, Scorer]:
+def _one_reference(
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None
+) -> tuple[Examples, Scorer]:
     if len(references) > 1:
-        raise UsageError("--reference: a translation is compared with one")
+        raise UsageError(f"--reference: in a {task} each line is compared with one")
+    scores = score
+    if task == "summarisation":
+        from specdec_cli.evaluation.rouge import check_rouge, rouge
+
+        check_rouge()
+        scores = rouge
     if source is not None:
         examples = read_files(source, references[0] if references else None, limit)
     elif file is not None:
         examples = read_table(file, limit)
-    elif sys.stdin.isatty():
+    elif sys.stdin.isatty() and task == "translation":
         examples = read_sample(limit)
+    elif sys.stdin.isatty():
+        raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
     else:
         examples = read_table(STANDARD, limit)
-        if not examples.sources:
+        if not examples.sources and task == "translation":
             examples = read_sample(limit)
     right = examples.references
-    return examples, lambda texts: None if right is None else score(texts, right)
+    return examples, lambda texts: None if right is None else scores(texts, right)
 
 
 def _rewriting(

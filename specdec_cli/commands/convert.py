@@ -1,78 +1,157 @@
 """`specdec convert`: models from and to other toolkits."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import ModelError, UsageError
 
-# What each language's proof says hardly matters: it shows that the folder is complete and in order.
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+
+# What each language's proof says hardly matters: it shows that the result is complete and in order.
 _PROOFS = {"de": "Das ist ein kurzer Satz.", "fr": "Ceci est une phrase courte."}
 _PROOF = "This is a short sentence."
 _PROOF_LENGTH = 64
+_BUNDLE_PANEL = "A bundle"
+_SOURCE_PANEL = "Another toolkit's model"
+
+Storage = Literal["float32", "float16", "int8"]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="Model to convert: a folder, a file, or owner/name on the hub.", show_default=False)
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="SOURCE is of: bundle, huggingface, marian, fairseq.", show_default="what it looks like"),
+]
+QuantizationOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TYPE",
+        help="Number format of CTranslate2's weights: float32, float16, bfloat16, int8, int8_float16, int8_bfloat16, int16.",
+        show_default="float32",
+    ),
+]
+StorageOption = Annotated[
+    Storage, typer.Option("--storage", help="Number format of a bundle's weights on disk.", rich_help_panel=_BUNDLE_PANEL)
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable.", rich_help_panel=_BUNDLE_PANEL
+    ),
+]
+SourceLanguageOption = Annotated[
+    str, typer.Option("--source-language", metavar="CODE", help="As the model names it.", rich_help_panel=_SOURCE_PANEL)
+]
+TargetLanguageOption = Annotated[
+    str, typer.Option("--target-language", metavar="CODE", help="As the model names it.", rich_help_panel=_SOURCE_PANEL)
+]
+DecoderLayersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.", rich_help_panel=_SOURCE_PANEL
+    ),
+]
+RevisionOption = Annotated[
+    str | None, typer.Option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.", rich_help_panel=_SOURCE_PANEL)
+]
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Model to convert.", show_default=False)],
+    source: SourceArgument,
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the result.", show_default=False)],
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="Format of SOURCE: bundle.", show_default="what it looks like")
-    ] = None,
+    source_format: FormatOption = None,
     target_format: Annotated[Literal["bundle", "ctranslate2"], typer.Option("--to", help="Format of OUTPUT.")] = "bundle",
-    quantization: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TYPE",
-            help="Number format of CTranslate2's weights: float32, float16, bfloat16, int8, int8_float16, int8_bfloat16, int16.",
-            show_default="float32",
-        ),
-    ] = None,
-    storage: Annotated[
-        Literal["float32", "float16", "int8"], typer.Option("--storage", help="Number format of a bundle's weights on disk.")
-    ] = "float32",
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable."),
-    ] = None,
+    source_language: SourceLanguageOption = "",
+    target_language: TargetLanguageOption = "",
+    decoder_layers: DecoderLayersOption = None,
+    revision: RevisionOption = None,
+    storage: StorageOption = "float32",
+    changes: SetOption = None,
+    quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: options.QuietOption = False,
+    offline: options.OfflineOption = False,
 ) -> None:
-    """Convert a model from or to another toolkit's format, and translate a sentence with the result as a proof."""
-    if source_format not in (None, "bundle") or not (source / "bundle.json").exists():
-        what = f"--from {source_format}" if source_format not in (None, "bundle") else f"{source}: not a bundle (no bundle.json)"
-        raise UsageError(f"{what}; only bundles can be converted")
-    if target_format == "bundle":
-        _store_anew(source, output, storage, changes or [], force)
-        return
-    from converters.to_ctranslate2 import to_ctranslate2
-    from specdec_cli.model.bundle import load_bundle
+    """Convert a model from or to another toolkit's format, and translate a sentence with the result as a proof.
 
-    bundle = load_bundle(source)
-    to_ctranslate2(bundle, output, quantization, force)
-    sentence = _PROOFS.get(bundle.info.source_language, _PROOF)
-    translation = _translate(output, sentence, min(_PROOF_LENGTH, bundle.verifier.config.max_positions))
-    if not quiet:
-        typer.echo(f"{output}: {sentence} -> {translation}", err=True)
-
-
-def _store_anew(source: Path, output: Path, storage: Literal["float32", "float16", "int8"], changes: Sequence[str], force: bool) -> None:
-    """A bundle in another number format, or with another description."""
+    Marian, BART, mBART, M2M-100 and NLLB models of transformers', Marian's own npz files and fairseq's checkpoints become
+    bundles, their tokenizers with them; a bundle becomes CTranslate2's folder. A conversion that fails leaves nothing behind.
+    """
     from dataclasses import asdict
 
-    from specdec_cli.model.bundle import BundleInfo, load_bundle, save_bundle
+    from specdec_cli.files import new_folder
+    from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
-    bundle = load_bundle(source)
-    bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes))
-    save_bundle(bundle, output, storage)
+    bundle = _read(source, source_format, revision, offline, quiet, (source_language, target_language, _numbers(decoder_layers)))
+    bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
+    sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
+    if target_format == "ctranslate2":
+        from converters.to_ctranslate2 import to_ctranslate2
+
+        to_ctranslate2(bundle, output, quantization, force)
+        said = _said_by_ctranslate2(output, sentence, min(_PROOF_LENGTH, bundle.verifier.config.max_positions))
+    else:
+        with new_folder(output, "bundle.json", force) as partial:
+            save_bundle(bundle, partial, storage)
+            said = _said_by_bundle(partial, sentence)
+    if not quiet:
+        typer.echo(f"{output}: {sentence} -> {said}", err=True)
 
 
-def _translate(folder: Path, sentence: str, longest: int) -> str:
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    """The layers that --decoder-layers names. Raises UsageError."""
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
+
+
+def _read(
+    source: str, name: str | None, revision: str | None, offline: bool, quiet: bool, wanted: tuple[str, str, tuple[int, ...] | None]
+) -> "Bundle":
+    """The model as a bundle; what could not be carried over is said. Raises ModelError."""
+    from converters.models import Wanted, convert_model, fetch, is_hub_name
+    from specdec_cli.commands.loading import SHIPPED
+    from specdec_cli.model.bundle import load_bundle
+
+    source_language, target_language, layers = wanted
+    path = Path(source) if Path(source).exists() else SHIPPED / source
+    if name == "bundle" or (name is None and (path / "bundle.json").exists()):
+        if layers is not None:
+            raise UsageError("--decoder-layers is for models of other toolkits, whose layers were trained without a drafter")
+        return load_bundle(path, source_language, target_language)
+    if not path.exists():
+        if not is_hub_name(source):
+            raise ModelError(f"{source}: there is no such folder or file, and it is no owner/name on the hub")
+        path = fetch(source, revision, offline)
+    conversion = convert_model(path, name, Wanted(source_language, target_language, decoder_layers=layers))
+    for setting in () if quiet else conversion.left_behind:
+        typer.echo(f"specdec: {source}: {setting} is not carried over", err=True)
+    return conversion.bundle
+
+
+def _said_by_bundle(folder: Path, sentence: str) -> str:
+    from specdec_cli.decoding.engine import Engine
+    from specdec_cli.decoding.settings import Wishes, settle
+    from specdec_cli.decoding.translator import Translator
+    from specdec_cli.model.bundle import load_bundle
+
+    bundle = load_bundle(folder)
+    translator = Translator(Engine(bundle, settle(Wishes(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
+    (translation,) = translator.translate([sentence])
+    return translation.text
+
+
+def _said_by_ctranslate2(folder: Path, sentence: str, longest: int) -> str:
     from specdec_cli.distillation.process import TeacherProcess
     from specdec_cli.distillation.teacher import Resources, Search
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.lines import LineWriter, read_lines
 
@@ -32,12 +32,13 @@ MinScoreOption = Annotated[
     ),
 ]
 MaxEditRatioOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--max-edit-ratio",
         metavar="X",
         min=0.0,
         help="Leave a sentence alone if more than this share of its words would change.",
+        show_default="0.6; none if the bundle does not correct",
         rich_help_panel=_EDITS_PANEL,
     ),
 ]
@@ -50,7 +51,7 @@ def correct(
     m2: M2Option = False,
     check: CheckOption = False,
     min_score: MinScoreOption = None,
-    max_edit_ratio: MaxEditRatioOption = 0.6,
+    max_edit_ratio: MaxEditRatioOption = None,
     decoding: options.DecodingOption = "auto",
     block_size: options.BlockSizeOption = None,
     top_beta: options.TopBetaOption = None,
@@ -72,7 +73,7 @@ def correct(
     stats: options.StatsOption = False,
     trace: options.TraceOption = False,
     quiet: options.QuietOption = False,
-    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+    offline: options.OfflineOption = False,
 ) -> None:
     """Correct text, a line for a line; what needs no change stays byte for byte as it is.
 
@@ -106,9 +107,8 @@ def correct(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
         with_scores=True,
     )
-    stream = Stream(model, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
-    info = stream.bundle.info
-    restraint = Restraint(info.min_score if min_score is None else min_score, max_edit_ratio, info.max_pieces)
+    stream = Stream(Choice(model, offline=offline), machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
     written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)
     loaded = time.perf_counter()

@@ -22,23 +22,42 @@ class Machine:
     threads: int
 
 
-def find_bundle(name: str) -> Path:
-    """The folder of a bundle: a path, or the name of one that ships. Raises ModelError saying which names there are."""
-    folder = Path(name)
+@dataclass(frozen=True)
+class Choice:
+    """Which model, for which languages where it knows several; `offline` forbids to fetch it."""
+
+    name: str
+    source_language: str = ""
+    target_language: str = ""
+    offline: bool = False
+
+
+def find_bundle(model: str | Choice) -> Path:
+    """The folder of a bundle: a path, the name of one that ships, or what another toolkit's model was converted into.
+
+    Raises ModelError saying which names there are.
+    """
+    chosen = Choice(model) if isinstance(model, str) else model
+    folder = Path(chosen.name)
     if (folder / "bundle.json").exists():
         return folder
-    if (SHIPPED / name / "bundle.json").exists():
-        return SHIPPED / name
+    if (SHIPPED / chosen.name / "bundle.json").exists():
+        return SHIPPED / chosen.name
+    from specdec_cli.commands.model_cache import converted
+
+    found = converted(chosen.name, (chosen.source_language, chosen.target_language), chosen.offline)
+    if found is not None:
+        return found
     known = ", ".join(shipped_bundles()) or "none"
-    what = "holds no bundle.json" if folder.is_dir() else "is no folder"
-    raise ModelError(f"{name}: {what}, and no bundle of that name ships (there are: {known})")
+    what = "holds no bundle.json, nor another toolkit's model" if folder.is_dir() else "is no folder"
+    raise ModelError(f"{chosen.name}: {what}, and no bundle of that name ships (there are: {known})")
 
 
-def bundle_task(name: str) -> str:
+def bundle_task(model: str | Choice) -> str:
     """The task that a bundle is for, without loading it. Raises ModelError."""
     from specdec_cli.files import read_json
 
-    return str(read_json(find_bundle(name) / "bundle.json", ModelError).get("task", "translate"))
+    return str(read_json(find_bundle(model) / "bundle.json", ModelError).get("task", "translate"))
 
 
 def shipped_bundles() -> list[str]:
@@ -64,11 +83,12 @@ def settle_machine(device: str, precision: str, threads: int | None, seed: int =
     return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
 
 
-def open_bundle(name: str, machine: Machine) -> "Bundle":
+def open_bundle(model: str | Choice, machine: Machine) -> "Bundle":
     """Load a bundle and move it to `machine`."""
     from specdec_cli.model.bundle import load_bundle
 
-    return place(load_bundle(find_bundle(name)), machine)
+    chosen = Choice(model) if isinstance(model, str) else model
+    return place(load_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language), machine)
 
 
 def place(bundle: "Bundle", machine: Machine) -> "Bundle":

@@ -6,28 +6,32 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands.loading import SHIPPED, find_bundle, shipped_bundles
+from specdec_cli.commands.model_cache import cache_folder, cached_bundles
 
 
 def models(
-    names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe; all that ship without any.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe.", show_default="all")] = None,
 ) -> None:
-    """Show bundles: what they translate, how they decode, how large they are, what they were trained on."""
+    """Show bundles: what they translate, how they decode, how large they are; those that ship, and converted ones in the cache."""
     from rich.console import Console
     from rich.table import Table
 
     from specdec_cli.model.bundle import read_info
 
     table = Table("bundle", "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold")
-    for name in names or shipped_bundles():
+    cached = [] if names else list(cached_bundles())
+    for name in names or [*shipped_bundles(), *map(str, cached)]:
         folder = find_bundle(name)
         info = read_info(folder)
         languages = f"{info.source_language} to {info.target_language}"
-        table.add_row(
-            name, info.task, languages, info.decoding, str(info.block_size or "-"), f"{_megabytes(folder):.1f}", info.licence or "-"
-        )
+        shown = name if names else Path(name).name
+        size = f"{_megabytes(folder):.1f}"
+        table.add_row(shown, info.task, languages, info.decoding, str(info.block_size or "-"), size, info.licence or "-")
     Console().print(table)
     if not names and not shipped_bundles():
         typer.echo(f"no bundles in {SHIPPED}", err=True)
+    if cached:
+        typer.echo(f"converted from other toolkits' models, in {cache_folder()}: {len(cached)}", err=True)
 
 
 def _megabytes(folder: Path) -> float:

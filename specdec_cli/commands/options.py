@@ -18,6 +18,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
 DECODING_PANEL = "Model and decoding"
 MACHINE_PANEL = "Machine"
 OUTPUT_PANEL = "Input and output"
+FOREIGN_HELP = "another toolkit's model (folder, file or hub name)"
 
 
 def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
@@ -44,7 +45,27 @@ def _checked(value: str | None) -> str | None:
 FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
 ModelOption = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="BUNDLE", help="Bundle: a folder, or the name of one.", rich_help_panel=DECODING_PANEL),
+    typer.Option("--model", "-m", metavar="MODEL", help=f"A bundle (folder or name), or {FOREIGN_HELP}.", rich_help_panel=DECODING_PANEL),
+]
+SourceLanguageOption = Annotated[
+    str,
+    typer.Option(
+        "--source-language",
+        metavar="CODE",
+        help="For a model of many languages.",
+        show_default="the bundle's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+TargetLanguageOption = Annotated[
+    str,
+    typer.Option(
+        "--target-language",
+        metavar="CODE",
+        help="For a model of many languages.",
+        show_default="the bundle's",
+        rich_help_panel=DECODING_PANEL,
+    ),
 ]
 DecodingOption = Annotated[
     DecodingOrAuto,

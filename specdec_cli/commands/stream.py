@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
 
-from specdec_cli.commands.loading import Machine, open_bundle
+from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.engine import Engine
@@ -56,10 +56,11 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 class Stream:
     """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on `console`."""
 
-    def __init__(self, model: str, machine: Machine, wishes: Wishes, console: Console, *, trace: bool, quiet: bool) -> None:
+    def __init__(self, model: str | Choice, machine: Machine, wishes: Wishes, console: Console, *, trace: bool, quiet: bool) -> None:
         self.bundle, self.machine = open_bundle(model, machine), machine
         self.settings = settle(wishes, self.bundle)
-        self.engine = Engine(self.bundle, self.settings, Tracer(console, self.bundle.tokenizer) if trace else None)
+        tracer = Tracer(console, self.bundle.tokenizer, self.bundle.verifier.config.eos) if trace else None
+        self.engine = Engine(self.bundle, self.settings, tracer)
         self.totals = Totals()
         self._console, self._quiet = console, quiet
         self._window: list[Line] = []

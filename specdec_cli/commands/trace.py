@@ -1,5 +1,7 @@
 """Rounds made visible: what was drafted, what the verifier said, and where they parted."""
 
+from collections import defaultdict
+
 from rich.console import Console
 from rich.text import Text
 
@@ -11,26 +13,33 @@ class Tracer:
     """An onlooker of the loop that writes each round to `console`, as the papers' Table 11 does.
 
     D is the draft, V the verifier's own prediction for the same places; before them stands what was accepted
-    earlier. What passes is green, the bifurcation red, what is thrown away struck through.
+    earlier. What passes is green, the bifurcation red, what is thrown away struck through. At the end of a sentence
+    stand its blocks, one a round, as in Table 2 of the report: in brackets (blue) what a draft gave, in parentheses (red)
+    what the verifier decoded itself.
     """
 
-    def __init__(self, console: Console, tokenizer: Tokenizer) -> None:
-        self._console, self._tokenizer = console, tokenizer
+    def __init__(self, console: Console, tokenizer: Tokenizer, eos: int) -> None:
+        self._console, self._tokenizer, self._eos = console, tokenizer, eos
+        self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
     def __call__(self, seen: Round) -> None:
         """Show one round of every running row."""
         state = seen.state
         for row in (~state.finished).nonzero()[:, 0].tolist():
-            length = int(state.lengths[row])
-            passed = int(seen.accepted.bifurcation[row].minimum(seen.accepted.counts[row]))
+            length, count = int(state.lengths[row]), int(seen.accepted.counts[row])
+            passed = min(int(seen.accepted.bifurcation[row]), count)
             prefix = self._tokenizer.pieces(state.tokens[row, 1:length].tolist())
             drafted = seen.draft.ids[row, : int(seen.draft.counts[row])].tolist()
             verified = seen.accepted.predictions[row, : len(drafted) + 1].tolist()
-            number = int(state.rounds[row]) + 1
-            label = f"{int(state.numbers[row]) + 1}.{number}"
+            number = int(state.numbers[row])
+            label = f"{number + 1}.{int(state.rounds[row]) + 1}"
             if drafted:
                 self._show(f"{label:>6} D ", prefix, self._tokenizer.pieces(drafted), passed)
             self._show(f"{label:>6} V ", prefix, self._tokenizer.pieces(verified), passed, ours=True)
+            added = seen.accepted.ids[row, :count].tolist()
+            self._blocks[number].append((added, passed))
+            if added[-1:] == [self._eos] or length + count >= int(state.limits[row]):
+                self._show_blocks(number)
 
     def _show(self, label: str, prefix: list[str], pieces: list[str], passed: int, *, ours: bool = False) -> None:
         line = Text(label, style="dim")
@@ -42,4 +51,14 @@ class Tracer:
             mark = f"[{piece}]" if place == passed and not self._console.is_terminal else piece
             line.append(mark, style=style)
             line.append(" ")
+        self._console.print(line, soft_wrap=True, highlight=False)
+
+    def _show_blocks(self, number: int) -> None:
+        line = Text(f"{number + 1:>4}   = ", style="dim")
+        for ids, drafted in self._blocks.pop(number):
+            pieces = self._tokenizer.pieces(ids)
+            if drafted:
+                line.append(f"[{' '.join(pieces[:drafted])}] ", style="blue")
+            if pieces[drafted:]:
+                line.append(f"({' '.join(pieces[drafted:])}) ", style="red")
         self._console.print(line, soft_wrap=True, highlight=False)

@@ -51,6 +51,8 @@ def train_drafter(
     OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
     round on the sources of --dev. Interrupted, the same command goes on.
     """
+    from dataclasses import replace
+
     from rich.console import Console
 
     from specdec_cli.commands.loading import find_bundle, find_recipe, place, settle_machine
@@ -78,12 +80,12 @@ def train_drafter(
     if source:
         from specdec_cli.commands.distill import distill
 
-        distill(Path(model), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
+        distill(find_bundle(model), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
     texts = data or [str(output / "outputs" / "distilled.tsv")]
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
-    bundle.drafter = BlockDrafter(plan.drafter, bundle.verifier, plan.run.dropout)
+    bundle.drafter = BlockDrafter(replace(plan.drafter, mask=bundle.tokenizer.mask), bundle.verifier, plan.run.dropout)
     bundle.drafter.initialize_from_verifier()
     if init is not None:
         first = load_bundle(find_bundle(init)).drafter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.text.lines import LineWriter, read_lines
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ NBestOption = Annotated[
 def translate(
     files: options.FilesArgument = None,
     model: options.ModelOption = "en-de",
+    source_language: options.SourceLanguageOption = "",
+    target_language: options.TargetLanguageOption = "",
     decoding: options.DecodingOption = "auto",
     block_size: options.BlockSizeOption = None,
     top_beta: options.TopBetaOption = None,
@@ -45,11 +47,12 @@ def translate(
     stats: options.StatsOption = False,
     trace: options.TraceOption = False,
     quiet: options.QuietOption = False,
-    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+    offline: options.OfflineOption = False,
 ) -> None:
     """Translate text, a line for a line; blank lines stay blank.
 
-    Lines are translated as they arrive. A line of several sentences is split, translated and put together again.
+    Lines are translated as they arrive. A line of several sentences is split, translated and put together again; a model that
+    summarises takes a line as one text.
     """
     from rich.console import Console
 
@@ -75,8 +78,10 @@ def translate(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
         with_scores=as_json,
     )
-    stream = Stream(model, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
-    translator = Translator(stream.engine, stream.bundle.tokenizer, split=not no_split, warn=stream.warn)
+    chosen = Choice(model, source_language, target_language, offline)
+    stream = Stream(chosen, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    split = not no_split and stream.bundle.info.task != "summarise"
+    translator = Translator(stream.engine, stream.bundle.tokenizer, split=split, warn=stream.warn)
     loaded = time.perf_counter()
     with LineWriter(output, files or ()) as writer:
         for line, translation in stream.run(lines, translator.translate):

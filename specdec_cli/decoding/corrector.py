@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from math import inf
+from typing import Self
 
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
 from specdec_cli.decoding.loop import Hypothesis
+from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.tokenizer import Tokenizer
@@ -15,20 +18,47 @@ from specdec_cli.text.tokenizer import Tokenizer
 @dataclass(frozen=True)
 class Restraint:
     """Which edits are held back: those of a score below `minimum`, those that lose content (digits, or more than one word),
-    and all of a sentence that changes too much or is foreign.
+    and all of a sentence that changes too much or is foreign. Content counts only if the bundle `keeps_content`.
 
-    `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
+    Errors come in company: beside an edit that passes, others of the sentence pass from the score `in_company` on, if it is
+    given. `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
     `maximum_pieces` subwords a word is in a language that the vocabulary was not made for; None: any may be.
     """
 
     minimum: float | None = None
+    in_company: float | None = None
     maximum_ratio: float = 0.6
     maximum_pieces: float | None = None
     foreign_words: int = 4
+    keeps_content: bool = True
 
-    def lets_pass(self, edit: Edit) -> bool:
+    @classmethod
+    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
+        """A bundle's own restraint; a `minimum` that is given holds for all edits, whatever stands beside them.
+
+        Only a corrector keeps all content: other rewriting may drop words, and change a sentence as a whole.
+        """
+        corrects = info.task == "correct"
+        return cls(
+            info.min_score if minimum is None else minimum,
+            info.min_score_in_company if minimum is None else None,
+            (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
+            info.max_pieces,
+            keeps_content=corrects,
+        )
+
+    def passing(self, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits of a sentence that are not held back."""
+        sure = [edit for edit in edits if self._lets_pass(edit, self.minimum)]
+        if not sure or self.minimum is None or self.in_company is None:
+            return sure
+        return [edit for edit in edits if self._lets_pass(edit, min(self.minimum, self.in_company))]
+
+    def _lets_pass(self, edit: Edit, minimum: float | None) -> bool:
         """Whether an edit is sure enough, and harmless where it is wrong."""
-        doubtful = self.minimum is not None and edit.score is not None and edit.score < self.minimum
+        doubtful = minimum is not None and edit.score is not None and edit.score < minimum
+        if not self.keeps_content:
+            return not doubtful
         same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
         return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
@@ -85,7 +115,7 @@ class Corrector:
             return []
         if edits and part.log_probabilities:
             edits = self._scored(edits, part)
-        return [edit for edit in edits if self._restraint.lets_pass(edit)]
+        return self._restraint.passing(edits)
 
     def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
         """Edits with their log probability: that of their tokens, or of the token after what was dropped."""

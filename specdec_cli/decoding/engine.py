@@ -73,7 +73,7 @@ def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> Drafter:
         word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=device)
         return SourceCopy(settings.match, config.eos, config.padding, word_starts, block_size or None)
     if name == "lookup":
-        return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding)
+        return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding, bundle.tokenizer.shared)
     if name in JACOBI:
         published = isinstance(settings.rule, FixedPoint)
         memory = None if published else Continuations(config.vocabulary_size, device)

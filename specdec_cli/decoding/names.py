@@ -3,10 +3,12 @@
 from typing import Literal
 
 Decoding = Literal["greedy", "beam", "specdec", "specdec++", "drafter", "input-guided", "jacobi", "gs-jacobi", "hybrid-jacobi", "lookup"]
-Task = Literal["translation", "gec", "simplification"]
+Task = Literal["translation", "summarisation", "gec", "simplification"]
 Match = Literal["unique", "nearest"]
 Stop = Literal["prefix", "fixed-point"]
 
+REWRITING = ("correct", "simplify")
+"""Tasks of bundles whose output repeats most of its source, in one language."""
 NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter")
 """What only a bundle with a trained drafter can do."""
 JACOBI: tuple[Decoding, ...] = ("jacobi", "gs-jacobi", "hybrid-jacobi")

@@ -4,7 +4,19 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
-from specdec_cli.decoding.names import CHAINABLE, DRAFTING, JACOBI, NEEDS_DRAFTER, TOLERANT, UNTRAINED, Decoding, Match, Stop, parts
+from specdec_cli.decoding.names import (
+    CHAINABLE,
+    DRAFTING,
+    JACOBI,
+    NEEDS_DRAFTER,
+    REWRITING,
+    TOLERANT,
+    UNTRAINED,
+    Decoding,
+    Match,
+    Stop,
+    parts,
+)
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 
@@ -70,6 +82,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     if set(parts(decoding)) & set(NEEDS_DRAFTER) and bundle.drafter is None:
         there = ", ".join(name for name in known if name not in NEEDS_DRAFTER)
         raise UsageError(f"--decoding {decoding}: this bundle has no drafter; there are {there}")
+    if "input-guided" in parts(decoding) and not bundle.tokenizer.shared:
+        raise UsageError(f"--decoding {decoding}: source and target differ in vocabulary, so that nothing can be copied")
     if isinstance(wishes.block_size, int) and not set(parts(decoding)) & set(DRAFTING):
         raise UsageError(f"--block-size is for decodings that draft, not for {decoding}")
     if wishes.match is not None and decoding != "input-guided":
@@ -101,7 +115,7 @@ def _automatic(bundle: Bundle) -> str:
     """What the bundle says, else what it can do best."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
-    if bundle.info.task != "translate":
+    if bundle.info.task in REWRITING:
         return "input-guided"
     return UNTRAINED if bundle.drafter is None else "specdec"
 

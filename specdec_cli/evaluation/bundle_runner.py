@@ -9,7 +9,7 @@ import torch
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.names import JACOBI, TOLERANT, Match, Stop
+from specdec_cli.decoding.names import JACOBI, REWRITING, TOLERANT, Match, Stop
 from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translation, Translator
 from specdec_cli.evaluation.memory import peak_resident_mb
@@ -66,11 +66,10 @@ class BundleRunner:
         """Lines as the command of the bundle's task writes them."""
         info, tokenizer = self._bundle.info, self._bundle.tokenizer
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
-        if info.task == "translate" and row.min_score is None:
+        if info.task not in REWRITING and row.min_score is None:
             decode = Translator(engine, tokenizer, split=self._split).translate
         else:
-            restraint = Restraint(self._min_score(row), maximum_pieces=info.max_pieces)
-            decode = Corrector(engine, tokenizer, restraint, split=self._split).correct
+            decode = Corrector(engine, tokenizer, Restraint.of(info, row.min_score), split=self._split).correct
         return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
     def _min_score(self, row: Row) -> float | None:

@@ -12,6 +12,9 @@ FORMAT = 1
 NOTHING = "—"
 METRICS = {
     "bleu": "BLEU",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougeLsum": "ROUGE-L",
     "chrf": "chrF",
     "gleu": "GLEU",
     "precision": "precision",

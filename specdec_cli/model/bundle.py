@@ -30,7 +30,8 @@ class BundleInfo:
     `length_ratio` is that of target to source tokens, on the whole; `max_length` the most tokens of an output (0: no bound
     but the model's).
 
-    Where the task is rewriting, edits whose log probability is below `min_score` are held back, and a sentence of four
+    Where the task is rewriting, edits whose log probability is below `min_score` are held back (below `min_score_in_company`
+    in a sentence where another passes), and a sentence of four
     words or more that takes more than `max_pieces` subwords a word is taken for another language.
     """
 
@@ -45,6 +46,7 @@ class BundleInfo:
     training_data: str = ""
     licence: str = ""
     min_score: float | None = None
+    min_score_in_company: float | None = None
     max_pieces: float | None = None
     meant_for: str = "cpu"
 
@@ -80,7 +82,7 @@ def read_info(folder: Path) -> BundleInfo:
         raise ModelError(f"{folder / 'bundle.json'}: a preset is a list of top-beta and tolerance, not {info.presets}") from error
 
 
-def load_bundle(folder: Path, source_language: str | None = None, target_language: str | None = None) -> Bundle:
+def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
     """Load a bundle and check every shape; a language that is given stands in place of the bundle's own.
 
     Raises ModelError that names the file and what is wrong with it, and UsageError for a language that it does not know.

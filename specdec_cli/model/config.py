@@ -23,7 +23,6 @@ class TransformerConfig:
     """
 
     vocabulary_size: int
-    source_vocabulary_size: int = 0
     width: int = 512
     feed_forward: int = 2048
     heads: int = 8
@@ -42,6 +41,7 @@ class TransformerConfig:
     padding: int = 0
     eos: int = 3
     decoder_start: int = 2
+    source_vocabulary_size: int = 0
 
     def __post_init__(self) -> None:
         if self.source_vocabulary_size and self.shared_embeddings:

@@ -96,8 +96,7 @@ class ConvertedTokenizer(Tokenizer):
         own = folder / FOLDER
         own.mkdir(parents=True, exist_ok=True)
         self._segmenter.save(own)
-        shared = self._source_vocabulary is self._vocabulary
-        write_json(own / "vocabulary.json", {"target": self._vocabulary} | ({} if shared else {"source": self._source_vocabulary}))
+        write_json(own / "vocabulary.json", {"target": self._vocabulary} | ({} if self.shared else {"source": self._source_vocabulary}))
         write_json(own / "config.json", asdict(self.config))
 
     def _language_token(self, language: str) -> str:
@@ -120,18 +119,20 @@ def load_converted(folder: Path, source_language: str, target_language: str) -> 
         plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         config = TokenizerConfig(**plain)
         vocabulary: list[str] = vocabularies["target"]
+        source_vocabulary: list[str] | None = vocabularies.get("source")
     except (TypeError, KeyError) as error:
         raise ModelError(f"{own}: {error}") from error
-    segmenter = make_segmenter(config, own, source_language, target_language, vocabulary)
-    return ConvertedTokenizer(config, segmenter, vocabulary, vocabularies.get("source"), source_language, target_language, own)
+    pieces = [*vocabulary, *(source_vocabulary or [])]
+    segmenter = make_segmenter(config, own, source_language, target_language, pieces)
+    return ConvertedTokenizer(config, segmenter, vocabulary, source_vocabulary, source_language, target_language, own)
 
 
-def make_segmenter(config: TokenizerConfig, folder: Path, source: str, target: str, vocabulary: Sequence[str]) -> Segmenter:
-    """What `config` names, from its files in `folder`. Raises ModelError."""
+def make_segmenter(config: TokenizerConfig, folder: Path, source: str, target: str, pieces: Sequence[str]) -> Segmenter:
+    """What `config` names, from its files in `folder`; `pieces` are those of both sides. Raises ModelError."""
     makers: dict[str, Any] = {
         "sentencepiece": lambda: SentencePieces(folder, config.files[0], config.files[-1]),
         "tokenizers": lambda: TokenizersFile(read_tokenizers_file(folder / config.files[0]), config.files[0]),
-        "moses-bpe": lambda: MosesBpe(folder, config.files[0], source, target, {c for piece in vocabulary for c in piece}),
+        "moses-bpe": lambda: MosesBpe(folder, config.files[0], source, target, {c for piece in pieces for c in piece}),
     }
     if config.kind not in makers:
         raise ModelError(f"{folder}: unknown kind of tokenizer {config.kind!r}; known are {', '.join(makers)}")

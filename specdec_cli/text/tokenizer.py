@@ -47,6 +47,11 @@ class Tokenizer(ABC):
         return len(self._vocabulary)
 
     @property
+    def shared(self) -> bool:
+        """Whether a source id means what the same target id means."""
+        return self._source_vocabulary is self._vocabulary
+
+    @property
     def source_size(self) -> int:
         """Pieces of the source vocabulary."""
         return len(self._source_vocabulary)

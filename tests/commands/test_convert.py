@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from specdec_cli.commands.convert import convert
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import read_info
 
 app = typer.Typer()
@@ -29,7 +29,7 @@ def test_to_ctranslate2_with_proof(bundle_folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--from", "marian"), "--from marian; only bundles"),
+        (("--from", "word2vec"), "known are bundle, huggingface, marian, fairseq"),
         (("--to", "ctranslate2", "--quantization", "int3"), "int3"),
     ],
 )
@@ -50,5 +50,5 @@ def test_a_bundle_can_be_stored_anew(bundle_folder: Path, tmp_path: Path) -> Non
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "model", "--to", "ctranslate2")
-    assert isinstance(result.exception, UsageError)
-    assert "not a bundle" in str(result.exception)
+    assert isinstance(result.exception, ModelError)
+    assert "neither a bundle nor a model of" in str(result.exception)

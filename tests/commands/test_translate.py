@@ -71,6 +71,11 @@ def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -
     assert "tokens per round" in result.stderr
     assert "1.1 V" in result.stderr
 
+    # Greedy decoding drafts nothing: every block is one token, the verifier's own.
+    blocks = next(line for line in result.stderr.splitlines() if " = " in line)
+    assert "[" not in blocks
+    assert 1 <= blocks.count("(") <= 4
+
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),

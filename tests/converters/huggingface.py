@@ -183,7 +183,8 @@ def nllb(folder: Path) -> Made:
     trained.add_special_tokens([*names, "<mask>"])
     trained.save(str(folder / "tokenizer.json"))
     _settings(folder, {"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn", "extra_special_tokens": names})
-    source, target = trained.token_to_id("eng_Latn"), trained.token_to_id("deu_Latn")
+    ids = trained.get_vocab()
+    source, target = ids["eng_Latn"], ids["deu_Latn"]
     model = transformers.M2M100ForConditionalGeneration(_m2m_100_config(trained.get_vocab_size() + 2))
     train(model, first=[target], before=[source], after=[2])
     model.save_pretrained(folder, max_shard_size="100KB")

@@ -120,7 +120,7 @@ def test_existing_folder_needs_force(make_bundle: Callable[..., Bundle], tmp_pat
 
 def test_force_replaces_no_other_folder(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(UsageError, match="not a CTranslate2 folder"):
+    with pytest.raises(UsageError, match=r"has no model\.bin"):
         to_ctranslate2(make_bundle(), tmp_path, force=True)
     assert (tmp_path / "thesis.txt").exists()
 

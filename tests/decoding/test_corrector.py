@@ -8,6 +8,7 @@ import pytest
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.text.subwords import EOS, Subwords
 
 
@@ -83,10 +84,31 @@ def test_doubtful_edits_are_held_back(tokenizer: Subwords) -> None:
     assert [edit.score for edit in kept.edits] == [max(scores)]
 
 
+def test_a_doubtful_edit_passes_beside_a_sure_one(tokenizer: Subwords) -> None:
+    scores = [edit.score for edit in corrected(tokenizer, "He go home .", TABLE, Restraint(-1e9)).edits if edit.score is not None]
+    sure, doubtful = max(scores), min(scores)
+    assert corrected(tokenizer, "He go home .", TABLE, Restraint(sure, doubtful)).text == "He goes home."
+    assert len(corrected(tokenizer, "He go home .", TABLE, Restraint(sure, (sure + doubtful) / 2)).edits) == 1
+    # Where nothing is sure, nothing has company.
+    assert corrected(tokenizer, "He go home .", TABLE, Restraint(sure + 0.1, doubtful)).edits == ()
+
+
 def test_a_sentence_that_would_change_from_end_to_end_stays(tokenizer: Subwords) -> None:
     table = {"ka lo mi": "re su to"}
     assert corrected(tokenizer, "ka lo mi", table).text == "ka lo mi"
     assert corrected(tokenizer, "ka lo mi", table, Restraint(maximum_ratio=1.0)).text == "re su to"
+
+
+def test_only_a_corrector_keeps_all_content(tokenizer: Subwords) -> None:
+    table = {"ka lo mi re su": "ka su"}
+    assert corrected(tokenizer, "ka lo mi re su", table, Restraint.of(BundleInfo(task="correct"))).text == "ka lo mi re su"
+    assert corrected(tokenizer, "ka lo mi re su", table, Restraint.of(BundleInfo(task="simplify"))).text == "ka su"
+
+
+def test_a_score_that_is_asked_for_holds_for_all_edits() -> None:
+    info = BundleInfo(task="correct", min_score=-0.5, min_score_in_company=-2.0)
+    assert (Restraint.of(info).minimum, Restraint.of(info).in_company) == (-0.5, -2.0)
+    assert (Restraint.of(info, -0.1).minimum, Restraint.of(info, -0.1).in_company) == (-0.1, None)
 
 
 def test_a_sentence_without_an_end_stays(tokenizer: Subwords) -> None:

@@ -12,11 +12,12 @@ LONGEST = 3
 class Lookup:
     """Copies up to `block_size` tokens from after the last place where the end of the output stands in source or output.
 
-    After prompt lookup (Saxena 2023), with the source of a translation for the prompt.
+    After prompt lookup (Saxena 2023), with the source of a translation for the prompt; the source is left out if its
+    vocabulary is another one (not `shared`).
     """
 
-    def __init__(self, block_size: int, eos: int, padding: int) -> None:
-        self.block_size = block_size
+    def __init__(self, block_size: int, eos: int, padding: int, shared: bool = True) -> None:
+        self.block_size, self._shared = block_size, shared
         self._eos, self._padding = eos, padding
 
     def begin(self, state: State) -> object:  # noqa: ARG002
@@ -29,7 +30,7 @@ class Lookup:
         suffix = _suffix(state)
         places = torch.arange(text.shape[1], device=text.device)
         # The end of the output stands where it stands; other places are meant.
-        matching = known & (places != (state.source.shape[1] + state.lengths - 1)[:, None])
+        matching = known & (places != (text.shape[1] - state.tokens.shape[1] + state.lengths - 1)[:, None])
         start = torch.full_like(state.lengths, -1)
         for back in range(LONGEST):
             # Still matching at its end when all `back` + 1 last tokens are the text's.
@@ -51,6 +52,8 @@ class Lookup:
         """The source, then the output so far (B, M + S), and which of it is text (B, M + S)."""
         places = torch.arange(state.tokens.shape[1], device=state.tokens.device)
         written = (places > 0) & (places < state.lengths[:, None])
+        if not self._shared:
+            return state.tokens, written
         source = (state.source != self._padding) & (state.source != self._eos)
         return torch.cat([state.source, state.tokens], dim=1), torch.cat([source, written], dim=1)
 

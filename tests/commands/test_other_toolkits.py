@@ -1,0 +1,163 @@
+"""Models of other toolkits on the command line: converted once, then used like bundles."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import load_bundle, read_info
+
+huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+LINES = "kalo mita resu\n\nno pe difo\n"
+
+
+@pytest.fixture(scope="module")
+def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as OPUS-MT's."""
+    torch.set_num_threads(1)
+    folder: Path = huggingface.marian(tmp_path_factory.mktemp("saved")).folder
+    return folder
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as mBART-50's."""
+    folder: Path = huggingface.mbart_50(tmp_path_factory.mktemp("saved")).folder
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
+    yield tmp_path / "cache" / "models"
+
+
+def run(*arguments: object, text: str = "") -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), input=text)
+
+
+def test_conversion_proves_itself(marian: Path, tmp_path: Path) -> None:
+    result = run("convert", marian, tmp_path / "bundle", "--storage", "float16")
+    assert result.exit_code == 0, result.output
+    assert "This is a short sentence. -> " in result.stderr
+    info = read_info(tmp_path / "bundle")
+    assert (info.task, info.source_language, info.target_language) == ("translate", "en", "de")
+    assert run("convert", marian, tmp_path / "bundle").exit_code == UsageError.exit_code
+    assert run("convert", marian, tmp_path / "bundle", "--force", "--quiet").stderr == ""
+
+
+def test_chosen_decoder_layers_are_kept(marian: Path, tmp_path: Path) -> None:
+    assert run("convert", marian, tmp_path / "one", "--decoder-layers", "1").exit_code == 0
+    assert run("convert", marian, tmp_path / "both", "--decoder-layers", "0,1").exit_code == 0
+    one, both = (load_bundle(tmp_path / name).verifier for name in ("one", "both"))
+    assert (len(one.layers), len(both.layers)) == (1, 2)
+    kept, second = (dict(layer.named_parameters()) for layer in (one.layers[0], both.layers[1]))
+    assert all(torch.equal(kept[name], second[name]) for name in second)
+    result = run("convert", marian, tmp_path / "none", "--decoder-layers", "7")
+    assert "layers 0 to 1, not 7" in result.stderr
+
+
+def test_failed_conversion_leaves_nothing(marian: Path, tmp_path: Path) -> None:
+    broken = copy_with(marian, tmp_path / "broken", {"activation_function": "tanh", "decoder_ffn_dim": 128})
+    result = run("convert", broken, tmp_path / "bundle")
+    assert result.exit_code == ModelError.exit_code
+    assert "tanh" in result.stderr and "feed-forward sizes" in result.stderr
+    (broken / "config.json").write_text((marian / "config.json").read_text())
+    (broken / "model.safetensors").write_bytes((marian / "model.safetensors").read_bytes()[:1000])
+    assert run("convert", broken, tmp_path / "bundle").exit_code == ModelError.exit_code
+    assert [path.name for path in tmp_path.iterdir() if "bundle" in path.name] == []
+
+
+def copy_with(folder: Path, target: Path, changes: dict[str, Any]) -> Path:
+    """A copy of a model's folder with a changed config.json."""
+    target.mkdir()
+    for path in folder.iterdir():
+        (target / path.name).write_bytes(path.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps(config | changes))
+    return target
+
+
+def test_translate_converts_on_first_use(marian: Path, cache: Path) -> None:
+    first = run("translate", "--model", marian, text=LINES)
+    assert first.exit_code == 0, first.output
+    assert "converting it into" in first.stderr
+    assert len(first.stdout.splitlines()) == 3 and first.stdout.splitlines()[1] == ""
+    assert len(list(cache.iterdir())) == 1
+    again = run("translate", "--model", marian, "--decoding", "greedy", "--offline", text=LINES)
+    assert (again.stdout, again.stderr) == (first.stdout, "")
+    assert "converted from other toolkits' models" in run("models").stderr
+
+
+def test_languages_are_chosen_when_translating(many: Path, cache: Path) -> None:
+    result = run("translate", "--model", many, "--source-language", "en", text=LINES)
+    assert result.exit_code == UsageError.exit_code
+    assert "--target-language" in result.stderr and "de_DE" in result.stderr
+    pair = ("--source-language", "en", "--target-language", "de_DE")
+    german = run("translate", "--model", many, *pair, text=LINES)
+    assert german.exit_code == 0, german.output
+    assert "de_DE" not in german.stdout
+    # The same conversion serves another pair.
+    traced = run("translate", "--model", many, *pair[:3], "fr_XX", "--trace", "--decoding", "greedy", text=LINES)
+    assert "fr_XX" in traced.stderr and "converting" not in traced.stderr
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def snapshot_download(name: str, *, local_files_only: bool, **_: Any) -> str:
+        asked.append((name, local_files_only))
+        if local_files_only:
+            raise FileNotFoundError("not in the cache")
+        return str(marian)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    result = run("translate", "--model", "someone/model", "--offline", text=LINES)
+    assert result.exit_code == ModelError.exit_code and "--offline" in result.stderr
+    assert asked == [("someone/model", True)]
+    result = run("translate", "--model", "someone/model", text=LINES)
+    assert result.exit_code == 0, result.output
+    assert asked[1:] == [("someone/model", True), ("someone/model", False)]
+    assert run("convert", "someone/model", tmp_path / "bundle").exit_code == 0
+
+
+def test_ctranslate2_says_the_same(many: Path, tmp_path: Path) -> None:
+    pair = ("--source-language", "en_XX", "--target-language", "de_DE")
+    for target in ("bundle", "ctranslate2"):
+        result = run("convert", many, tmp_path / target, "--to", target, *pair)
+        assert result.exit_code == 0, result.output
+    said = {line.partition(" -> ")[2] for line in (result.stderr, run("convert", tmp_path / "bundle", tmp_path / "again").stderr)}
+    assert len(said) == 1
+
+
+def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    folder = huggingface.bart(tmp_path / "saved").folder
+    assert run("convert", folder, tmp_path / "bundle", "--set", "task=summarise").exit_code == 0
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("kalo mita. Resu no.\tkalo mita\npe difo suno\tdifo\n")
+    names = ("greedy", "lookup,gs-jacobi", "ctranslate2-greedy")
+    rows = [part for name in names for part in ("--row", name)]
+    result = run("bench", pairs, "-m", tmp_path / "bundle", *rows, "--repetitions", 1, "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0, result.output
+    measured = {row["decoding"]: row for row in json.loads((tmp_path / "bench.json").read_text())["rows"]}
+    assert all(isinstance(row["rougeLsum"], float) and row["rougeLsum"] == measured["greedy"]["rougeLsum"] for row in measured.values())
+    assert "bleu" not in measured["greedy"] or measured["greedy"]["bleu"] is None
+    assert measured["ctranslate2-greedy"]["identical"] == [2, 2]
+    # A line of two sentences is one text.
+    assert run("translate", "-m", tmp_path / "bundle", "--json", text="kalo mita. Resu no.\n").stdout.count("</s>") == 0
+
+
+@pytest.mark.parametrize("name", ["no/such/folder", "nothing"])
+def test_what_is_no_model_is_said(name: str, tmp_path: Path) -> None:
+    assert run("translate", "--model", name, text=LINES).exit_code == ModelError.exit_code
+    assert run("convert", name, tmp_path / "bundle").exit_code == ModelError.exit_code
