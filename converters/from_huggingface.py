@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from converters.checkpoints import read_weights
-from converters.conversion import Conversion as Conversion
+from converters.conversion import Conversion
 from converters.huggingface_tokenizers import read_tokenizer
 from converters.layout import SUPPRESSED, build_transformer, keep_decoder_layers
 from converters.positions import fairseq_sinusoids, interleaved_frequencies

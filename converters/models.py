@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from converters.conversion import Conversion
 from converters.from_fairseq import from_fairseq, is_fairseq
-from converters.from_huggingface import Conversion, from_huggingface, is_huggingface
+from converters.from_huggingface import from_huggingface, is_huggingface
 from converters.from_marian import from_marian, is_marian
 from specdec_cli.errors import ModelError, UsageError
 
