@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
+from tests.conftest import make_lines
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
@@ -137,6 +138,24 @@ def test_ctranslate2_says_the_same(many: Path, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
     said = {line.partition(" -> ")[2] for line in (result.stderr, run("convert", tmp_path / "bundle", tmp_path / "again").stderr)}
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("kind", ["marian", "many"])
+def test_a_converted_model_gets_a_drafter_from_text_alone(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    languages = ("--source-language", "en_XX", "--target-language", "de_DE") if kind == "many" else ()
+    assert run("convert", request.getfixturevalue(kind), tmp_path / "bundle", *languages).exit_code == 0
+    (tmp_path / "mono.txt").write_text("\n".join(make_lines(30, seed=3)))
+    changes = ("drafter.max_block=4", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=4", "run.batch_tokens=128")
+    settings = [part for change in (*changes, "run.precision=32-true", "run.evaluate_every=2") for part in ("--set", change)]
+    sources = ("--source", tmp_path / "mono.txt", "--dev", tmp_path / "mono.txt")
+    result = run("train-drafter", tmp_path / "faster", "-m", tmp_path / "bundle", *sources, *settings, "--threads", 1, "--device", "cpu")
+    assert result.exit_code == 0, result.output
+    bundle = load_bundle(tmp_path / "faster")
+    assert bundle.drafter is not None and bundle.drafter.config.mask == bundle.tokenizer.mask
+    translate = ("translate", "-m", tmp_path / "faster", tmp_path / "mono.txt", "--max-length", 12)
+    drafted = run(*translate, "--decoding", "specdec")
+    assert drafted.stdout == run(*translate, "--decoding", "greedy").stdout
+    assert len(set(drafted.stdout.splitlines())) > 10
 
 
 def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:

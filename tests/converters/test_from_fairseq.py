@@ -1,4 +1,4 @@
-"""Models of fairseq's, converted, say what transformers says with the same weights, token by token."""
+"""What is particular to checkpoints of fairseq's: their settings, dictionaries and old names, and what is refused."""
 
 import argparse
 import os
@@ -12,30 +12,10 @@ from converters.checkpoints import read_pickle
 from converters.fairseq_dictionaries import read_dictionary
 from converters.from_fairseq import from_fairseq, is_fairseq
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from tests.conftest import make_lines
-from tests.converters.comparison import decode, generate, sources_of
+from specdec_cli.model.bundle import Bundle
 
 fairseq = pytest.importorskip("tests.converters.fairseq", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-LINES = [*make_lines(30, seed=7), "Unknown: Ünïcode, 12 tokens!", "It's kalo-mita &amp; resu (no).", "zalo kaz z"]
-
-
-@pytest.fixture(scope="module", params=list(fairseq.MAKERS))
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A checkpoint of each architecture."""
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    return fairseq.MAKERS[request.param](tmp_path_factory.mktemp("saved"))
-
-
-@pytest.fixture(scope="module")
-def bundle(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """It, converted, stored and loaded."""
-    folder = tmp_path_factory.mktemp("converted")
-    assert is_fairseq(made.folder)
-    save_bundle(from_fairseq(made.folder, *made.languages).bundle, folder)
-    return load_bundle(folder)
 
 
 @pytest.fixture(scope="module")
@@ -44,34 +24,6 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("untrained")
     fairseq.transformer(folder, joined=False, steps=0)
     return folder / "checkpoint_best.pt"
-
-
-def test_greedy_output_is_transformers(made: Any, bundle: Bundle) -> None:
-    sources = sources_of(made)
-    made.model.double()
-    bundle.verifier.double()
-    expected = generate(made, sources)
-    assert decode(bundle, sources, decoding="greedy", batch_size=8) == expected
-    assert decode(bundle, sources, decoding="gs-jacobi") == expected
-    assert len(set(map(tuple, expected))) > len(sources) / 2, "the model says the same to everything: this test would prove nothing"
-
-
-def test_beam_search_is_transformers(made: Any, bundle: Bundle) -> None:
-    sources = sources_of(made)[:12]
-    made.model.double()
-    bundle.verifier.double()
-    assert decode(bundle, sources, decoding="beam", beam_size=5) == generate(made, sources, beams=5)
-
-
-def test_text_has_transformers_ids(made: Any, bundle: Bundle) -> None:
-    for line in LINES:
-        assert bundle.tokenizer.framed(bundle.tokenizer.encode(line)) == made.encode(line)
-
-
-def test_text_comes_back(bundle: Bundle) -> None:
-    for line in make_lines(20, seed=8):
-        (target,) = bundle.tokenizer.encode_targets([line])
-        assert bundle.tokenizer.decode(bundle.tokenizer.framed_target(target, bundle.verifier.config.eos)) == line
 
 
 def changed(checkpoint: Path, to: Path, **settings: Any) -> Path:
