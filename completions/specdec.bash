@@ -75,6 +75,8 @@ _specdec() {
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
                 -m|--model) compopt -o dirnames; return ;;
+                --source-language) return ;;
+                --target-language) return ;;
                 --block-size) words="auto" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -85,7 +87,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram --plot -m --model --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram --plot -m --model --source-language --target-language --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)
@@ -173,18 +175,21 @@ _specdec() {
                 --to) words="bundle ctranslate2" ;;
                 --source-language) return ;;
                 --target-language) return ;;
+                --task) words="translate summarise correct simplify" ;;
                 --decoder-layers) return ;;
                 --revision) return ;;
                 --storage) words="float32 float16 int8" ;;
                 --set) return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --decoder-layers --revision --storage --set --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)
             case $previous in
                 -m|--model) return ;;
+                --source-language) return ;;
+                --target-language) return ;;
                 --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
@@ -192,7 +197,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
-                *) words="-m --model --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
+                *) words="-m --model --source-language --target-language --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
             esac
             ;;
         models)

@@ -14,20 +14,20 @@ from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
-_WHOLE = ("model.safetensors", "pytorch_model.bin")
+WHOLE = ("model.safetensors", "pytorch_model.bin")
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """All weights in a folder of transformers', in one file or in several, as float32. Raises ModelError."""
-    for name in _WHOLE:
+    for name in WHOLE:
         if (folder / name).exists():
             return _as_float(_read_one(folder / name))
     for name, key in _INDEX:
         if (folder / name).exists():
             parts = sorted(set(read_json(folder / name, ModelError).get(key, {}).values()))
             return {k: v for part in parts for k, v in _as_float(_read_one(folder / part)).items()}
-    raise ModelError(f"{folder}: no weights ({' or '.join(_WHOLE)})")
+    raise ModelError(f"{folder}: no weights ({' or '.join(WHOLE)})")
 
 
 def read_pickle(path: Path) -> Any:

@@ -46,9 +46,9 @@ def from_fairseq(
 
 
 def is_fairseq(path: Path) -> bool:
-    """Whether `path` looks like a checkpoint of fairseq's, or a folder with exactly one: a dictionary lies beside it."""
+    """Whether `path` looks like a checkpoint of fairseq's, or a folder with such: a dictionary lies beside it."""
     found = [path] if path.is_file() and path.match(_FILES) else list(path.glob(_FILES))
-    return len(found) == 1 and any(found[0].parent.glob("*dict*.txt"))
+    return bool(found) and any(found[0].parent.glob("*dict*.txt"))
 
 
 def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str, Tensor]]:

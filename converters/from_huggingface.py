@@ -28,7 +28,15 @@ ARCHITECTURES = {
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
 # Options of transformers' generate() that change its output, and their values that change nothing.
-_NOT_CARRIED = {"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "repetition_penalty": 1.0, "min_length": 0}
+_NOT_CARRIED = {
+    "no_repeat_ngram_size": 0,
+    "encoder_no_repeat_ngram_size": 0,
+    "repetition_penalty": 1.0,
+    "min_length": 0,
+    "min_new_tokens": 0,
+    "max_new_tokens": 0,
+    "begin_suppress_tokens": [],
+}
 
 
 def from_huggingface(
@@ -53,13 +61,14 @@ def from_huggingface(
     if pieces != rows:
         raise ModelError(f"{folder}: {pieces} pieces for source and target, but the embeddings have {rows} rows")
     info = BundleInfo(
-        task=task or ("summarise" if _summarises(config) else "translate"),
+        task=task or ("summarise" if config["model_type"] == "bart" else "translate"),
         source_language=tokenizer.languages[0],
         target_language=tokenizer.languages[1],
         max_length=_max_length(generation),
     )
-    left = tuple(f"{name}={generation[name]}" for name, usual in _NOT_CARRIED.items() if generation.get(name) not in (None, usual))
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), left)
+    left = [f"{name}={generation[name]}" for name, usual in _NOT_CARRIED.items() if generation.get(name) not in (None, usual)]
+    left += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]
+    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), tuple(left))
 
 
 def is_huggingface(folder: Path) -> bool:
@@ -169,10 +178,6 @@ def _max_length(generation: Mapping[str, Any]) -> int:
     """The most tokens of an output, from transformers' length, which counts the decoder start and, if it is forced, EOS."""
     beside = 1 if generation.get("forced_eos_token_id") is None else 2
     return max(int(generation.get("max_length") or 0) - beside, 0)
-
-
-def _summarises(config: Mapping[str, Any]) -> bool:
-    return "summarization" in (config.get("task_specific_params") or {}) and config["model_type"] == "bart"
 
 
 def _one(value: Any) -> int:

@@ -59,9 +59,9 @@ def from_marian(
 
 
 def is_marian(path: Path) -> bool:
-    """Whether `path` is a model of Marian's, or a folder with exactly one."""
+    """Whether `path` is a model of Marian's, or a folder with such."""
     found = [path] if path.is_file() else _models(path)
-    return len(found) == 1 and has_configuration(found[0])
+    return bool(found) and has_configuration(found[0])
 
 
 def _models(folder: Path) -> list[Path]:

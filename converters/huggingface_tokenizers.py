@@ -10,7 +10,7 @@ import tokenizers
 
 from converters.languages import M2M_100, MBART_25, MBART_50
 from converters.vocabularies import byte_level_bpe, filled, in_order
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.segmenters import Segmenter, TokenizersFile, read_tokenizers_file
@@ -118,9 +118,14 @@ def _multilingual(
 def _pair(
     languages: tuple[str, str], own: TokenizerConfig, vocabulary: Sequence[str], generation: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """The languages that are asked for, else those that the settings name."""
-    source = languages[0] or str(settings.get("src_lang") or settings.get("source_lang") or "")
-    target = languages[1] or str(settings.get("tgt_lang") or settings.get("target_lang") or "")
+    """The languages that are asked for, else those that the settings name. Raises UsageError for others, where there are no others."""
+    named = (
+        str(settings.get("src_lang") or settings.get("source_lang") or ""),
+        str(settings.get("tgt_lang") or settings.get("target_lang") or ""),
+    )
+    source, target = (asked or own_one for asked, own_one in zip(languages, named, strict=True))
+    if not own.languages and all(named) and (source, target) != named:
+        raise UsageError(f"from {named[0]} to {named[1]} is all that this model knows, not from {source} to {target}")
     names = {piece: name for name, piece in own.languages.items()}
     for token in (generation.get("forced_bos_token_id"), generation.get("decoder_start_token_id")):
         if not target and isinstance(token, int) and token < len(vocabulary):

@@ -5,14 +5,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from converters.checkpoints import WHOLE
 from converters.conversion import Conversion
 from converters.from_fairseq import from_fairseq, is_fairseq
 from converters.from_huggingface import from_huggingface, is_huggingface
 from converters.from_marian import from_marian, is_marian
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.files import read_json
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _SMALL_FILES = ("*.json", "*.txt", "*.spm", "*.model", "*.bpe", "*.yml")
+_TOKENIZERS = ("tokenizer.json", "source.spm", "sentencepiece.bpe.model", "merges.txt")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,13 @@ def convert_model(path: Path, name: str | None, wanted: Wanted) -> Conversion:
     name = name or find_format(path)
     if name is None:
         raise ModelError(f"{path}: neither a bundle nor a model of {', '.join(FORMATS)}")
-    return FORMATS[name].convert(path, wanted.source_language, wanted.target_language, wanted.task, wanted.decoder_layers)
+    try:
+        return FORMATS[name].convert(path, wanted.source_language, wanted.target_language, wanted.task, wanted.decoder_layers)
+    except ModelError as error:
+        raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        # Settings that are missing or of another kind than the toolkit writes.
+        raise ModelError(f"{path}: not as {name} writes it ({type(error).__name__}: {error})") from error
 
 
 def is_hub_name(name: str) -> bool:
@@ -69,16 +78,25 @@ def fetch(name: str, revision: str | None, offline: bool) -> Path:
     def download(*patterns: str, local: bool) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=[*_SMALL_FILES, *patterns], local_files_only=local))
 
+    # What is there whole is not asked for again.
     for local in (True,) if offline else (True, False):
         try:
             folder = download("*.safetensors", local=local)
             if not any(folder.glob("*.safetensors")):
                 folder = download("pytorch_model*.bin", local=local)
-            if any(folder.glob("*.safetensors")) or any(folder.glob("*.bin")):
-                return folder
         except Exception as error:  # the hub's library and all that it stands on have kinds of their own
             reason = str(error).strip().partition("\n")[0]
             if not local or offline:
-                what = "it is not in the cache, and --offline forbids to fetch it" if offline else reason
+                what = "not in the cache, and --offline forbids to fetch it" if offline else f"no such folder, and on the hub: {reason}"
                 raise ModelError(f"{name}: {what}") from error
-    raise ModelError(f"{name}: its folder on the hub has no weights that could be read")
+            continue
+        if is_whole(folder):
+            return folder
+    raise ModelError(f"{name}: {'the cached copy' if offline else 'its folder on the hub'} lacks weights or a tokenizer")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder of transformers' has its settings, all parts of its weights, and something to cut text with."""
+    parts = {part for index in folder.glob("*.index.json") for part in read_json(index, ModelError).get("weight_map", {}).values()}
+    weights = all((folder / part).exists() for part in parts) if parts else any((folder / name).exists() for name in WHOLE)
+    return (folder / "config.json").exists() and weights and any((folder / name).exists() for name in _TOKENIZERS)

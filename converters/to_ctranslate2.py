@@ -1,6 +1,6 @@
 """Our Transformer as a CTranslate2 folder."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,10 +22,13 @@ _NORMS = ("pre", "post")
 _POSITIONS = ("sinusoidal", "learned")
 
 
-def to_ctranslate2(bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False) -> None:
+def to_ctranslate2(
+    bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False, prove: Callable[[Path], None] | None = None
+) -> None:
     """Write the verifier of `bundle` and its tokenizer to the new folder `output`; the folder is whole or not there.
 
-    `quantization` is the type the weights are stored in, by default the bundle's float32. `force` replaces a
+    `quantization` is the type the weights are stored in, by default the bundle's float32. `prove` sees the finished
+    folder before it takes its place. `force` replaces a
     folder that holds a CTranslate2 model. Raises UsageError for a folder that may not be replaced and an unknown
     quantization, ModelError naming everything in the model that CTranslate2 cannot hold.
     """
@@ -40,6 +43,8 @@ def to_ctranslate2(bundle: Bundle, output: Path, quantization: str | None = None
         specification.optimize(quantization=quantization)
         specification.save(str(folder))
         bundle.tokenizer.save(folder)
+        if prove is not None:
+            prove(folder)
 
 
 def _unsupported(bundle: Bundle) -> list[str]:

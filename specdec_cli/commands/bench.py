@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import bundle_task
+from specdec_cli.commands.loading import Choice, bundle_task
 from specdec_cli.decoding.names import Decoding, Task
 from specdec_cli.errors import SpecdecError, UsageError
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from specdec_cli.evaluation.rows import Row, Sweep
 
 _COMPARED_PANEL = "What is compared"
-
-
 FileArgument = Annotated[
     Path | None,
     typer.Argument(
@@ -106,7 +104,7 @@ ModelOption = Annotated[
         "--model",
         "-m",
         metavar="BUNDLE",
-        help="Bundle: a folder, or the name of one.",
+        help=options.MODEL_HELP,
         show_default="en-de, or en-gec with --task gec",
         rich_help_panel=options.DECODING_PANEL,
     ),
@@ -127,6 +125,8 @@ def bench(
     histogram: HistogramOption = False,
     plot: PlotOption = None,
     model: ModelOption = None,
+    source_language: options.SourceLanguageOption = "",
+    target_language: options.TargetLanguageOption = "",
     block_size: options.BlockSizeOption = None,
     beam_size: options.BeamSizeOption = 5,
     length_penalty: options.LengthPenaltyOption = 1.0,
@@ -139,7 +139,7 @@ def bench(
     json_file: JsonFileOption = None,
     markdown: MarkdownOption = False,
     quiet: options.QuietOption = False,
-    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+    offline: options.OfflineOption = False,
 ) -> None:
     """Compare decodings on the same text: quality, rounds, time and memory.
 
@@ -151,8 +151,8 @@ def bench(
     from specdec_cli.evaluation.rows import Row
     from specdec_cli.evaluation.scatter import check_plot, draw
 
-    model = model or ("en-gec" if task == "gec" else "en-de")
-    task = task or TASKS.get(bundle_task(model), "translation")
+    chosen = Choice(model or ("en-gec" if task == "gec" else "en-de"), source_language, target_language, offline, quiet)
+    task = task or TASKS.get(bundle_task(chosen), "translation")
     varied = _sweep(sweep or [])
     if json_file is not None:
         _check_target("--json", json_file)
@@ -170,7 +170,7 @@ def bench(
     )
     examples, scorer = read_input(task, file, source, references or (), limit, keep_tokens)
     plan = Plan(
-        model=model,
+        model=chosen,
         examples=examples,
         scorer=scorer,
         rows=_rows(rows or [], varied, base, rewriting=task in ("gec", "simplification")),
@@ -196,7 +196,7 @@ def bench(
     if json_file is not None:
         _write_json(outcome, json_file)
     if plot is not None:
-        draw(outcome.points, plot, f"{model}, {outcome.examples['name']}")
+        draw(outcome.points, plot, f"{chosen.name}, {outcome.examples['name']}")
     _check(outcome)
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from specdec_cli.commands.bench_worker import Inspection
-from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.loading import Choice, find_bundle
 from specdec_cli.commands.options import batch_rows
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.environment import describe_environment
@@ -30,7 +30,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 class Plan:
     """What was asked for. Rows that were not `asked` for by name are left out where the bundle cannot do them."""
 
-    model: str
+    model: Choice
     examples: Examples
     scorer: Scorer
     rows: tuple[Row, ...]
@@ -68,7 +68,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         folders = {kind: Path(temporary) / kind for kind in sorted({row.compute_type for row in plan.rows if row.compute_type})}
         inspection = _inspect(plan, folders)
         rows, left_out = possible_rows(plan, inspection)
-        conditions = Conditions(plan.model, inspection.device, inspection.precision, plan.split, dict(inspection.limits), folders)
+        conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), folders)
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             measured = measure(pool, rows, lines, plan.repetitions, report)
             profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
@@ -91,13 +91,15 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     """What the bundle and this machine can do, found out in a process that ends again."""
     find_bundle(plan.model)
     max_length = plan.rows[0].max_length
-    with Process(WORKER, plan.model) as process:
+    with Process(WORKER, plan.model.name) as process:
         targets = {kind: str(folder) for kind, folder in folders.items()}
-        answer = process.ask("inspect", plan.model, plan.device, plan.precision, plan.threads, max_length, targets)
+        answer = process.ask("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets)
     inspection = Inspection(**answer)
     languages = plan.examples.languages
     if languages is not None and list(languages) != inspection.languages:
-        raise UsageError(f"the {plan.examples.name} is {'-'.join(languages)}, {plan.model} {'-'.join(inspection.languages)}: give it text")
+        raise UsageError(
+            f"the {plan.examples.name} is {'-'.join(languages)}, {plan.model.name} {'-'.join(inspection.languages)}: give it text"
+        )
     return inspection
 
 
@@ -139,7 +141,7 @@ def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> 
 
 def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
     machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
-    return describe_environment() | machine | {"model": plan.model, "repetitions": plan.repetitions}
+    return describe_environment() | machine | {"model": plan.model.name, "repetitions": plan.repetitions}
 
 
 def _histogram(measured: Sequence[Measured]) -> tuple[str, list[Bin]]:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.commands.loading import Machine, open_bundle, settle_machine
+from specdec_cli.commands.loading import Choice, Machine, open_bundle, settle_machine
 from specdec_cli.errors import ModelError
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.processes import serve
@@ -39,11 +39,11 @@ class _Worker:
 
     _runner: "BundleRunner | CTranslate2Runner"
 
-    def open_bundle(self, model: str, device: str, precision: str, threads: int, split: bool) -> None:
+    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:
         """Load a bundle."""
         from specdec_cli.evaluation.bundle_runner import BundleRunner
 
-        self._runner = BundleRunner(open_bundle(model, settle_machine(device, precision, threads)), split)
+        self._runner = BundleRunner(open_bundle(Choice(**model), settle_machine(device, precision, threads)), split)
 
     def open_ctranslate2(
         self, folder: str, compute_type: str, device: str, threads: int, limits: list[tuple[int, int]], split: bool
@@ -70,13 +70,13 @@ class _Worker:
 
 
 def inspect(
-    model: str, device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
+    model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
 ) -> dict[str, Any]:
     """The fields of an Inspection; `folders` are where to convert the bundle to, by number format."""
     import torch
 
     machine = settle_machine(device, precision, threads)
-    bundle = open_bundle(model, Machine("cpu", "float32", machine.threads))
+    bundle = open_bundle(Choice(**model), Machine("cpu", "float32", machine.threads))
     return asdict(machine) | {
         "gpu": torch.cuda.get_device_name() if machine.device == "cuda" else None,
         "torch": torch.__version__,
@@ -93,6 +93,7 @@ def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
     from specdec_cli.decoding.verifier import MULTIPLE
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
+    max_length = max_length or bundle.info.max_length or None
     widths = range(MULTIPLE, verifier.longest_source + 1, MULTIPLE)
     return [(width, int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1) for width in widths]
 

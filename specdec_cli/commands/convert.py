@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from specdec_cli.commands import options
+from specdec_cli.commands.loading import SHIPPED, Choice
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
+    from converters.models import Wanted
     from specdec_cli.model.bundle import Bundle
 
 # What each language's proof says hardly matters: it shows that the result is complete and in order.
@@ -55,6 +57,12 @@ DecoderLayersOption = Annotated[
         "--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.", rich_help_panel=_SOURCE_PANEL
     ),
 ]
+TaskOption = Annotated[
+    Literal["translate", "summarise", "correct", "simplify"] | None,
+    typer.Option(
+        "--task", help="What the model does.", show_default="BART summarises, the others translate", rich_help_panel=_SOURCE_PANEL
+    ),
+]
 RevisionOption = Annotated[
     str | None, typer.Option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.", rich_help_panel=_SOURCE_PANEL)
 ]
@@ -67,6 +75,7 @@ def convert(
     target_format: Annotated[Literal["bundle", "ctranslate2"], typer.Option("--to", help="Format of OUTPUT.")] = "bundle",
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
+    task: TaskOption = None,
     decoder_layers: DecoderLayersOption = None,
     revision: RevisionOption = None,
     storage: StorageOption = "float32",
@@ -83,26 +92,32 @@ def convert(
     """
     from dataclasses import asdict
 
+    from converters.models import Wanted
     from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
-    bundle = _read(source, source_format, revision, offline, quiet, (source_language, target_language, _numbers(decoder_layers)))
+    wanted = Wanted(source_language, target_language, task or "", _numbers(decoder_layers))
+    bundle = _read(Choice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
+
+    def prove(folder: Path) -> None:
+        longest = min(_PROOF_LENGTH, bundle.verifier.config.max_positions)
+        said = _said_by_bundle(folder, sentence) if target_format == "bundle" else _said_by_ctranslate2(folder, sentence, longest)
+        if not quiet:
+            typer.echo(f"{output}: {sentence} -> {said}", err=True)
+
     if target_format == "ctranslate2":
         from converters.to_ctranslate2 import to_ctranslate2
 
-        to_ctranslate2(bundle, output, quantization, force)
-        said = _said_by_ctranslate2(output, sentence, min(_PROOF_LENGTH, bundle.verifier.config.max_positions))
-    else:
-        with new_folder(output, "bundle.json", force) as partial:
-            save_bundle(bundle, partial, storage)
-            said = _said_by_bundle(partial, sentence)
-    if not quiet:
-        typer.echo(f"{output}: {sentence} -> {said}", err=True)
+        to_ctranslate2(bundle, output, quantization, force, prove)
+        return
+    with new_folder(output, "bundle.json", force) as partial:
+        save_bundle(bundle, partial, storage)
+        prove(partial)
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:
@@ -115,27 +130,23 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
 
 
-def _read(
-    source: str, name: str | None, revision: str | None, offline: bool, quiet: bool, wanted: tuple[str, str, tuple[int, ...] | None]
-) -> "Bundle":
+def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wanted") -> "Bundle":
     """The model as a bundle; what could not be carried over is said. Raises ModelError."""
-    from converters.models import Wanted, convert_model, fetch, is_hub_name
-    from specdec_cli.commands.loading import SHIPPED
+    from converters.models import convert_model, fetch, is_hub_name
     from specdec_cli.model.bundle import load_bundle
 
-    source_language, target_language, layers = wanted
-    path = Path(source) if Path(source).exists() else SHIPPED / source
+    path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name
     if name == "bundle" or (name is None and (path / "bundle.json").exists()):
-        if layers is not None:
-            raise UsageError("--decoder-layers is for models of other toolkits, whose layers were trained without a drafter")
-        return load_bundle(path, source_language, target_language)
+        if wanted.decoder_layers is not None or wanted.task:
+            raise UsageError("--decoder-layers and --task are for models of other toolkits; a bundle's task is changed with --set")
+        return load_bundle(path, chosen.source_language, chosen.target_language)
     if not path.exists():
-        if not is_hub_name(source):
-            raise ModelError(f"{source}: there is no such folder or file, and it is no owner/name on the hub")
-        path = fetch(source, revision, offline)
-    conversion = convert_model(path, name, Wanted(source_language, target_language, decoder_layers=layers))
-    for setting in () if quiet else conversion.left_behind:
-        typer.echo(f"specdec: {source}: {setting} is not carried over", err=True)
+        if not is_hub_name(chosen.name):
+            raise ModelError(f"{chosen.name}: there is no such folder or file, and it is no owner/name on the hub")
+        path = fetch(chosen.name, revision, chosen.offline)
+    conversion = convert_model(path, name, wanted)
+    for setting in () if chosen.quiet else conversion.left_behind:
+        typer.echo(f"specdec: {chosen.name}: {setting} is not carried over", err=True)
     return conversion.bundle
 
 

@@ -107,7 +107,7 @@ def correct(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
         with_scores=True,
     )
-    stream = Stream(Choice(model, offline=offline), machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
     written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)

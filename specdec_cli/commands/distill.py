@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.commands.loading import find_bundle
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, find_teacher
 from specdec_cli.distillation.process import TeacherProcess
@@ -103,7 +103,7 @@ def distill(
     all is done; the shards beside it are whole at any time.
     """
     models = [find_teacher(_folder(path)) for path in (teacher, *(others or ()))]
-    longest = min(_length(max_length, "--max-length", model) for model in models)
+    longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     search = Search(beam_size, length_penalty, longest, longest_source, quantization)
     resources = Resources(device, threads or os.cpu_count() or 1, batch_tokens)
@@ -142,9 +142,8 @@ def _run(
 
 
 def _folder(path: Path) -> Path:
-    """A folder, or that of the bundle that ships by this name."""
-    shipped = SHIPPED / path
-    return shipped if not path.exists() and shipped.exists() else path
+    """A CTranslate2 folder, or that of a bundle, as every command finds it."""
+    return path if (path / "model.bin").exists() else find_bundle(str(path))
 
 
 @contextmanager

@@ -24,12 +24,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which model, for which languages where it knows several; `offline` forbids to fetch it."""
+    """Which model, for which languages where it knows several; `offline` forbids to fetch it, `quiet` to tell about it."""
 
     name: str
     source_language: str = ""
     target_language: str = ""
     offline: bool = False
+    quiet: bool = False
 
 
 def find_bundle(model: str | Choice) -> Path:
@@ -45,7 +46,7 @@ def find_bundle(model: str | Choice) -> Path:
         return SHIPPED / chosen.name
     from specdec_cli.commands.model_cache import converted
 
-    found = converted(chosen.name, (chosen.source_language, chosen.target_language), chosen.offline)
+    found = converted(chosen)
     if found is not None:
         return found
     known = ", ".join(shipped_bundles()) or "none"

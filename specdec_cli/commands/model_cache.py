@@ -4,14 +4,22 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from specdec_cli.errors import UsageError
 
+if TYPE_CHECKING:
+    from converters.conversion import Conversion
+    from specdec_cli.commands.loading import Choice
+
 _VERSION = 1
 """Part of every key; another number where conversion comes to mean something else."""
+_READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
+"""Endings of files that a conversion may read; others, such as logs, change nothing."""
 
 
 def cache_folder() -> Path:
@@ -26,29 +34,35 @@ def cached_bundles() -> Iterator[Path]:
     return iter(sorted(path.parent for path in cache_folder().glob("*/bundle.json")))
 
 
-def converted(name: str, languages: tuple[str, str], offline: bool) -> Path | None:
-    """The bundle of a model of another toolkit: a folder, a file, or a name on the hub. None if `name` is no such thing.
+def converted(chosen: "Choice") -> Path | None:
+    """The bundle of a model of another toolkit: a folder, a file, a name on the hub, or that of a bundle in the cache.
 
-    Raises ModelError for a model that cannot be converted, and UsageError for a language that is needed.
+    None if there is no such thing. Raises ModelError for a model that cannot be converted, and UsageError for a language
+    that is needed.
     """
     from converters.models import Wanted, convert_model, fetch, find_format, is_hub_name
     from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
 
-    path = Path(name)
+    path = Path(chosen.name)
     if path.exists():
         if find_format(path) is None:
             return None
-    elif is_hub_name(name):
-        path = fetch(name, None, offline)
+        title = path.resolve().name
+    elif (cache_folder() / path / "bundle.json").exists():
+        return cache_folder() / path
+    elif is_hub_name(chosen.name):
+        path, title = fetch(chosen.name, None, chosen.offline), chosen.name
     else:
         return None
-    folder = cache_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name).strip('-')}-{_key(path)}"
+    folder = cache_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
     if not (folder / "bundle.json").exists():
-        typer.echo(f"specdec: {name}: converting it into {folder}", err=True)
-        conversion = convert_model(path, None, Wanted(*languages))
-        for setting in conversion.left_behind:
-            typer.echo(f"specdec: {name}: {setting} is not carried over", err=True)
+        if not chosen.quiet:
+            typer.echo(f"specdec: {chosen.name}: converting it into {folder}", err=True)
+        conversion = convert_model(path, None, Wanted(chosen.source_language, chosen.target_language))
+        for setting in () if chosen.quiet else conversion.left_behind:
+            typer.echo(f"specdec: {chosen.name}: {setting} is not carried over", err=True)
+        _forget_languages(conversion, chosen)
         try:
             with new_folder(folder, "bundle.json", force=False) as partial:
                 save_bundle(conversion.bundle, partial)
@@ -59,9 +73,19 @@ def converted(name: str, languages: tuple[str, str], offline: bool) -> Path | No
     return folder
 
 
+def _forget_languages(conversion: "Conversion", chosen: "Choice") -> None:
+    """Of a model of many languages no later use shall have those that were asked for this time."""
+    bundle = conversion.bundle
+    if bundle.tokenizer.multilingual:
+        source = "" if chosen.source_language else bundle.info.source_language
+        target = "" if chosen.target_language else bundle.info.target_language
+        bundle.info = replace(bundle.info, source_language=source, target_language=target)
+
+
 def _key(path: Path) -> str:
-    """A fingerprint of the files at `path`: names, sizes and times, not their content, so that it is there at once."""
-    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
+    """A fingerprint of the files at and beside `path`: names, sizes and times, not their content, so that it is there at once."""
+    folder = path if path.is_dir() else path.parent
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix in _READ)
     digest = hashlib.sha256(f"{_VERSION} {path.resolve()}".encode())
     for file in files:
         seen = file.stat()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, find_bundle, shipped_bundles
+from specdec_cli.commands.loading import SHIPPED, Choice, find_bundle, shipped_bundles
 from specdec_cli.commands.model_cache import cache_folder, cached_bundles
 
 
@@ -21,7 +21,7 @@ def models(
     table = Table("bundle", "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold")
     cached = [] if names else list(cached_bundles())
     for name in names or [*shipped_bundles(), *map(str, cached)]:
-        folder = find_bundle(name)
+        folder = find_bundle(Choice(name, offline=True))
         info = read_info(folder)
         languages = f"{info.source_language} to {info.target_language}"
         shown = name if names else Path(name).name

@@ -18,7 +18,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
 DECODING_PANEL = "Model and decoding"
 MACHINE_PANEL = "Machine"
 OUTPUT_PANEL = "Input and output"
-FOREIGN_HELP = "another toolkit's model (folder, file or hub name)"
+MODEL_HELP = "A bundle (folder or name), or another toolkit's model (folder, file or hub name)."
 
 
 def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
@@ -45,7 +45,7 @@ def _checked(value: str | None) -> str | None:
 FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
 ModelOption = Annotated[
     str,
-    typer.Option("--model", "-m", metavar="MODEL", help=f"A bundle (folder or name), or {FOREIGN_HELP}.", rich_help_panel=DECODING_PANEL),
+    typer.Option("--model", "-m", metavar="MODEL", help=MODEL_HELP, rich_help_panel=DECODING_PANEL),
 ]
 SourceLanguageOption = Annotated[
     str,

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from specdec_cli.training.batches import SentencePair
 
 
-ModelOption = Annotated[str, typer.Option("--model", "-m", "--verifier", metavar="BUNDLE", help="The bundle whose verifier it drafts for.")]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model", "-m", "--verifier", metavar="BUNDLE", help="Whose verifier it drafts for: a bundle, or another toolkit's model."
+    ),
+]
 DataOption = Annotated[
     list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
 ]

@@ -24,8 +24,12 @@ TokenizerOption = Annotated[
 InitOption = Annotated[
     str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights; with another --tokenizer, its layers.")
 ]
-SourceLanguageOption = Annotated[str, typer.Option(help="What the bundle says it reads.")]
-TargetLanguageOption = Annotated[str, typer.Option(help="What the bundle says it writes.")]
+SourceLanguageOption = Annotated[
+    str | None, typer.Option("--source-language", help="What the bundle says it reads.", show_default="that of --init, or en")
+]
+TargetLanguageOption = Annotated[
+    str | None, typer.Option("--target-language", help="What the bundle says it writes.", show_default="that of --init, or de")
+]
 TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="What the bundle says it does.")]
 
 
@@ -37,8 +41,8 @@ def train_verifier(
     recipe: RecipeOption = None,
     changes: SetOption = None,
     init: InitOption = None,
-    source_language: SourceLanguageOption = "en",
-    target_language: TargetLanguageOption = "de",
+    source_language: SourceLanguageOption = None,
+    target_language: TargetLanguageOption = None,
     task: TaskOption = "translate",
     devices: DevicesOption = 1,
     device: options.DeviceOption = "auto",
@@ -69,6 +73,7 @@ def train_verifier(
     machine = settle_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
     fabric = start(plan.run, machine.device, devices)
+    languages = (source_language or "en", target_language or "de")
     if init is None:
         beside = sources[0].path.parent / "tokenizer.model"
         if tokenizer is None and not beside.exists():
@@ -79,11 +84,12 @@ def train_verifier(
         if plan.model:
             raise UsageError(f"--init {init} brings its own shape; [model] in the recipe has others: {', '.join(plan.model)}")
         first = load_bundle(find_bundle(init))
+        languages = (source_language or first.info.source_language, target_language or first.info.target_language)
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
     train = load_pairs(sources, subwords, model.config.eos)
     ratio = sum(len(pair.target) for pair in train) / sum(len(pair.source) for pair in train)
-    bundle = Bundle(BundleInfo(task, source_language, target_language, length_ratio=round(ratio, 3)), subwords, model)
+    bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
     held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config.eos)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(VerifierTask(bundle, train, held_out, plan.run), plan.run, plan.optimizer, output, fabric)

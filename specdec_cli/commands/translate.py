@@ -78,7 +78,7 @@ def translate(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
         with_scores=as_json,
     )
-    chosen = Choice(model, source_language, target_language, offline)
+    chosen = Choice(model, source_language, target_language, offline, quiet)
     stream = Stream(chosen, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
     split = not no_split and stream.bundle.info.task != "summarise"
     translator = Translator(stream.engine, stream.bundle.tokenizer, split=split, warn=stream.warn)

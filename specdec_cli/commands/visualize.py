@@ -67,6 +67,8 @@ Shown = TypeVar("Shown", bound=_Shown)
 def visualize(
     sentence: SentenceArgument = None,
     model: options.ModelOption = "en-de",
+    source_language: options.SourceLanguageOption = "",
+    target_language: options.TargetLanguageOption = "",
     decoding: ShownOption = "jacobi",
     block_size: options.BlockSizeOption = None,
     file: FileOption = None,
@@ -74,7 +76,7 @@ def visualize(
     output: OutputOption = None,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,
-    offline: options.OfflineOption = False,  # noqa: ARG001  nothing here ever uses the network
+    offline: options.OfflineOption = False,
 ) -> None:
     """Show how a sentence is decoded: which tokens could be known when, and which waited for which.
 
@@ -84,11 +86,11 @@ def visualize(
     With --file, a corpus: how many tokens become right in each iteration of jacobi, by position, and by word start or
     inside a word.
     """
-    from specdec_cli.commands.loading import open_bundle, settle_machine
+    from specdec_cli.commands.loading import Choice, open_bundle, settle_machine
 
     _check(sentence, file, limit, decoding, block_size, output)
     machine = settle_machine(device, "float32", threads)
-    bundle = open_bundle(model, machine)
+    bundle = open_bundle(Choice(model, source_language, target_language, offline), machine)
     if file is not None:
         from specdec_cli.visualization.corpus_html import to_corpus_html
         from specdec_cli.visualization.corpus_svg import to_corpus_svg

@@ -115,7 +115,7 @@ def _automatic(bundle: Bundle) -> str:
     """What the bundle says, else what it can do best."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
-    if bundle.info.task in REWRITING:
+    if bundle.info.task in REWRITING and bundle.tokenizer.shared:
         return "input-guided"
     return UNTRAINED if bundle.drafter is None else "specdec"
 

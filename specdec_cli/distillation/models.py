@@ -7,26 +7,31 @@ from pathlib import Path
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 
-_TOKENIZER_FILES = ("tokenizer.model", "tokenizer/config.json", "tokenizer/vocabulary.json")
-_BUNDLE_FILES = (*_TOKENIZER_FILES, "verifier/config.json", "verifier/model.safetensors")
-_CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "source.spm", "target.spm")
+_BUNDLE_FILES = ("tokenizer.model", "tokenizer/*", "verifier/config.json", "verifier/model.safetensors")
+_CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "tokenizer/*", "source.spm", "target.spm")
+_LANGUAGES = ("source_language", "target_language")
 
 
 @dataclass(frozen=True)
 class TeacherModel:
-    """A teacher on disk: `max_positions` is the longest sentence in tokens, None where the folder does not say."""
+    """A teacher on disk: `max_positions` is the longest sentence in tokens, None where the folder does not say.
+
+    `max_length` is the longest output that the bundle itself allows, 0 for no bound.
+    """
 
     folder: Path
     is_bundle: bool
     task: str
     max_positions: int | None
+    max_length: int = 0
 
 
 def find_teacher(folder: Path) -> TeacherModel:
     """What kind of model `folder` holds, without loading it. Raises ModelError if it is none."""
     if (folder / "bundle.json").exists():
-        task = str(read_json(folder / "bundle.json", ModelError).get("task", "translate"))
-        return TeacherModel(folder, True, task, read_json(folder / "verifier" / "config.json", ModelError).get("max_positions"))
+        info = read_json(folder / "bundle.json", ModelError)
+        positions = read_json(folder / "verifier" / "config.json", ModelError).get("max_positions")
+        return TeacherModel(folder, True, str(info.get("task", "translate")), positions, int(info.get("max_length") or 0))
     if (folder / "model.bin").exists():
         config = folder / "config.json"
         return TeacherModel(folder, False, "translate", read_json(config, ModelError).get("max_positions") if config.exists() else None)
@@ -36,11 +41,13 @@ def find_teacher(folder: Path) -> TeacherModel:
 def teacher_digest(model: TeacherModel) -> str:
     """A fingerprint of what decides the teacher's output. Raises ModelError for a file that cannot be read."""
     digest = hashlib.sha256()
-    for name in _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES:
-        path = model.folder / name
-        if not path.exists():
-            continue
-        digest.update(name.encode())
+    patterns = _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES
+    if model.is_bundle and (model.folder / "tokenizer").exists():
+        # Of a model of many languages the pair decides; a CTranslate2 folder has it in its config.json.
+        info = read_json(model.folder / "bundle.json", ModelError)
+        digest.update(" ".join(str(info.get(name)) for name in _LANGUAGES).encode())
+    for path in [path for pattern in patterns for path in sorted(model.folder.glob(pattern))]:
+        digest.update(path.relative_to(model.folder).as_posix().encode())
         try:
             with path.open("rb") as stream:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())

@@ -21,7 +21,7 @@ Answer = tuple[int, str, int, int, bool]
 class Worker:
     """A CTranslate2 folder with its tokenizer, ready to translate.
 
-    Raises RuntimeError or ValueError as CTranslate2 does, and OSError where a tokenizer is missing.
+    Raises RuntimeError or ValueError as CTranslate2 does, and ModelError where a tokenizer is missing.
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:

@@ -19,12 +19,13 @@ _REST = 0.05
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all rows have in common: the bundle, where and how it computes, and whether lines are split into sentences.
+    """What all rows have in common: the bundle as `open-bundle` is told of it, where and how it computes, and whether lines
+    are split into sentences.
 
     `limits` are the most tokens of an output by padded source length; `converted` the CTranslate2 folders by number format.
     """
 
-    model: str
+    model: Mapping[str, Any]
     device: str
     precision: str
     split: bool

@@ -14,7 +14,7 @@ METRICS = {
     "bleu": "BLEU",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
-    "rougeLsum": "ROUGE-L",
+    "rougeLsum": "ROUGE-Lsum",
     "chrf": "chrF",
     "gleu": "GLEU",
     "precision": "precision",

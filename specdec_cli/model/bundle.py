@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.model.config import TransformerConfig, config_from_dict
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
@@ -88,8 +88,12 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
     Raises ModelError that names the file and what is wrong with it, and UsageError for a language that it does not know.
     """
     info = read_info(folder)
-    info = replace(info, source_language=source_language or info.source_language, target_language=target_language or info.target_language)
+    own = (info.source_language, info.target_language)
+    asked = (source_language or info.source_language, target_language or info.target_language)
+    info = replace(info, source_language=asked[0], target_language=asked[1])
     tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
+    if not tokenizer.multilingual and asked != own and all(own):
+        raise UsageError(f"{folder}: from {own[0]} to {own[1]} is all that this model knows, not from {asked[0]} to {asked[1]}")
     config_file = folder / "verifier" / "config.json"
     config = _read_config(TransformerConfig, config_file)
     sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)

@@ -162,7 +162,7 @@ class BlockDrafter(nn.Module):
         states = self.encoder(source)[0] if self.config.encoder == "own" else memory.states.to(dtype)
         embeddings = states[:, :, :0]
         if self.config.source_copy:
-            embeddings = self.vocabulary.embedding.tokens(source) * self.vocabulary.embedding.scale
+            embeddings = self.verifier.encoder.embedding.tokens(source).to(dtype) * self.vocabulary.embedding.scale
         return SourceView(project_memory(self.layers, states), additive_mask(memory.mask == 0, dtype), embeddings)
 
     def project_states(self, states: Tensor) -> Sequence[Tensor]:

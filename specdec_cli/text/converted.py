@@ -75,6 +75,11 @@ class ConvertedTokenizer(Tokenizer):
         self._source_ids = source_ids
         self._unknown, self._unknown_source = numbers([config.unknown], ids)[0], numbers([config.unknown], source_ids)[0]
 
+    @property
+    def multilingual(self) -> bool:
+        """Whether a pair of languages has to be chosen."""
+        return bool(self.config.languages)
+
     def encode(self, text: str) -> list[int]:
         """The ids of a source text, without its frame."""
         return [self._source_ids.get(piece, self._unknown_source) for piece in self._segmenter.split(text)]

@@ -161,11 +161,14 @@ def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenize
 
 
 def read_tokenizers_file(path: Path) -> tokenizers.Tokenizer:
-    """A `tokenizer.json`. Raises ModelError."""
+    """A `tokenizer.json`, without the truncation and padding that may be stored in it. Raises ModelError."""
     try:
-        return tokenizers.Tokenizer.from_file(str(path))
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
         raise ModelError(f"{path}: not readable by the tokenizers library ({error})") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def _copy_files(files: Sequence[Path], folder: Path) -> None:

@@ -47,6 +47,11 @@ class Tokenizer(ABC):
         return len(self._vocabulary)
 
     @property
+    def multilingual(self) -> bool:
+        """Whether a pair of languages has to be chosen."""
+        return False
+
+    @property
     def shared(self) -> bool:
         """Whether a source id means what the same target id means."""
         return self._source_vocabulary is self._vocabulary

@@ -26,7 +26,7 @@ def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Trans
         same = Transformer(config, dropout)
         same.load_state_dict(first.verifier.state_dict())
         return same
-    if config.source_vocabulary_size:
+    if not first.tokenizer.shared:
         raise UsageError("a model with a source vocabulary of its own keeps its tokenizer")
     config = replace(config, vocabulary_size=len(subwords), padding=PADDING, eos=EOS, decoder_start=BOS)
     transformer = Transformer(config, dropout)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.commands.bench import bench
 from specdec_cli.commands.bench_run import Outcome, Plan, possible_rows
 from specdec_cli.commands.bench_worker import Inspection
+from specdec_cli.commands.loading import Choice
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.evaluation.environment import describe_environment
 from specdec_cli.evaluation.examples import Examples
@@ -79,7 +80,21 @@ def make_plan(*names: str, **changes: Any) -> Plan:
     parts = (name.partition(":") for name in names)
     rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
     plan = Plan(
-        "m", Examples("a", ("ka",), None), lambda _: None, rows, False, {}, 1, "auto", "cpu", "auto", None, True, False, False, False
+        Choice("m"),
+        Examples("a", ("ka",), None),
+        lambda _: None,
+        rows,
+        False,
+        {},
+        1,
+        "auto",
+        "cpu",
+        "auto",
+        None,
+        True,
+        False,
+        False,
+        False,
     )
     return replace(plan, **changes)
 

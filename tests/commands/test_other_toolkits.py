@@ -9,6 +9,7 @@ import pytest
 import torch
 from typer.testing import CliRunner, Result
 
+from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
@@ -106,10 +107,38 @@ def test_languages_are_chosen_when_translating(many: Path, cache: Path) -> None:
     german = run("translate", "--model", many, *pair, text=LINES)
     assert german.exit_code == 0, german.output
     assert "de_DE" not in german.stdout
+    # What was asked for once is asked for again, and nothing else is swallowed.
+    assert run("translate", "--model", many, text=LINES).exit_code == UsageError.exit_code
     # The same conversion serves another pair.
     traced = run("translate", "--model", many, *pair[:3], "fr_XX", "--trace", "--decoding", "greedy", text=LINES)
     assert "fr_XX" in traced.stderr and "converting" not in traced.stderr
     assert len(list(cache.iterdir())) == 1
+
+
+def test_a_model_of_one_pair_knows_no_other(marian: Path) -> None:
+    result = run("translate", "--quiet", "--model", marian, "--target-language", "fr", text=LINES)
+    assert result.exit_code == UsageError.exit_code
+    assert "not from en to fr" in result.stderr and "converting" not in result.stderr
+
+
+def test_truncation_in_a_tokenizer_file_is_lifted(tmp_path: Path) -> None:
+    folder = huggingface.nllb(tmp_path).folder
+    stored = json.loads((folder / "tokenizer.json").read_text())
+    limits = {"truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}}
+    (folder / "tokenizer.json").write_text(json.dumps(stored | limits))
+    tokenizer = from_huggingface(folder, "eng_Latn", "deu_Latn").bundle.tokenizer
+    (target,) = tokenizer.encode_targets(["kalo mita resu no pe difo"])
+    assert tokenizer.decode(target) == "kalo mita resu no pe difo"
+
+
+def test_settings_that_are_missing_are_a_clear_error(marian: Path, tmp_path: Path) -> None:
+    broken = copy_with(marian, tmp_path / "broken", {})
+    config = json.loads((broken / "config.json").read_text())
+    del config["max_position_embeddings"]
+    (broken / "config.json").write_text(json.dumps(config))
+    result = run("convert", broken, tmp_path / "bundle")
+    assert result.exit_code == ModelError.exit_code
+    assert str(broken) in result.stderr and "max_position_embeddings" in result.stderr
 
 
 def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -122,7 +151,7 @@ def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.Monkey
         return str(marian)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
-    result = run("translate", "--model", "someone/model", "--offline", text=LINES)
+    result = run("visualize", "kalo", "--model", "someone/model", "--offline")
     assert result.exit_code == ModelError.exit_code and "--offline" in result.stderr
     assert asked == [("someone/model", True)]
     result = run("translate", "--model", "someone/model", text=LINES)
@@ -161,7 +190,8 @@ def test_a_converted_model_gets_a_drafter_from_text_alone(kind: str, request: py
 def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
     (tmp_path / "saved").mkdir()
     folder = huggingface.bart(tmp_path / "saved").folder
-    assert run("convert", folder, tmp_path / "bundle", "--set", "task=summarise").exit_code == 0
+    assert run("convert", folder, tmp_path / "bundle").exit_code == 0
+    assert read_info(tmp_path / "bundle").task == "summarise"
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("kalo mita. Resu no.\tkalo mita\npe difo suno\tdifo\n")
     names = ("greedy", "lookup,gs-jacobi", "ctranslate2-greedy")
