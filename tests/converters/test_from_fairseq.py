@@ -146,4 +146,5 @@ def test_what_is_absent_is_named(checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "checkpoint_last.pt").touch()
     with pytest.raises(ModelError, match=r"several models \(checkpoint_last\.pt, model\.pt\); name one"):
         from_fairseq(tmp_path)
-    assert is_fairseq(path) and not is_fairseq(tmp_path)
+    # Recognised all the same, so that whoever asks hears of the several.
+    assert is_fairseq(path) and is_fairseq(tmp_path)
