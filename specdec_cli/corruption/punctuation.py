@@ -61,11 +61,11 @@ def punctuation_swap(sentence: Sentence, i: int, random: Random) -> Edit | None:
     text, after, _ = sentence.tokens[i + 1]
     mark = random.choice(others)
     if old in _FINAL:
-        # Rather than an abbreviation.
-        if i + 1 not in sentence.initials or sentence.words[i + 1] == NAME or not text[0].isalpha():
+        # Rather than an abbreviation, or what may not be touched.
+        if i + 1 not in sentence.initials or sentence.words[i + 1] == NAME or not sentence.is_wordlike(i + 1):
             return None
         first = text[0] if sentence.words[i + 1][:2] in ("i", "i'") else text[0].lower()
-    elif mark == ".":
+    elif mark == "." and sentence.is_wordlike(i + 1):
         first = text[0].upper()
     else:
         return respelled(sentence, i, mark)

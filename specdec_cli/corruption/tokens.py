@@ -11,7 +11,7 @@ NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
 APOSTROPHE = "\u2019"
 _TOKEN = re.compile(
     r"""
-      (?P<word> [^\W\d_\u0300-\u036f]++ (?:['\u2019-][^\W\d_]++)*+ (?! [\w@\\\u0300-\u036f] | [.:][^\W_] | -\d | :/ ) )
+      (?P<word> [^\W\d_\u0300-\u036f]++ (?> (?:['\u2019-][^\W\d_]++)* ) (?! [\w@\\\u0300-\u036f] | [.:][^\W_] | -\d | :/ ) )
     | (?P<protected>
           (?: https?:// | ftp:// | www\. ) \S* [^\s.,;:!?)\]'"\u2019\u201d]     # addresses
         | <[^<>\s][^<>]*> | &\#?\w+; | \{[^{}\s]*\}                   # markup and placeholders

@@ -5,7 +5,7 @@ from random import Random
 from statistics import fmean, pvariance
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from specdec_cli.corruption.corrupter import Corrupter, draw_count
@@ -38,6 +38,7 @@ def sentences(draw: st.DrawFn) -> str:
 
 
 @settings(deadline=None, max_examples=150)
+@example("The. H5N1", 0)
 @given(sentences(), st.integers(0, 2**40))
 def test_keeps_what_is_protected_and_counts_what_it_changes(text: str, number: int) -> None:
     corruption = Corrupter(MANY, seed=1).corrupt(text, number)
