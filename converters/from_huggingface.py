@@ -27,6 +27,16 @@ ARCHITECTURES = {
 
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
+# What BART's older configurations could choose, and what both have in the form that we know.
+_USUAL: Mapping[str, Mapping[str, Any]] = {
+    kind: {
+        "normalize_before": kind == "mbart",
+        "add_final_layer_norm": kind == "mbart",
+        "static_position_embeddings": False,
+        "extra_pos_embeddings": _LEARNED_OFFSET,
+    }
+    for kind in ("bart", "mbart")
+}
 # Options of transformers' generate() that change its output, and their values that change nothing.
 _NOT_CARRIED = {
     "no_repeat_ngram_size": 0,
@@ -96,12 +106,8 @@ def _refuse(config: Mapping[str, Any], folder: Path) -> None:
     for what, (encoder, decoder) in (("attention heads", heads), ("feed-forward sizes", sizes)):
         if encoder != decoder:
             problems.append(f"{what} that differ between encoder ({encoder}) and decoder ({decoder})")
-    for name in ("normalize_before", "add_final_layer_norm", "static_position_embeddings", "extra_pos_embeddings"):
-        usual = {"extra_pos_embeddings": 2}.get(
-            name, kind in ("mbart", "m2m_100") if name != "static_position_embeddings" else kind == "marian"
-        )
-        if kind in ("bart", "mbart") and config.get(name, usual) != usual:
-            problems.append(f"{name}={config[name]}")
+    usual = _USUAL.get(str(kind), {})
+    problems += [f"{name}={config[name]}" for name, value in usual.items() if config.get(name, value) != value]
     if config.get("quantization_config"):
         problems.append("quantised weights")
     if problems:

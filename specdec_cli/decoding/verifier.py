@@ -35,6 +35,7 @@ class Verifier:
         positions = torch.arange(model.config.max_positions, device=self.device)
         dtype = next(model.parameters()).dtype
         self._causal = additive_mask(positions <= positions[:, None], dtype)
+        self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
     @property
     def longest_source(self) -> int:
@@ -88,9 +89,9 @@ class Verifier:
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
         logits = self.model.output(states)[:, :asked]
         if self.forced is not None:
-            others = torch.arange(logits.shape[2], device=self.device) != self.forced
-            first = (positions[:, :1] == 0) & others
-            logits[:, 0] = logits[:, 0].masked_fill(first, torch.finfo(logits.dtype).min)
+            # Only slot 0 can stand at the start of a sentence.
+            first = (positions[:, :1] == 0) & self._not_forced
+            logits[:, 0].masked_fill_(first, torch.finfo(logits.dtype).min)
         return Scores(logits, states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
