@@ -11,6 +11,12 @@ from typing import Any
 from specdec_cli.errors import SpecdecError, UsageError
 
 
+def cache_folder() -> Path:
+    """Where what can be made again is kept: $SPECDEC_CACHE, else specdec in the user's cache folder."""
+    own = os.environ.get("SPECDEC_CACHE")
+    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specdec"
+
+
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)

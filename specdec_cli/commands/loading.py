@@ -76,8 +76,9 @@ def settle_machine(device: str, precision: str, threads: int | None, seed: int =
         raise UsageError("--device cuda: no CUDA device is available")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    if precision == "int8" or (precision == "float16" and device == "cpu"):
-        raise UsageError(f"--precision {precision} is not offered on {device}; float32 and bfloat16 are")
+    if precision == ("float16" if device == "cpu" else "int8"):
+        offered = "float32, bfloat16 and int8" if device == "cpu" else "float32, bfloat16 and float16"
+        raise UsageError(f"--precision {precision} is not offered on {device}; {offered} are")
     if threads is not None:
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -96,13 +97,17 @@ def place(bundle: "Bundle", machine: Machine) -> "Bundle":
     """Move a bundle to `machine`, in its precision. A drafter goes to bfloat16 where that is faster and costs no exactness."""
     import torch
 
-    dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[machine.precision]
+    dtype = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(machine.precision, torch.float32)
     for module in (bundle.verifier, bundle.drafter):
         if module is not None:
             module.to(device=machine.device, dtype=dtype)
             for weight in module.parameters():
                 weight.requires_grad_(False)
-    if bundle.drafter is not None and machine.device == "cpu" and _multiplies_bfloat16():
+    if machine.precision == "int8":
+        from specdec_cli.model.int8 import quantize
+
+        quantize(bundle.verifier, bundle.drafter)
+    elif bundle.drafter is not None and machine.device == "cpu" and _multiplies_bfloat16():
         bundle.drafter.lower_precision(torch.bfloat16)
     return bundle
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from specdec_cli.errors import UsageError
+from specdec_cli.files import cache_folder
 
 if TYPE_CHECKING:
     from converters.conversion import Conversion
@@ -22,16 +23,13 @@ _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt
 """Endings of files that a conversion may read; others, such as logs, change nothing."""
 
 
-def cache_folder() -> Path:
-    """Where converted models are kept: $SPECDEC_CACHE, else specdec in the user's cache folder."""
-    own = os.environ.get("SPECDEC_CACHE")
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specdec"
-    return (Path(own) if own else usual) / "models"
-
+def models_folder() -> Path:
+    """Where converted models are kept."""
+    return cache_folder() / "models"
 
 def cached_bundles() -> Iterator[Path]:
     """The bundles in the cache folder."""
-    return iter(sorted(path.parent for path in cache_folder().glob("*/bundle.json")))
+    return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
 
 
 def converted(chosen: "Choice") -> Path | None:
@@ -49,13 +47,13 @@ def converted(chosen: "Choice") -> Path | None:
         if find_format(path) is None:
             return None
         title = path.resolve().name
-    elif (cache_folder() / path / "bundle.json").exists():
-        return cache_folder() / path
+    elif (models_folder() / path / "bundle.json").exists():
+        return models_folder() / path
     elif is_hub_name(chosen.name):
         path, title = fetch(chosen.name, None, chosen.offline), chosen.name
     else:
         return None
-    folder = cache_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
+    folder = models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
     if not (folder / "bundle.json").exists():
         if not chosen.quiet:
             typer.echo(f"specdec: {chosen.name}: converting it into {folder}", err=True)

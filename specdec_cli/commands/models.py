@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands.loading import SHIPPED, Choice, find_bundle, shipped_bundles
-from specdec_cli.commands.model_cache import cache_folder, cached_bundles
+from specdec_cli.commands.model_cache import cached_bundles, models_folder
 
 
 def models(
@@ -31,7 +31,7 @@ def models(
     if not names and not shipped_bundles():
         typer.echo(f"no bundles in {SHIPPED}", err=True)
     if cached:
-        typer.echo(f"converted from other toolkits' models, in {cache_folder()}: {len(cached)}", err=True)
+        typer.echo(f"converted from other toolkits' models, in {models_folder()}: {len(cached)}", err=True)
 
 
 def _megabytes(folder: Path) -> float:

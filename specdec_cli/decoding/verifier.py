@@ -6,13 +6,12 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache
-from specdec_cli.model.transformer import Transformer, additive_mask
+from specdec_cli.model.transformer import Transformer
 
 MULTIPLE = 16
 """Lengths of keys are multiples of this: attention's sums depend on a ragged tail."""
-QUERIES = 4
-"""Query rows are multiples of this: matrix products of fewer rows use other kernels."""
 
 
 def round_up(number: int, multiple: int) -> int:
@@ -32,9 +31,6 @@ class Verifier:
     def __init__(self, model: Transformer, forced: int | None = None) -> None:
         self.model, self.forced = model.eval(), forced
         self.device = next(model.parameters()).device
-        positions = torch.arange(model.config.max_positions, device=self.device)
-        dtype = next(model.parameters()).dtype
-        self._causal = additive_mask(positions <= positions[:, None], dtype)
         self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
     @property
@@ -85,7 +81,7 @@ class Verifier:
         last = state.tokens.gather(1, state.lengths[:, None] - 1)
         padding = last.expand(-1, positions.shape[1] - asked)
         ids = torch.cat([last, draft.ids, padding], dim=1)
-        mask = self.mask(positions, state.cache.capacity)
+        mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
         logits = self.model.output(states)[:, :asked]
         if self.forced is not None:
@@ -96,9 +92,5 @@ class Verifier:
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
-        steps = torch.arange(round_up(asked, QUERIES), device=self.device)
+        steps = torch.arange(round_up(asked, self.model.row_multiple), device=self.device)
         return (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
-
-    def mask(self, positions: Tensor, capacity: int) -> Tensor:
-        """Additive mask (B, 1, Q, S): each position sees itself and what is before it."""
-        return self._causal[:, :capacity][positions][:, None]

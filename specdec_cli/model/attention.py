@@ -1,7 +1,33 @@
 """Multi-head attention over keys and values that may come from a cache."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+
+def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where `visible`, the lowest finite number elsewhere (an infinity would give NaN in a row that sees nothing)."""
+    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
+
+
+@dataclass
+class PrefixMask:
+    """Each query sees the first `ends` (B, Q) of `keys` keys; (B, 1) where all queries of a row see the same ones."""
+
+    ends: Tensor
+    keys: int
+    dtype: torch.dtype
+
+    @cached_property
+    def additive(self) -> Tensor:
+        """The same as numbers (B, 1, Q, S) to be added to scores."""
+        return additive_mask(torch.arange(self.keys, device=self.ends.device) < self.ends[..., None], self.dtype)[:, None]
+
+
+Mask = Tensor | PrefixMask
 
 
 def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
@@ -46,8 +72,9 @@ class Attention(nn.Module):
         keys_values: Tensor = self.key_value(memory).unflatten(-1, (2, self.heads, self.head_width))
         return keys_values
 
-    def attend(self, queries: Tensor, keys_values: Tensor, mask: Tensor) -> Tensor:
-        """Attend with queries (B, Q, H, D) over (B, S, 2, H, D) under an additive mask (B, 1, Q, S): (B, Q, W)."""
+    def attend(self, queries: Tensor, keys_values: Tensor, mask: Mask) -> Tensor:
+        """Attend with queries (B, Q, H, D) over (B, S, 2, H, D) under a mask, additive (B, 1, Q, S) or of prefixes: (B, Q, W)."""
+        mask = mask.additive if isinstance(mask, PrefixMask) else mask
         keys, values = keys_values.transpose(1, 3).unbind(2)
         mixed = mix(queries.transpose(1, 2), keys, values, mask)
         output: Tensor = self.output(mixed.transpose(1, 2).flatten(2))

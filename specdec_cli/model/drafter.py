@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
+from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.config import config_from_dict
 from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.transformer import DecoderLayer, Embedding, Encoder, Memory, Transformer, Vocabulary, additive_mask, project_memory
+from specdec_cli.model.transformer import DecoderLayer, Embedding, Encoder, Memory, Transformer, Vocabulary, project_memory
 from specdec_cli.text.subwords import MASK
 
 
@@ -63,11 +64,11 @@ class DrafterConfig:
 
 @dataclass
 class SourceView:
-    """What a drafter keeps of the sources: keys and values (B, M, 2, H, D) a layer, their additive mask
-    (B, 1, 1, M), and the source's embeddings (B, M, W) without positions, of no columns unless it copies."""
+    """What a drafter keeps of the sources: keys and values (B, M, 2, H, D) a layer, the mask of each row's
+    own tokens, and the source's embeddings (B, M, W) without positions, of no columns unless it copies."""
 
     keys_values: list[Tensor]
-    mask: Tensor
+    mask: PrefixMask
     embeddings: Tensor
 
 
@@ -163,7 +164,7 @@ class BlockDrafter(nn.Module):
         embeddings = states[:, :, :0]
         if self.config.source_copy:
             embeddings = self.verifier.encoder.embedding.tokens(source).to(dtype) * self.vocabulary.embedding.scale
-        return SourceView(project_memory(self.layers, states), additive_mask(memory.mask == 0, dtype), embeddings)
+        return SourceView(project_memory(self.layers, states), replace(memory.mask, dtype=dtype), embeddings)
 
     def project_states(self, states: Tensor) -> Sequence[Tensor]:
         """Keys and values (B, Q, 2, H, D) of the verifier's top states (B, Q, W), one a layer."""
@@ -196,7 +197,7 @@ class BlockDrafter(nn.Module):
         """A soft copy of the source for `positions` (B, Q): attention from position to position (GAD's code, not its text)."""
         table = self.vocabulary.embedding.positions
         keys = view.embeddings + table[: view.embeddings.shape[1]]
-        scores = self.copy_query(F.embedding(positions, table)) @ keys.transpose(1, 2) + view.mask[:, 0]
+        scores = self.copy_query(F.embedding(positions, table)) @ keys.transpose(1, 2) + view.mask.additive[:, 0]
         copied: Tensor = scores.softmax(-1) @ view.embeddings
         return copied
 
@@ -205,8 +206,8 @@ class BlockDrafter(nn.Module):
         output: Tensor = self.dropout(self.vocabulary.embedding(ids, positions) + self.prefix_mark)
         return output
 
-    def run(self, x: Tensor, mask: Tensor, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
-        """The layers over inputs (B, Q, W) under an additive mask (B, 1, Q, S): states (B, Q, W)."""
+    def run(self, x: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
+        """The layers over inputs (B, Q, W) under a mask, additive (B, 1, Q, S) or of prefixes: states (B, Q, W)."""
         for layer, keys_values, store in zip(self.layers, view.keys_values, stores, strict=True):
             x = layer(x, mask, keys_values, view.mask, store)
         states: Tensor = self.norm(x)

@@ -9,29 +9,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.attention import Attention
+from specdec_cli.model.attention import Attention, Mask, PrefixMask, additive_mask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.dropout import Dropout
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+ROW_MULTIPLE = 4
+"""In floating point, query rows are multiples of this: matrix products of fewer rows use other kernels."""
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 
 
 @dataclass
 class Memory:
     """What the encoder leaves for decoding.
 
-    `states` (B, S, W); `mask` (B, 1, 1, S), additive; `keys_values` one (B, S, 2, H, D) a decoder layer.
+    `states` (B, S, W); `mask` of each row's own tokens; `keys_values` one (B, S, 2, H, D) a decoder layer.
     """
 
     states: Tensor
-    mask: Tensor
+    mask: PrefixMask
     keys_values: list[Tensor]
-
-
-def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where `visible`, the lowest finite number elsewhere (an infinity would give NaN in a row that sees nothing)."""
-    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
 
 
 def sinusoids(positions: int, width: int) -> Tensor:
@@ -98,7 +95,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
-        self.activation = _ACTIVATIONS[config.activation]
+        self.activation_name = config.activation
+        self.activation = ACTIVATIONS[config.activation]
         self.inner = nn.Linear(config.width, config.feed_forward)
         self.outer = nn.Linear(config.feed_forward, config.width)
         self.residual = Sublayer(config, dropout)
@@ -117,8 +115,8 @@ class EncoderLayer(nn.Module):
         self.attention_residual = Sublayer(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(B, S, W) under an additive mask (B, 1, 1, S)."""
+    def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
+        """(B, S, W), of which each row sees its own tokens."""
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
         output: Tensor = self.feed_forward(x)
@@ -136,8 +134,12 @@ class DecoderLayer(nn.Module):
         self.cross_attention_residual = Sublayer(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
 
-    def forward(self, x: Tensor, mask: Tensor, memory: Tensor, memory_mask: Tensor, cache: KeyStore | None) -> Tensor:
-        """(B, Q, W) under `mask` (B, 1, Q, S), over the memory's keys and values (B, M, 2, H, D).
+    def project_memory(self, states: Tensor) -> Tensor:
+        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W)."""
+        return self.cross_attention.project_memory(states)
+
+    def forward(self, x: Tensor, mask: Mask, memory: Tensor, memory_mask: PrefixMask, cache: KeyStore | None) -> Tensor:
+        """(B, Q, W) under `mask`, additive (B, 1, Q, S) or of prefixes, over the memory's keys and values (B, M, 2, H, D).
 
         Without a cache the keys are those of `x` itself, with one those of everything it holds.
         """
@@ -153,7 +155,7 @@ class DecoderLayer(nn.Module):
 
 def project_memory(layers: nn.ModuleList, states: Tensor) -> list[Tensor]:
     """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each decoder layer."""
-    return [cast(DecoderLayer, layer).cross_attention.project_memory(states) for layer in layers]
+    return [cast(DecoderLayer, layer).project_memory(states) for layer in layers]
 
 
 class Encoder(nn.Module):
@@ -166,10 +168,11 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
         self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
 
-    def forward(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """States (B, S, W) and additive mask (B, 1, 1, S) of `source` ids (B, S), padded on the right."""
+    def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
+        """States (B, S, W) and mask of `source` ids (B, S), padded on the right."""
         x = self.embedding(source, torch.arange(source.shape[1], device=source.device))
-        mask = additive_mask((source != self.padding)[:, None, None, :], x.dtype)
+        places = torch.arange(1, source.shape[1] + 1, device=source.device)
+        mask = PrefixMask(((source != self.padding) * places).amax(1, keepdim=True), source.shape[1], x.dtype)
         for layer in self.layers:
             x = layer(x, mask)
         return self.norm(x), mask
@@ -190,6 +193,7 @@ class Transformer(nn.Module):
         self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
         if config.tied_output:
             self.output.weight = tokens.weight
+        self.row_multiple = ROW_MULTIPLE
         self.apply(_initialize)
 
     def encode(self, source: Tensor) -> Memory:
@@ -197,8 +201,8 @@ class Transformer(nn.Module):
         states, mask = self.encoder(source)
         return Memory(states, mask, project_memory(self.layers, states))
 
-    def decode(self, ids: Tensor, positions: Tensor, mask: Tensor, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
-        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under an additive mask (B, 1, Q, S)."""
+    def decode(self, ids: Tensor, positions: Tensor, mask: Mask, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
+        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under a mask, additive (B, 1, Q, S) or of prefixes."""
         x = self.embedding(ids, positions)
         for i, layer in enumerate(self.layers):
             x = layer(x, mask, memory.keys_values[i], memory.mask, cache[i] if cache else None)

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.errors import UsageError
+from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.drafter import BlockDrafter, SourceView
-from specdec_cli.model.transformer import additive_mask
 
 
 @dataclass
@@ -90,6 +90,5 @@ class Block:
         chosen = behind[:, None] + torch.arange(self.block_size, device=last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
 
-    def _visible(self, state: State, last: Tensor, like: Tensor) -> Tensor:
-        keys = torch.arange(state.cache.capacity, device=last.device)
-        return additive_mask(keys <= last[..., None], like.dtype)[:, None]
+    def _visible(self, state: State, last: Tensor, like: Tensor) -> PrefixMask:
+        return PrefixMask(last + 1, state.cache.capacity, like.dtype)

@@ -10,9 +10,9 @@ from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
-from specdec_cli.decoding.verifier import QUERIES
+from specdec_cli.model.transformer import ROW_MULTIPLE
 
-SHORTEST = QUERIES - 1
+SHORTEST = ROW_MULTIPLE - 1
 """Tokens that a draft may always have: the verifier's pass is so wide even without."""
 
 

@@ -1,0 +1,57 @@
+"""The link between neighbouring slots of a draft, by tables: what a token before a slot changes about its logits."""
+
+import ctypes
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.model.chain import Chain
+from specdec_cli.model.int8.kernels import LANES, MOST_CANDIDATES, ChainStruct, Kernels
+from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.transformer import Vocabulary
+
+
+class Int8Chain(nn.Module):
+    """The draft of `chain`, its products with embeddings done once for all tokens, its walk one call.
+
+    With f a slot's state, t(a) the token before it and u the unknown one, the logit of b becomes
+    logit(b) + (relu(f + t(a)) - relu(f + u)) o(b), where o(b) is the output projection of b seen through the chain's own.
+    """
+
+    def __init__(self, chain: Chain, vocabulary: Vocabulary, kernels: Kernels, candidates: int) -> None:
+        super().__init__()
+        self.from_state, self.output = Int8Linear(chain.from_state), Int8Linear(chain.output)
+        with torch.inference_mode():
+            self.unknown = chain.unknown.detach().clone()
+            self.before = chain.project(torch.arange(vocabulary.embedding.tokens.num_embeddings), vocabulary)
+            self.after = vocabulary.output.weight @ chain.output.weight
+        self._kernels = kernels
+        sizes = (len(self.before), len(self.unknown), candidates)
+        self._struct = ChainStruct(*sizes, self.before.data_ptr(), self.after.data_ptr(), self.unknown.data_ptr())
+        self._candidates = candidates
+
+    @staticmethod
+    def fits(chain: Chain, candidates: int) -> bool:
+        """Whether the kernels can do it."""
+        return chain.unknown.shape[0] % LANES == 0 and candidates <= MOST_CANDIDATES
+
+    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:  # noqa: ARG002
+        """The draft (N, k) that a greedy walk from `last` (N,) finds among each slot's best candidates."""
+        rows, slots = states.shape[:2]
+        narrow = self.from_state(states)
+        linked = narrow + self.unknown
+        linked[:, 0] = narrow[:, 0] + self.before[last]
+        logits = cast(Tensor, vocabulary.output(states + self.output(linked.relu_())))
+        ids = last.new_empty(rows, slots)
+        self._kernels.chain(
+            ctypes.byref(self._struct),
+            logits.data_ptr(),
+            narrow.data_ptr(),
+            rows,
+            slots,
+            ids.data_ptr(),
+            self._kernels.scratch(8 * rows * slots * self._candidates),
+            torch.get_num_threads(),
+        )
+        return ids

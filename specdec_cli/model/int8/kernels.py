@@ -1,0 +1,143 @@
+"""The compiled kernels: built once by the machine's own C compiler, kept in the cache folder, never needed to run."""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from specdec_cli.files import cache_folder
+
+SOURCE = Path(__file__).with_name("kernels.c")
+LANES = 16
+"""Widths must be multiples of this."""
+TILE = 64
+"""Outputs that are computed together; weights are packed by so many."""
+MOST_CANDIDATES = 32
+"""Candidates of a slot that a walk can choose from."""
+ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3}
+_COMPILERS = (os.environ.get("CC") or "cc", "gcc", "clang")
+_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fPIC", "-Wall", "-Wextra")
+_pointer, _number = ctypes.c_void_p, ctypes.c_int64
+
+
+class LinearStruct(ctypes.Structure):
+    """`struct linear` of the kernels."""
+
+    _fields_ = (
+        ("inputs", _number),
+        ("outputs", _number),
+        *((name, _pointer) for name in ("weights", "scales", "sums", "bias", "gamma", "beta")),
+        ("epsilon", ctypes.c_float),
+        ("activation", ctypes.c_int32),
+    )
+
+
+class NormStruct(ctypes.Structure):
+    """`struct norm` of the kernels."""
+
+    _fields_ = (("gamma", _pointer), ("beta", _pointer), ("epsilon", ctypes.c_float))
+
+
+class LayerStruct(ctypes.Structure):
+    """`struct layer` of the kernels."""
+
+    _fields_ = (
+        ("heads", _number),
+        ("width", _number),
+        *((name, _pointer) for name in ("query_key_value", "output", "query", "cross_output", "inner", "outer")),
+        *((name, NormStruct) for name in ("after_attention", "after_cross_attention", "after_feed_forward")),
+    )
+
+
+class KeysStruct(ctypes.Structure):
+    """`struct keys` of the kernels."""
+
+    _fields_ = (
+        ("keys", _pointer),
+        ("values", _pointer),
+        ("stride", _number),
+        ("row_stride", _number),
+        ("ends", _pointer),
+        ("end_stride", _number),
+        ("end_row_stride", _number),
+    )
+
+
+class ChainStruct(ctypes.Structure):
+    """`struct chain` of the kernels."""
+
+    _fields_ = (
+        *((name, _number) for name in ("vocabulary", "width", "candidates")),
+        *((name, _pointer) for name in ("before", "after", "unknown")),
+    )
+
+
+class Kernels:
+    """The functions of a compiled library, on as many threads as torch has, with room to work in for each caller."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        arguments = {
+            "specdec_linear": [_pointer, _pointer, _number, _pointer, _pointer, ctypes.c_int],
+            "specdec_layer": [_pointer, _pointer, _number, _number, *[_pointer] * 5, ctypes.c_int],
+            "specdec_chain": [_pointer, _pointer, _pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
+        }
+        for name, types in arguments.items():
+            function = getattr(library, name)
+            function.argtypes, function.restype = types, None
+        self.linear, self.layer, self.chain = library.specdec_linear, library.specdec_layer, library.specdec_chain
+        self._own = threading.local()
+
+    def scratch(self, size: int) -> int:
+        """The address of at least `size` bytes, this thread's until it asks again."""
+        room: Tensor | None = getattr(self._own, "room", None)
+        if room is None or room.numel() < size:
+            room = self._own.room = torch.empty(2 * size, dtype=torch.uint8)
+        return room.data_ptr()
+
+
+@cache
+def load_kernels() -> Kernels | None:
+    """The kernels, compiled if need be; None where there is no compiler, or the processor lacks the instructions.
+
+    SPECDEC_KERNELS=off in the environment does without them.
+    """
+    if os.environ.get("SPECDEC_KERNELS") == "off":
+        return None
+    library = cache_folder() / f"kernels-{_fingerprint()}.so"
+    try:
+        if not library.exists():
+            _compile(library)
+        return Kernels(ctypes.CDLL(str(library)))
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _fingerprint() -> str:
+    """What the compiled file depends on: the source, the flags, torch's OpenMP, and the processor, where the system describes it."""
+    digest = hashlib.sha256(SOURCE.read_bytes() + " ".join(_FLAGS).encode() + torch.__version__.encode())
+    description = Path("/proc/cpuinfo")
+    if description.exists():
+        digest.update(next((line for line in description.read_bytes().splitlines() if line.startswith(b"flags")), b""))
+    return digest.hexdigest()[:16]
+
+
+def _compile(library: Path) -> None:
+    """Compile into `library`, atomically. Raises OSError where there is no compiler, CalledProcessError where it fails."""
+    compiler = next((found for name in _COMPILERS if (found := shutil.which(name))), None)
+    if compiler is None:
+        raise FileNotFoundError("no C compiler")
+    library.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        compiled, linked = Path(folder) / "kernels.o", Path(folder) / "kernels.so"
+        # Linked without an OpenMP of its own: torch's is found when it is loaded, so that both use one set of threads.
+        for command in ([*_FLAGS, "-c", str(SOURCE), "-o", str(compiled)], ["-shared", str(compiled), "-o", str(linked), "-lm"]):
+            subprocess.run([compiler, *command], check=True, capture_output=True)
+        linked.replace(library)

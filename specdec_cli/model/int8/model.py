@@ -1,0 +1,49 @@
+"""From a model in floating point to one in bytes."""
+
+from typing import cast
+
+from torch import nn
+
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.int8.chain import Int8Chain
+from specdec_cli.model.int8.layers import Int8Layer
+from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.transformer import DecoderLayer, Encoder, EncoderLayer, Transformer
+
+
+def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
+    """Turn every linear layer of `model`, and of the `drafter` that drafts for it, to bytes; embeddings stay as they are.
+
+    Weights round to 127 steps either side of zero, per output; inputs to 255 steps, per row. Attention, norms and sums stay
+    in floating point. What a token's logits are depends on nothing but its own prefix and source.
+    """
+    output = Int8Linear(model.output)
+    if drafter is not None:
+        _quantize_drafter(drafter, output)
+    _quantize_layers(model.encoder)
+    _quantize_layers(model)
+    output.weight = model.output.weight if drafter is not None and drafter.chain is not None else None
+    model.output = output
+    if output.kernels is not None:
+        model.row_multiple = 1
+
+
+def _quantize_layers(owner: Transformer | Encoder | BlockDrafter) -> None:
+    owner.layers = nn.ModuleList(Int8Layer(cast(EncoderLayer | DecoderLayer, layer)) for layer in owner.layers)
+
+
+def _quantize_drafter(drafter: BlockDrafter, output: Int8Linear) -> None:
+    _quantize_layers(drafter)
+    if drafter.config.encoder == "own":
+        _quantize_layers(drafter.encoder)
+    for name in ("prefix_keys_values", "previous_state", "copy_query"):
+        if hasattr(drafter, name):
+            setattr(drafter, name, Int8Linear(getattr(drafter, name)))
+    chain, candidates = drafter.chain, drafter.config.candidates
+    if chain is None:
+        return
+    if output.kernels is not None and Int8Chain.fits(chain, candidates):
+        drafter.chain = Int8Chain(chain, drafter.vocabulary, output.kernels, candidates)
+    else:
+        for name in ("from_state", "from_token", "output"):
+            setattr(chain, name, Int8Linear(getattr(chain, name)))
