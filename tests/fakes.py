@@ -1,8 +1,10 @@
 """Tiny models with random weights, and drafters that agree with them as much as they are told to."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +14,8 @@ from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.int8 import quantize
+from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
 
@@ -31,6 +35,18 @@ def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Tra
         if model.output.bias is not None:
             _set_end(model, ends)
     return model
+
+
+def in_precision(model: Transformer, precision: str, drafter: BlockDrafter | None = None) -> Transformer:
+    """The model, and what drafts for it, in one of our precisions; "int8 by operators" is what there is without a compiler."""
+    if not precision.startswith("int8"):
+        return model.to(getattr(torch, precision))
+    without = {"return_value": None} if precision == "int8 by operators" else {"wraps": load_kernels}
+    with ExitStack() as stack:
+        for module in ("linear", "layers", "embedding"):
+            stack.enter_context(mock.patch(f"specdec_cli.model.int8.{module}.load_kernels", **without))
+        quantize(model, drafter)
+    return model.eval()
 
 
 def _enliven(model: Transformer) -> None:

@@ -1,7 +1,6 @@
 """Models of other toolkits, converted on first use and kept in the user's cache folder."""
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,6 +25,7 @@ _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt
 def models_folder() -> Path:
     """Where converted models are kept."""
     return cache_folder() / "models"
+
 
 def cached_bundles() -> Iterator[Path]:
     """The bundles in the cache folder."""

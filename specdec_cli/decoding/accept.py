@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.state import Accepted, Draft
+from specdec_cli.model.cache import steps
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,14 @@ Rule = Exact | Tolerant | FixedPoint | Unverified
 def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
     """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
     predictions = logits.argmax(-1)
-    slots = torch.arange(draft.ids.shape[1], device=logits.device)
-    meant = slots < draft.counts[:, None]
-    passing = _passing(draft.ids, predictions, logits, rule) & meant
-    bifurcation = passing.cumprod(1).sum(1)
-    drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
-    ids = torch.where(torch.arange(drafted.shape[1], device=logits.device) < bifurcation[:, None], drafted, predictions)
+    if draft.ids.shape[1] == 0:
+        return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions)
+    meant = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
+    bifurcation = (_passing(draft.ids, predictions, logits, rule) & meant).cumprod(1).sum(1)
+    ids = predictions
+    if not isinstance(rule, Exact | FixedPoint):  # where what passes may differ from the prediction
+        drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
+        ids = torch.where(steps(drafted.shape[1], logits.device) < bifurcation[:, None], drafted, predictions)
     return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions)
 
 

@@ -11,6 +11,7 @@ from specdec_cli.decoding.accept import Rule, accept
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.cache import steps
 from specdec_cli.model.rows import join_rows, select_rows
 
 
@@ -82,11 +83,11 @@ def decode(
     while state is not None:
         draft = drafter.propose(state)
         scores = verifier.score(state, draft)
-        accepted = _until_end(state, accept(draft, scores.logits, options.rule), verifier.model.config.eos)
+        accepted, ended = _until_end(state, accept(draft, scores.logits, options.rule), verifier.model.config.eos)
         if onlooker is not None:
             onlooker(Round(state, draft, accepted))
         drafter.observe(state, accepted, scores)
-        _advance(state, accepted, scores if options.with_scores else None, verifier.model.config.eos)
+        _advance(state, accepted, ended, scores if options.with_scores else None)
         done = int(state.finished.sum())
         if 4 * done >= len(state.finished):
             yield from _finished(state, options.with_scores)
@@ -104,23 +105,23 @@ def _enter(verifier: Verifier, drafter: Drafter, waiting: deque[Sentence], place
     return state
 
 
-def _until_end(state: State, accepted: Accepted, eos: int) -> Accepted:
-    """Cut what is accepted after the first EOS and at the row's limit; a finished row accepts nothing."""
+def _until_end(state: State, accepted: Accepted, eos: int) -> tuple[Accepted, Tensor]:
+    """Cut what is accepted after the first EOS and at the row's limit, and say which rows (B,) it ends; a finished row accepts nothing."""
     before_end = (accepted.ids != eos).cumprod(1).sum(1)
-    room = (state.limits - state.lengths).masked_fill(state.finished, 0)
-    return replace(accepted, counts=accepted.counts.minimum(before_end + 1).minimum(room))
+    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
+    counts = accepted.counts.minimum(before_end + 1).minimum(room)
+    return replace(accepted, counts=counts), (counts > before_end) | (counts == room)
 
 
-def _advance(state: State, accepted: Accepted, scores: Scores | None, eos: int) -> None:
-    slots = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
+def _advance(state: State, accepted: Accepted, ended: Tensor, scores: Scores | None) -> None:
+    slots = steps(accepted.ids.shape[1], accepted.ids.device)
     places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
     state.tokens.scatter_(1, places, accepted.ids)
     if scores is not None:
         state.log_probabilities.scatter_(1, places, _log_probabilities(scores.logits, accepted.ids))
     state.rounds += ~state.finished
     state.lengths += accepted.counts
-    ended = ((accepted.ids == eos) & (slots < accepted.counts[:, None])).any(1)
-    state.finished |= ended | (state.lengths >= state.limits)
+    state.finished |= ended
 
 
 def _log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:

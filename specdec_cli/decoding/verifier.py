@@ -7,7 +7,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.model.attention import PrefixMask
-from specdec_cli.model.cache import Cache
+from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.transformer import Transformer
 
 MULTIPLE = 16
@@ -78,9 +78,8 @@ class Verifier:
         """One pass over the last accepted token and the draft (B, k)."""
         asked = draft.ids.shape[1] + 1
         positions = self.positions(state, asked)
-        last = state.tokens.gather(1, state.lengths[:, None] - 1)
-        padding = last.expand(-1, positions.shape[1] - asked)
-        ids = torch.cat([last, draft.ids, padding], dim=1)
+        last = state.tokens.gather(1, positions[:, :1])
+        ids = torch.cat([last, draft.ids, last.expand(-1, positions.shape[1] - asked)], dim=1)
         mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
         logits = self.model.output(states)[:, :asked]
@@ -92,5 +91,5 @@ class Verifier:
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
-        steps = torch.arange(round_up(asked, self.model.row_multiple), device=self.device)
-        return (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
+        count = round_up(asked, self.model.row_multiple)
+        return (state.lengths[:, None] - 1 + steps(count, self.device)).clamp_max(state.cache.capacity - 1)

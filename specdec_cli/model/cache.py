@@ -1,6 +1,7 @@
 """Keys and values of a decoder's prefix: static, a length per row, rolled back by lowering it."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, Self
 
 import torch
@@ -30,28 +31,40 @@ class LayerCache:
         return self.store
 
 
+@cache
+def steps(number: int, device: torch.device) -> Tensor:
+    """0, 1, ... (number,); the same tensor every time, so it must not be written to."""
+    return torch.arange(number, device=device)
+
+
 @dataclass
 class Cache:
-    """Keys and values (B, S, 2, H, D) of each layer, for B rows of up to S positions.
+    """Keys and values (B, S, L, 2, H, D) of L layers, for B rows of up to S positions.
 
     It holds no lengths: what lies at or beyond a row's length is stale but finite, and the mask hides it.
     So a rollback is a smaller length, and costs nothing.
     """
 
-    layers: list[Tensor]
+    whole: Tensor
 
     @classmethod
     def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor) -> Self:
         """A cache of zeros in the type and on the device of `like`; zeros, because 0 * NaN behind a mask is NaN."""
-        return cls([like.new_zeros(rows, capacity, 2, heads, head_width) for _ in range(layers)])
+        return cls(like.new_zeros(rows, capacity, layers, 2, heads, head_width))
 
     @property
     def capacity(self) -> int:
         """Positions a row."""
-        return self.layers[0].shape[1]
+        return self.whole.shape[1]
 
     def at(self, positions: Tensor) -> list[LayerCache]:
         """A writer for each layer at `positions` (B, Q)."""
-        rows = torch.arange(positions.shape[0], device=positions.device)[:, None]
-        slots = (rows * self.capacity + positions).flatten()
-        return [LayerCache(store, slots) for store in self.layers]
+        slots = self._slots(positions)
+        return [LayerCache(store, slots) for store in self.whole.unbind(2)]
+
+    def write(self, positions: Tensor, keys_values: Tensor) -> None:
+        """Store (B, Q, L, 2, H, D), those of all layers, at `positions` (B, Q)."""
+        self.whole.flatten(0, 1).index_copy_(0, self._slots(positions), keys_values.flatten(0, 1))
+
+    def _slots(self, positions: Tensor) -> Tensor:
+        return torch.add(positions, steps(positions.shape[0], positions.device)[:, None], alpha=self.capacity).flatten()

@@ -15,7 +15,7 @@ from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.config import config_from_dict
 from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.transformer import DecoderLayer, Embedding, Encoder, Memory, Transformer, Vocabulary, project_memory
+from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
 from specdec_cli.text.subwords import MASK
 
 
@@ -97,7 +97,7 @@ class BlockDrafter(nn.Module):
         width = shape.width
         self.heads, self.head_width = shape.heads, shape.head_width
         self.slots = nn.Parameter(torch.zeros(config.max_block, width))
-        self.layers = nn.ModuleList(DecoderLayer(shape, dropout) for _ in range(config.layers))
+        self.layers = DecoderLayers(DecoderLayer(shape, dropout) for _ in range(config.layers))
         self.norm = nn.LayerNorm(width)
         self.dropout = Dropout(dropout)
         if config.prefix == "states":
@@ -164,13 +164,12 @@ class BlockDrafter(nn.Module):
         embeddings = states[:, :, :0]
         if self.config.source_copy:
             embeddings = self.verifier.encoder.embedding.tokens(source).to(dtype) * self.vocabulary.embedding.scale
-        return SourceView(project_memory(self.layers, states), replace(memory.mask, dtype=dtype), embeddings)
+        return SourceView(self.layers.project_memory(states), replace(memory.mask, dtype=dtype), embeddings)
 
-    def project_states(self, states: Tensor) -> Sequence[Tensor]:
-        """Keys and values (B, Q, 2, H, D) of the verifier's top states (B, Q, W), one a layer."""
+    def project_states(self, states: Tensor) -> Tensor:
+        """Keys and values (B, Q, L, 2, H, D) of the verifier's top states (B, Q, W), for L layers."""
         projected: Tensor = self.prefix_keys_values(states.to(self.slots.dtype))
-        parts = projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
-        return parts.unbind(2)
+        return projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
 
     def embed_block(
         self, last: Tensor, positions: Tensor, view: SourceView, previous: Tensor | None, shown: Tensor | None = None
@@ -208,9 +207,7 @@ class BlockDrafter(nn.Module):
 
     def run(self, x: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
         """The layers over inputs (B, Q, W) under a mask, additive (B, 1, Q, S) or of prefixes: states (B, Q, W)."""
-        for layer, keys_values, store in zip(self.layers, view.keys_values, stores, strict=True):
-            x = layer(x, mask, keys_values, view.mask, store)
-        states: Tensor = self.norm(x)
+        states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores))
         return states
 
     def choose(self, states: Tensor, last: Tensor) -> Tensor:

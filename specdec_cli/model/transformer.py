@@ -153,9 +153,30 @@ class DecoderLayer(nn.Module):
         return output
 
 
-def project_memory(layers: nn.ModuleList, states: Tensor) -> list[Tensor]:
-    """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each decoder layer."""
-    return [cast(DecoderLayer, layer).project_memory(states) for layer in layers]
+class EncoderLayers(nn.ModuleList):
+    """One encoder layer after the other."""
+
+    def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
+        """(B, S, W), of which each row sees its own tokens."""
+        for layer in self:
+            x = layer(x, mask)
+        return x
+
+
+class DecoderLayers(nn.ModuleList):
+    """One decoder layer after the other."""
+
+    def project_memory(self, states: Tensor) -> list[Tensor]:
+        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer."""
+        return [cast(DecoderLayer, layer).project_memory(states) for layer in self]
+
+    def forward(
+        self, x: Tensor, mask: Mask, memory: Sequence[Tensor], memory_mask: PrefixMask, stores: Sequence[KeyStore | None] | None
+    ) -> Tensor:
+        """(B, Q, W) under `mask`, over each layer's keys and values of the memory and what its store holds."""
+        for layer, keys_values, store in zip(self, memory, stores or [None] * len(self), strict=True):
+            x = layer(x, mask, keys_values, memory_mask, store)
+        return x
 
 
 class Encoder(nn.Module):
@@ -165,7 +186,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.padding = config.padding
         self.embedding = Embedding(config, tokens, dropout)
-        self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
+        self.layers = EncoderLayers(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
         self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
@@ -173,9 +194,7 @@ class Encoder(nn.Module):
         x = self.embedding(source, torch.arange(source.shape[1], device=source.device))
         places = torch.arange(1, source.shape[1] + 1, device=source.device)
         mask = PrefixMask(((source != self.padding) * places).amax(1, keepdim=True), source.shape[1], x.dtype)
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x), mask
+        return self.norm(self.layers(x, mask)), mask
 
 
 class Transformer(nn.Module):
@@ -188,7 +207,7 @@ class Transformer(nn.Module):
         source_tokens = tokens if config.shared_embeddings else nn.Embedding(config.source_size, config.width)
         self.encoder = Encoder(config, source_tokens, dropout)
         self.embedding = Embedding(config, tokens, dropout)
-        self.layers = nn.ModuleList(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
+        self.layers = DecoderLayers(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
         self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
         self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
         if config.tied_output:
@@ -199,14 +218,12 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor) -> Memory:
         """Encode `source` ids (B, S), padded on the right, and project it for every decoder layer."""
         states, mask = self.encoder(source)
-        return Memory(states, mask, project_memory(self.layers, states))
+        return Memory(states, mask, self.layers.project_memory(states))
 
     def decode(self, ids: Tensor, positions: Tensor, mask: Mask, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
         """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under a mask, additive (B, 1, Q, S) or of prefixes."""
         x = self.embedding(ids, positions)
-        for i, layer in enumerate(self.layers):
-            x = layer(x, mask, memory.keys_values[i], memory.mask, cache[i] if cache else None)
-        states: Tensor = self.norm(x)
+        states: Tensor = self.norm(self.layers(x, mask, memory.keys_values, memory.mask, cache))
         return states
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.transformer import Memory, Transformer, additive_mask
+from specdec_cli.model.transformer import Memory, Transformer
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def block_states(
     mask = _block_mask(begin, sentences.prefix.shape[1], slots, visible)
     stores: Sequence[KeyStore | None]
     if network.config.prefix == "states":
-        stores = [_Beside(keys_values) for keys_values in network.project_states(sentences.states)]
+        stores = [_Beside(keys_values) for keys_values in network.project_states(sentences.states).unbind(2)]
     else:
         length = sentences.prefix.shape[1]
         steps = torch.arange(length, device=cuts.device)

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.transformer import Transformer, additive_mask
+from specdec_cli.model.transformer import Transformer
 from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings

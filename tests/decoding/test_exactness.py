@@ -15,20 +15,21 @@ from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from tests.fakes import FakeDrafter, make_sentences, sometimes, tiny_transformer
+from tests.fakes import FakeDrafter, in_precision, make_sentences, sometimes, tiny_transformer
 
 LONGEST = 9
-PRECISIONS = [torch.float32, torch.bfloat16]
+PRECISIONS = ["float32", "bfloat16", "int8", "int8 by operators"]
 
 
 @cache
-def model(name: str, precision: torch.dtype) -> Transformer:
+def model(name: str, precision: str) -> Transformer:
     """A tiny model, or one of a size that is used, where kernels differ by the number of rows."""
     if name == "wide":
         torch.manual_seed(1)
         shape = TransformerConfig(8000, width=384, feed_forward=1536, heads=6, encoder_layers=2, decoder_layers=2)
-        return Transformer(shape).to(precision)
-    return tiny_transformer(activation=name).to(precision)
+        return in_precision(Transformer(shape), precision)
+    norm, heads = ("post" if name == "silu" else "pre"), (4 if name == "gelu" else 2)
+    return in_precision(tiny_transformer(activation=name, norm=norm, embedding_norm=norm == "post", heads=heads), precision)
 
 
 class Recorder(Verifier):
@@ -61,7 +62,7 @@ def recorded(model: Transformer, sentences: Sequence[Sentence], block_size: int,
 
 
 @cache
-def one_by_one(name: str, precision: torch.dtype, width: int) -> list[Tensor]:
+def one_by_one(name: str, precision: str, width: int) -> list[Tensor]:
     """The reference: each sentence alone, step by step."""
     return recorded(model(name, precision), make_sentences(5, width), 0, 1)
 
@@ -83,7 +84,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 def test_logits_depend_neither_on_the_block_nor_on_the_batch(
     threads: int,  # noqa: ARG001
     name: str,
-    precision: torch.dtype,
+    precision: str,
     width: int,
     block_size: int,
     batch_size: int,
@@ -96,7 +97,7 @@ def test_logits_depend_neither_on_the_block_nor_on_the_batch(
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @torch.inference_mode()
-def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: torch.dtype) -> None:  # noqa: ARG001
+def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: str) -> None:  # noqa: ARG001
     verifier, sources = Verifier(model("wide", precision)), [sentence.source for sentence in make_sentences(2)]
     alone, together = verifier.begin([0], sources[:1]), verifier.begin([0, 1], sources)
     assert torch.equal(alone.memory.states[0], together.memory.states[0])
@@ -112,7 +113,7 @@ def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: torch.d
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("width", [16, 48])
 @pytest.mark.parametrize("threads", [1], indirect=True)
-def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision: torch.dtype) -> None:  # noqa: ARG001
+def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision: str) -> None:  # noqa: ARG001
     verifier = Verifier(model("wide", precision))
     sources = [sentence.source for sentence in make_sentences(5, width)]
     alone = [verifier.begin([0], [source]).memory for source in sources]
@@ -126,10 +127,9 @@ def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision:
 
 @torch.inference_mode()
 def test_stale_places_of_the_cache_do_not_show() -> None:
-    verifier = Verifier(model("wide", torch.float32))
+    verifier = Verifier(model("wide", "float32"))
     state = verifier.begin([0], [make_sentences(1)[0].source])
     empty = Draft(state.tokens[:, :0], state.lengths * 0)
     clean = verifier.score(state, empty).logits.clone()
-    for layer in state.cache.layers:
-        layer[:, 1:] = 1e4
+    state.cache.whole[:, 1:] = 1e4
     assert torch.equal(verifier.score(state, empty).logits, clean)

@@ -34,8 +34,9 @@ class Calls(TorchFunctionMode):
 def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int) -> set[int]:
     """How many calls there are from one look to the next, as long as no row can be at its limit."""
     seen: list[int] = []
+    options = LoopOptions(rule, rows, max_length=30, with_scores=True)
+    list(decode(verifier, drafter, make_sentences(rows), options))  # makes what is kept
     with Calls() as calls:
-        options = LoopOptions(rule, rows, max_length=30, with_scores=True)
         list(decode(verifier, drafter, make_sentences(rows), options, lambda _: seen.append(calls.count)))
     return {later - earlier for earlier, later in pairwise(seen[:5])}
 

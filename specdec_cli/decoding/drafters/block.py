@@ -8,7 +8,7 @@ from torch import Tensor
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
-from specdec_cli.model.cache import Cache
+from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter import BlockDrafter, SourceView
 
 
@@ -47,8 +47,9 @@ class Block:
         """A block (B, k) after the last accepted token."""
         own: BlockState = state.drafting
         last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
-        steps = torch.arange(self.block_size, device=last.device)
-        block = (state.lengths[:, None] - 1 + self.network.config.offset + steps).clamp_max(state.cache.capacity - 1)
+        block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(self.block_size, last.device)).clamp_max(
+            state.cache.capacity - 1
+        )
         if self.network.config.prefix == "states":
             states = self._over_states(state, own, last, block)
         else:
@@ -60,10 +61,8 @@ class Block:
         own: BlockState = state.drafting
         if self.network.config.prefix != "states":
             return
-        steps = torch.arange(scores.states.shape[1], device=scores.states.device)
-        positions = (state.lengths[:, None] - 1 + steps).clamp_max(state.cache.capacity - 1)
-        for writer, keys_values in zip(own.cache.at(positions), self.network.project_states(scores.states), strict=True):
-            writer.write(keys_values)
+        positions = (state.lengths[:, None] - 1 + steps(scores.states.shape[1], state.lengths.device)).clamp_max(state.cache.capacity - 1)
+        own.cache.write(positions, self.network.project_states(scores.states))
         last = (accepted.counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, scores.states.shape[2])
         own.previous = scores.states.gather(1, last)[:, 0]
 
@@ -77,17 +76,17 @@ class Block:
         begin = state.lengths - 1 + self.network.config.offset
         behind = begin - own.fed
         most = int(behind.max())
-        steps = torch.arange(most + self.block_size, device=last.device)
-        positions = (own.fed[:, None] + steps).clamp_max(state.cache.capacity - 1)
+        places_fed = steps(most + self.block_size, last.device)
+        positions = (own.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = self.network.embed_prefix(state.tokens.gather(1, positions), positions)
         blocks = self.network.embed_block(last[:, None], block[:, None], own.view, None)[:, 0]
-        slot = steps - behind[:, None]
+        slot = places_fed - behind[:, None]
         places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
         last_visible = torch.where(slot >= 0, block[:, -1:], positions)
         states = self.network.run(x, self._visible(state, last_visible, x), own.view, own.cache.at(positions))
         own.fed = begin
-        chosen = behind[:, None] + torch.arange(self.block_size, device=last.device)
+        chosen = behind[:, None] + steps(self.block_size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
 
     def _visible(self, state: State, last: Tensor, like: Tensor) -> PrefixMask:

@@ -275,10 +275,7 @@ struct layer {
     struct norm after_attention, after_cross_attention, after_feed_forward;
 };
 
-// to (rows, queries, W) of x (rows, queries, W). Without keys, attention is over `x` itself. `scratch` has room for
-// rows * queries * (max(3 W, F) + W) floats and as many bytes as the widest of its products needs.
-void specdec_layer(const struct layer *layer, const float *x, int64_t rows, int64_t queries, const struct keys *own, const int64_t *places,
-                   const struct keys *memory, float *to, float *scratch, int threads) {
+static void run_layer(const struct layer *layer, float *x, int64_t rows, int64_t queries, const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch) {
     const int64_t count = rows * queries, width = layer->heads * layer->width, inner = layer->inner->outputs;
     float *wide = scratch, *mixed = wide + count * (inner > 3 * width ? inner : 3 * width);
     uint8_t *room = (uint8_t *)(mixed + count * width);
@@ -289,22 +286,38 @@ void specdec_layer(const struct layer *layer, const float *x, int64_t rows, int6
         itself.stride = 3 * width;
         itself.row_stride = 3 * width * queries;
     }
+    linear(layer->query_key_value, x, count, 0, wide, room);
+    attention(wide, 3 * width, rows, queries, layer->heads, layer->width, &itself, places, mixed);
+    linear(layer->output, mixed, count, x, x, room);
+    normalize_rows(&layer->after_attention, x, count, width);
+    if (layer->query) {
+        linear(layer->query, x, count, 0, wide, room);
+        attention(wide, width, rows, queries, layer->heads, layer->width, memory, 0, mixed);
+        linear(layer->cross_output, mixed, count, x, x, room);
+        normalize_rows(&layer->after_cross_attention, x, count, width);
+    }
+    linear(layer->inner, x, count, 0, wide, room);
+    linear(layer->outer, wide, count, x, x, room);
+    normalize_rows(&layer->after_feed_forward, x, count, width);
+}
+
+// x (rows, queries, W) through all layers, in place, then through the last norm. What a layer sees is `own` and `memory`,
+// one of each a layer; without keys, attention is over x itself. `scratch` has room for
+// rows * queries * (max(3 W, F) + W) floats and as many bytes as the widest of the products needs.
+void specdec_layers(const struct layer *layers, int64_t number, const struct norm *last, float *x, int64_t rows, int64_t queries,
+                    const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch, int threads) {
 #pragma omp parallel num_threads(threads)
     {
-        linear(layer->query_key_value, x, count, 0, wide, room);
-        attention(wide, 3 * width, rows, queries, layer->heads, layer->width, &itself, places, mixed);
-        linear(layer->output, mixed, count, x, to, room);
-        normalize_rows(&layer->after_attention, to, count, width);
-        if (layer->query) {
-            linear(layer->query, to, count, 0, wide, room);
-            attention(wide, width, rows, queries, layer->heads, layer->width, memory, 0, mixed);
-            linear(layer->cross_output, mixed, count, to, to, room);
-            normalize_rows(&layer->after_cross_attention, to, count, width);
-        }
-        linear(layer->inner, to, count, 0, wide, room);
-        linear(layer->outer, wide, count, to, to, room);
-        normalize_rows(&layer->after_feed_forward, to, count, width);
+        for (int64_t i = 0; i < number; i++) run_layer(layers + i, x, rows, queries, own + i, places, memory + i, scratch);
+        normalize_rows(last, x, rows * queries, layers->heads * layers->width);
     }
+}
+
+// to (count, width): embeddings of tokens and positions, added.
+void specdec_embed(const float *tokens, const float *positions, float scale, int64_t offset, const int64_t *ids, const int64_t *at, int64_t count, int64_t width, float *to) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < width; j += LANES)
+            store(to + i * width + j, load(tokens + ids[i] * width + j) * scale + load(positions + (at[i] + offset) * width + j));
 }
 
 #define MOST 32 // candidates of a slot

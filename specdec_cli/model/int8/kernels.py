@@ -86,13 +86,15 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         arguments = {
             "specdec_linear": [_pointer, _pointer, _number, _pointer, _pointer, ctypes.c_int],
-            "specdec_layer": [_pointer, _pointer, _number, _number, *[_pointer] * 5, ctypes.c_int],
+            "specdec_layers": [_pointer, _number, _pointer, _pointer, _number, _number, *[_pointer] * 4, ctypes.c_int],
+            "specdec_embed": [_pointer, _pointer, ctypes.c_float, _number, _pointer, _pointer, _number, _number, _pointer],
             "specdec_chain": [_pointer, _pointer, _pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
         }
         for name, types in arguments.items():
             function = getattr(library, name)
             function.argtypes, function.restype = types, None
-        self.linear, self.layer, self.chain = library.specdec_linear, library.specdec_layer, library.specdec_chain
+        self.linear, self.layers, self.chain = library.specdec_linear, library.specdec_layers, library.specdec_chain
+        self.embed = library.specdec_embed
         self._own = threading.local()
 
     def scratch(self, size: int) -> int:

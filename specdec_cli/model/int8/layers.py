@@ -1,6 +1,8 @@
-"""The layers of encoder and decoder in bytes: one call each with the compiled kernels, else the usual operators."""
+"""The layers of encoder and decoder in bytes: one call for all of them with the compiled kernels, else the usual operators."""
 
 import ctypes
+from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -21,72 +23,41 @@ class Int8Layer(nn.Module):
         self.query_key_value = _entering(layer.attention.query_key_value, layer.attention_residual)
         self.output = Int8Linear(layer.attention.output)
         self.after_attention = _after(layer.attention_residual)
-        self.query = self.key_value = self.cross_output = None
+        self.query = self.cross_output = None
         self.after_cross_attention: nn.Module = nn.Identity()
         if isinstance(layer, DecoderLayer):
             self.query = _entering(layer.cross_attention.query, layer.cross_attention_residual)
-            self.key_value = Int8Linear(layer.cross_attention.key_value)
             self.cross_output = Int8Linear(layer.cross_attention.output)
             self.after_cross_attention = _after(layer.cross_attention_residual)
         feed_forward = layer.feed_forward
         self.inner = _entering(feed_forward.inner, feed_forward.residual, feed_forward.activation_name)
         self.outer = Int8Linear(feed_forward.outer)
         self.after_feed_forward = _after(feed_forward.residual)
-        fits = self.width % LANES == 0 and self.inner.outputs % LANES == 0
-        self.kernels = load_kernels() if fits and self.inner.kernels is not None else None
-        if self.kernels is not None:
-            self._describe()
 
-    def _describe(self) -> None:
+    @property
+    def fits(self) -> bool:
+        """Whether the kernels can do it."""
+        return self.width % LANES == 0 and self.inner.kernels is not None and self.outer.kernels is not None
+
+    @property
+    def scratch(self) -> int:
+        """Bytes for each position: floats between the products, and the widest product's input with its range."""
+        whole, inner = self.heads * self.width, self.inner.outputs
+        return 4 * (max(3 * whole, inner) + whole) + max(whole, inner) + 8
+
+    def describe(self) -> LayerStruct:
+        """It as the kernels know it."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         norms = (self.after_attention, self.after_cross_attention, self.after_feed_forward)
         addresses = [None if part is None else part.address for part in parts]
-        self._struct = LayerStruct(self.heads, self.width, *addresses, *map(_describe_norm, norms))
-        whole, inner = self.heads * self.width, self.inner.outputs
-        # Floats between the products, and the bytes of the widest product's rows with their ranges.
-        self._scratch = 4 * (max(3 * whole, inner) + whole) + max(whole, inner) + 8
-
-    def project_memory(self, states: Tensor) -> Tensor:
-        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W)."""
-        assert self.key_value is not None
-        projected: Tensor = self.key_value(states).unflatten(-1, (2, self.heads, self.width))
-        return projected
+        return LayerStruct(self.heads, self.width, *addresses, *map(_describe_norm, norms))
 
     def forward(
-        self,
-        x: Tensor,
-        mask: PrefixMask,
-        memory: Tensor | None = None,
-        memory_mask: PrefixMask | None = None,
-        cache: LayerCache | None = None,
+        self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, store: LayerCache | None
     ) -> Tensor:
-        """(B, Q, W) over the memory's keys and values (B, M, 2, H, D); without a cache, over `x` itself."""
-        if self.kernels is None:
-            return self._forward_by_operators(x, mask, memory, memory_mask, cache)
-        x = x.contiguous()
-        output = torch.empty_like(x)
-        rows, queries = x.shape[:2]
-        own = _describe_keys(None if cache is None else cache.store, mask)
-        seen = None if memory is None or memory_mask is None else ctypes.byref(_describe_keys(memory, memory_mask))
-        self.kernels.layer(
-            ctypes.byref(self._struct),
-            x.data_ptr(),
-            rows,
-            queries,
-            ctypes.byref(own),
-            None if cache is None else cache.slots.data_ptr(),
-            seen,
-            output.data_ptr(),
-            self.kernels.scratch(rows * queries * self._scratch),
-            torch.get_num_threads(),
-        )
-        return output
-
-    def _forward_by_operators(
-        self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, cache: LayerCache | None
-    ) -> Tensor:
+        """(B, Q, W) by operators: over what the store holds or over `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
         fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.width))
-        keys_values = fused[:, :, 1:] if cache is None else cache.write(fused[:, :, 1:])
+        keys_values = fused[:, :, 1:] if store is None else store.write(fused[:, :, 1:])
         x = self.after_attention(x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
         if memory is not None and memory_mask is not None:
             assert self.query is not None and self.cross_output is not None
@@ -96,12 +67,78 @@ class Int8Layer(nn.Module):
         return output
 
 
+class Int8Layers(nn.Module):
+    """The layers of an encoder or a decoder, then the norm after the last of them."""
+
+    def __init__(self, layers: nn.ModuleList, norm: nn.Module) -> None:
+        super().__init__()
+        own = [Int8Layer(cast(EncoderLayer | DecoderLayer, layer)) for layer in layers]
+        self.layers, self.norm = nn.ModuleList(own), norm
+        self.key_value = _join([layer.cross_attention.key_value for layer in layers if isinstance(layer, DecoderLayer)])
+        self.kernels = load_kernels() if all(layer.fits for layer in own) else None
+        if self.kernels is not None:
+            self._structs = (LayerStruct * len(own))(*(layer.describe() for layer in own))
+            self._last = _describe_norm(norm)
+            self._scratch = max(layer.scratch for layer in own)
+
+    def project_memory(self, states: Tensor) -> list[Tensor]:
+        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, by one product."""
+        assert self.key_value is not None
+        first = cast(Int8Layer, self.layers[0])
+        return list(self.key_value(states).unflatten(-1, (len(self.layers), 2, first.heads, first.width)).unbind(2))
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: PrefixMask,
+        memory: Sequence[Tensor] = (),
+        memory_mask: PrefixMask | None = None,
+        stores: Sequence[LayerCache | None] | None = None,
+    ) -> Tensor:
+        """(B, Q, W) over each layer's keys and values of the memory and what its store holds. It may overwrite `x`."""
+        if self.kernels is None:
+            for i, layer in enumerate(self.layers):
+                x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
+            output: Tensor = self.norm(x)
+            return output
+        x = x.contiguous()
+        rows, queries, width = x.shape
+        places = stores[0].slots.data_ptr() if stores and stores[0] is not None else None
+        own = [_describe_keys(store.store if store else None, mask, width) for store in stores or [None] * len(self.layers)]
+        seen = [_describe_keys(each, memory_mask, width) for each in memory] if memory_mask is not None else []
+        self.kernels.layers(
+            ctypes.addressof(self._structs),
+            len(self.layers),
+            ctypes.addressof(self._last),
+            x.data_ptr(),
+            rows,
+            queries,
+            (KeysStruct * len(own))(*own),
+            places,
+            (KeysStruct * len(seen))(*seen),
+            self.kernels.scratch(rows * queries * self._scratch),
+            torch.get_num_threads(),
+        )
+        return x
+
+
 def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none") -> Int8Linear:
     return Int8Linear(linear, residual.norm if residual.pre else None, activation)
 
 
 def _after(residual: Sublayer) -> nn.Module:
     return nn.Identity() if residual.pre else residual.norm
+
+
+def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
+    """One product that stands for several of one input."""
+    if not linears:
+        return None
+    joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears))
+    with torch.no_grad():
+        joined.weight.copy_(torch.cat([linear.weight for linear in linears]))
+        joined.bias.copy_(torch.cat([linear.bias for linear in linears]))
+    return Int8Linear(joined)
 
 
 def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask) -> Tensor:
@@ -115,11 +152,11 @@ def _describe_norm(norm: nn.Module) -> NormStruct:
     return NormStruct(norm.weight.data_ptr(), norm.bias.data_ptr(), norm.eps)
 
 
-def _describe_keys(stored: Tensor | None, mask: PrefixMask) -> KeysStruct:
-    """Of keys and values (B, S, 2, H, D), or of what the layer itself makes."""
+def _describe_keys(stored: Tensor | None, mask: PrefixMask, width: int) -> KeysStruct:
+    """Of keys and values (B, S, 2, H, D) with H * D of `width`, or of what the layer itself makes."""
     ends = mask.ends
     steps = (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
     if stored is None:
         return KeysStruct(None, None, 0, 0, *steps)
-    first, stride = stored.data_ptr(), stored.stride(1)
-    return KeysStruct(first, first + stride // 2 * 4, stride, stored.stride(0), *steps)
+    first = stored.data_ptr()
+    return KeysStruct(first, first + 4 * width, stored.stride(1), stored.stride(0), *steps)

@@ -23,7 +23,8 @@ class Int8Linear(nn.Module):
         super().__init__()
         self.norm = norm if isinstance(norm, nn.LayerNorm) else None
         self.activation = activation
-        self.bias = linear.bias
+        self.bias: Tensor | None = linear.bias
+        self.weight: Tensor | None = None
         self.outputs, self.inputs = linear.weight.shape
         self.kernels = load_kernels() if self.inputs % LANES == 0 and linear.weight.device.type == "cpu" else None
         weight = linear.weight.detach().float()
@@ -31,9 +32,7 @@ class Int8Linear(nn.Module):
         integers = (weight / scales[:, None]).round().to(torch.int8)
         offset = torch.zeros_like(scales) if linear.bias is None else linear.bias.detach()
         if self.kernels is None:
-            self.register_buffer("integers", integers.t().contiguous(), persistent=False)
-            self.register_buffer("scales", scales, persistent=False)
-            self.register_buffer("offset", offset, persistent=False)
+            self._integers, self._scales, self._offset = integers.t().contiguous(), scales, offset
         else:
             self._describe(integers, scales, offset)
 
@@ -66,7 +65,7 @@ class Int8Linear(nn.Module):
         rows = x.flatten(0, -2)
         scale = rows.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
         integers = rows.div(scale).mul_(127.0).round_().to(torch.int8)
-        product = torch.addcmul(self.offset, torch._int_mm(integers, self.integers) * (self.scales / 127), scale)
+        product = torch.addcmul(self._offset, torch._int_mm(integers, self._integers) * (self._scales / 127), scale)
         if self.activation != "none":
             product = ACTIVATIONS[self.activation](product)
         output: Tensor = product.view(*x.shape[:-1], self.outputs)

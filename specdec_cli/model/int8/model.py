@@ -1,14 +1,13 @@
 """From a model in floating point to one in bytes."""
 
-from typing import cast
-
 from torch import nn
 
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8.chain import Int8Chain
-from specdec_cli.model.int8.layers import Int8Layer
+from specdec_cli.model.int8.embedding import FusedEmbedding
+from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.transformer import DecoderLayer, Encoder, EncoderLayer, Transformer
+from specdec_cli.model.transformer import Encoder, Transformer
 
 
 def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
@@ -23,13 +22,16 @@ def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
     _quantize_layers(model.encoder)
     _quantize_layers(model)
     output.weight = model.output.weight if drafter is not None and drafter.chain is not None else None
-    model.output = output
-    if output.kernels is not None:
+    model.register_module("output", output)
+    if all(layers.kernels is not None for layers in (model.encoder.layers, model.layers)):
         model.row_multiple = 1
 
 
 def _quantize_layers(owner: Transformer | Encoder | BlockDrafter) -> None:
-    owner.layers = nn.ModuleList(Int8Layer(cast(EncoderLayer | DecoderLayer, layer)) for layer in owner.layers)
+    owner.register_module("layers", Int8Layers(owner.layers, owner.norm))
+    owner.norm = nn.Identity()
+    if not isinstance(owner, BlockDrafter):
+        owner.register_module("embedding", FusedEmbedding(owner.embedding))
 
 
 def _quantize_drafter(drafter: BlockDrafter, output: Int8Linear) -> None:
@@ -43,7 +45,7 @@ def _quantize_drafter(drafter: BlockDrafter, output: Int8Linear) -> None:
     if chain is None:
         return
     if output.kernels is not None and Int8Chain.fits(chain, candidates):
-        drafter.chain = Int8Chain(chain, drafter.vocabulary, output.kernels, candidates)
+        drafter.register_module("chain", Int8Chain(chain, drafter.vocabulary, output.kernels, candidates))
     else:
         for name in ("from_state", "from_token", "output"):
             setattr(chain, name, Int8Linear(getattr(chain, name)))

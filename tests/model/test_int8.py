@@ -1,0 +1,149 @@
+"""Models in bytes: what they compute, and in how few calls."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.chain import Chain
+from specdec_cli.model.int8 import kernels
+from specdec_cli.model.int8.chain import Int8Chain
+from specdec_cli.model.int8.kernels import load_kernels
+from specdec_cli.model.int8.linear import Int8Linear
+from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
+
+BOTH = ["int8", "int8 by operators"]
+MODELS: dict[str, dict[str, Any]] = {
+    "pre-norm": {"activation": "relu"},
+    "post-norm": {"activation": "gelu", "norm": "post", "embedding_norm": True, "position_offset": 2},
+    "silu, scaled, untied": {"activation": "silu", "embedding_scale": True, "tied_output": False},
+    "narrow heads": {"width": 48, "heads": 6},
+}
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> None:
+    """Without a compiler or the instructions, only the operators are left to be tested."""
+    if load_kernels() is None:
+        pytest.skip("no kernels on this machine")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13])
+@pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (32, 48), (64, 64), (48, 130)])
+@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
+def test_a_layer_is_its_floating_point_one_but_for_rounding(rows: int, inputs: int, outputs: int, activation: str) -> None:
+    torch.manual_seed(rows)
+    linear, norm = nn.Linear(inputs, outputs), nn.LayerNorm(inputs)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x = torch.randn(rows, inputs)
+    functions = {"none": nn.Identity(), "relu": nn.ReLU(), "gelu": nn.GELU(), "silu": nn.SiLU()}
+    with torch.inference_mode():
+        expected = functions[activation](linear(norm(x)))
+        found = Int8Linear(linear, norm, activation)(x)
+    assert found.shape == expected.shape
+    assert (found - expected).norm() < 0.03 * expected.norm()
+
+
+@torch.inference_mode()
+def test_weights_and_inputs_that_are_whole_numbers_come_out_exactly() -> None:
+    linear = nn.Linear(16, 64)
+    linear.weight.copy_(torch.randint(-127, 128, (64, 16)))
+    linear.weight[:, 0] = 127
+    linear.bias.copy_(torch.randint(-9, 9, (64,)))
+    x = torch.randint(0, 256, (5, 16)).float()
+    x[:, 0], x[:, 1] = 0, 255  # so that a step is one
+    assert torch.equal(Int8Linear(linear)(x), x @ linear.weight.T + linear.bias)
+
+
+@torch.inference_mode()
+def test_rows_of_zeros_and_of_one_number_are_no_trouble() -> None:
+    linear = nn.Linear(32, 32)
+    for value in (0.0, -3.0, 5.0):
+        x = torch.full((3, 32), value)
+        assert torch.allclose(Int8Linear(linear)(x), linear(x), atol=0.1)
+
+
+@pytest.mark.parametrize("precision", BOTH)
+@pytest.mark.parametrize("name", MODELS)
+@torch.inference_mode()
+def test_a_model_says_nearly_what_it_says_in_floating_point(name: str, precision: str) -> None:
+    plain = tiny_transformer(**MODELS[name])
+    small = in_precision(copy.deepcopy(plain), precision)
+    sources = [sentence.source for sentence in make_sentences(3)]
+    ids = torch.arange(9, 16).expand(3, -1)
+    logits = []
+    for model in (plain, small):
+        verifier = Verifier(model)
+        state = verifier.begin(range(3), sources)
+        logits.append(verifier.score(state, Draft(ids, state.lengths * 0 + 7)).logits)
+    assert (logits[1] - logits[0]).norm() < 0.1 * logits[0].norm()
+
+
+@pytest.mark.parametrize("changes", [{}, {"prefix": "own"}, {"layers": 2, "source_copy": True, "encoder": "own"}, {"chain": 0}])
+@pytest.mark.parametrize("precision", BOTH)
+@torch.inference_mode()
+def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(changes: dict[str, Any], precision: str) -> None:
+    verifier = tiny_transformer()
+    drafter = tiny_drafter(verifier, **{"chain": 16, "feed_forward": 32} | changes)
+    in_bytes = copy.deepcopy((verifier, drafter))
+    in_precision(in_bytes[0], precision, in_bytes[1])
+    drafts = []
+    for model, network in ((verifier, drafter), in_bytes):
+        own = Verifier(model)
+        state = own.begin(range(6), [sentence.source for sentence in make_sentences(6)])
+        block = Block(network, 5)
+        state.drafting = block.begin(state)
+        drafts.append(block.propose(state).ids)
+    assert (drafts[0] == drafts[1]).float().mean() > 0.6
+
+
+@torch.inference_mode()
+def test_the_walk_by_tables_is_the_walk_by_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = tiny_transformer(output_bias=True)
+    chain = Chain(vocabulary.config.width, 16)
+    nn.init.normal_(chain.unknown)
+    for weight in chain.parameters():
+        weight.mul_(2.0)
+    compiled = load_kernels()
+    assert compiled is not None
+    tables = Int8Chain(chain, vocabulary, compiled, 4)
+    # In floating point, so that what remains are the tables and the walk.
+    monkeypatch.setattr(tables, "from_state", chain.from_state)
+    monkeypatch.setattr(tables, "output", chain.output)
+    states, last = torch.randn(7, 6, vocabulary.config.width), torch.arange(4, 11)
+    assert torch.equal(tables.choose(states, last, vocabulary, 4), chain.choose(states, last, vocabulary, 4))
+
+
+@torch.inference_mode()
+def test_a_step_is_few_calls() -> None:
+    def calls(layers: int) -> int:
+        verifier = Verifier(in_precision(tiny_transformer(decoder_layers=layers), "int8"))
+        state = verifier.begin([0], [make_sentences(1)[0].source])
+        draft = Draft(state.tokens[:, :3], state.lengths * 0 + 3)
+        with profile(activities=[ProfilerActivity.CPU]) as seen:
+            verifier.score(state, draft)
+        return sum(event.count for event in seen.key_averages() if event.key.startswith("aten::"))
+
+    assert calls(2) <= 60
+    # Beside its part of the one call for all layers, each has the view of its place in the cache.
+    assert calls(3) - calls(2) <= 3
+
+
+def test_where_nothing_compiles_the_operators_do_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
+    monkeypatch.setattr(kernels, "_COMPILERS", ("no such compiler",))
+    kernels.load_kernels.cache_clear()
+    assert kernels.load_kernels() is None
+    monkeypatch.setattr(kernels, "_COMPILERS", ("false",))
+    kernels.load_kernels.cache_clear()
+    assert kernels.load_kernels() is None
+    monkeypatch.undo()
+    kernels.load_kernels.cache_clear()
+    assert not list(tmp_path.iterdir())
