@@ -82,7 +82,17 @@ def settle_machine(device: str, precision: str, threads: int | None, seed: int =
     if threads is not None:
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
-    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
+    if precision == "auto":
+        precision = _best_precision(device)
+    return Machine(device, precision, torch.get_num_threads())
+
+
+def _best_precision(device: str) -> str:
+    import torch
+
+    from specdec_cli.decoding.precision import fastest_precision
+
+    return fastest_precision(torch.get_num_threads()) if device == "cpu" else "float32"
 
 
 def open_bundle(model: str | Choice, machine: Machine) -> "Bundle":

@@ -1,7 +1,6 @@
 """The compiled kernels: built once by the machine's own C compiler, kept in the cache folder, never needed to run."""
 
 import ctypes
-import hashlib
 import os
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.files import cache_folder
+from specdec_cli.remembered import fingerprint
 
 SOURCE = Path(__file__).with_name("kernels.c")
 LANES = 16
@@ -113,22 +113,13 @@ def load_kernels() -> Kernels | None:
     """
     if os.environ.get("SPECDEC_KERNELS") == "off":
         return None
-    library = cache_folder() / f"kernels-{_fingerprint()}.so"
+    library = cache_folder() / f"kernels-{fingerprint(SOURCE.read_bytes(), _FLAGS, torch.__version__)}.so"
     try:
         if not library.exists():
             _compile(library)
         return Kernels(ctypes.CDLL(str(library)))
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-def _fingerprint() -> str:
-    """What the compiled file depends on: the source, the flags, torch's OpenMP, and the processor, where the system describes it."""
-    digest = hashlib.sha256(SOURCE.read_bytes() + " ".join(_FLAGS).encode() + torch.__version__.encode())
-    description = Path("/proc/cpuinfo")
-    if description.exists():
-        digest.update(next((line for line in description.read_bytes().splitlines() if line.startswith(b"flags")), b""))
-    return digest.hexdigest()[:16]
 
 
 def _compile(library: Path) -> None:
