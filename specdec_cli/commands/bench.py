@@ -1,6 +1,6 @@
 """`specdec bench`: decodings compared on the same text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -14,6 +14,7 @@ from specdec_cli.errors import SpecdecError, UsageError
 if TYPE_CHECKING:
     from specdec_cli.commands.bench_run import Outcome
     from specdec_cli.evaluation.rows import Row, Sweep
+    from specdec_cli.evaluation.summary import Result
 
 _COMPARED_PANEL = "What is compared"
 FileArgument = Annotated[
@@ -94,6 +95,15 @@ PlotOption = Annotated[
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]
+TuneOption = Annotated[
+    bool,
+    typer.Option(
+        "--tune",
+        help="Try settings of specdec++ and keep the best as the bundle's presets, by BLEU and tokens per round. "
+        "--sweep top-beta or tolerance tries other values.",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
 JsonFileOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
 ]
@@ -124,6 +134,7 @@ def bench(
     profile: ProfileOption = False,
     histogram: HistogramOption = False,
     plot: PlotOption = None,
+    tune: TuneOption = False,
     model: ModelOption = None,
     source_language: options.SourceLanguageOption = "",
     target_language: options.TargetLanguageOption = "",
@@ -147,12 +158,17 @@ def bench(
     """
     from specdec_cli.commands.bench_input import TASKS, read_input
     from specdec_cli.commands.bench_run import Plan, run
+    from specdec_cli.commands.bench_tune import check_tunable, choose, print_tuning, store, tuning_plan
     from specdec_cli.commands.bench_view import print_outcome, progress
     from specdec_cli.evaluation.rows import Row
     from specdec_cli.evaluation.scatter import check_plot, draw
 
     chosen = Choice(model or ("en-gec" if task == "gec" else "en-de"), source_language, target_language, offline, quiet)
     task = task or TASKS.get(bundle_task(chosen), "translation")
+    if tune and model is None:
+        raise UsageError("--tune changes the bundle: name it with --model")
+    if tune:
+        check_tunable(chosen, task)
     varied = _sweep(sweep or [])
     if json_file is not None:
         _check_target("--json", json_file)
@@ -187,16 +203,24 @@ def bench(
         histogram=histogram,
         plot=plot is not None,
     )
+    if tune:
+        plan = tuning_plan(plan)
     outcome = run(plan, lambda runs: progress(runs, quiet))
-    print_outcome(outcome, varied, markdown)
+    tuned = choose(outcome.results) if tune else {}
+    if tune:
+        print_tuning(outcome, tuned, markdown)
+    else:
+        print_outcome(outcome, varied, markdown)
     if not quiet:
         for reason in dict.fromkeys(outcome.left_out.values()):
             names = ", ".join(name for name, why in outcome.left_out.items() if why == reason)
             typer.echo(f"specdec: left out: {names} ({reason})", err=True)
     if json_file is not None:
-        _write_json(outcome, json_file)
+        _write_json(outcome, json_file, tuned if tune else None)
     if plot is not None:
         draw(outcome.points, plot, f"{chosen.name}, {outcome.examples['name']}")
+    if tune:
+        store(chosen, tuned, markdown)
     _check(outcome)
 
 
@@ -231,12 +255,14 @@ def _check_target(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: is a folder")
 
 
-def _write_json(outcome: "Outcome", path: Path) -> None:
+def _write_json(outcome: "Outcome", path: Path, tuned: "Mapping[str, Result] | None") -> None:
+    from specdec_cli.commands.bench_tune import presets_of
     from specdec_cli.evaluation.report import to_json
     from specdec_cli.files import write_json
 
+    record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
     try:
-        write_json(path, to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures))
+        write_json(path, record if tuned is None else record | {"presets": presets_of(tuned)})
     except OSError as error:
         raise UsageError(f"--json {path}: {error.strerror}") from error
 

@@ -86,8 +86,8 @@ def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any
     return [
         f"{place}; {environment['device']}, {environment['precision']}",
         f"{versions}; {environment['date']}",
-        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences; "
-        f"medians of {environment['repetitions']}",
+        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
+        + (f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""),
     ]
 
 

@@ -1,7 +1,7 @@
 """The results as JSON and as tables of text."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specdec_cli.evaluation.histogram import WIDTH, Bin
@@ -76,7 +76,7 @@ def main_table(results: Sequence[Result]) -> Table:
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
         "speedup vs beam": lambda r: _ratio(r.speedup_vs_beam),
-        "identical lines": lambda r: f"{r.identical[0]} of {r.identical[1]}" if r.identical else NOTHING,
+        "identical lines": _identical,
         "peak memory, MB": lambda r: _number(r.peak_memory_mb, 0),
     }
     return _table(columns, results)
@@ -96,12 +96,42 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     return _table(columns, results)
 
 
+def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
+    """A line for each setting of a grid, with the presets that it was chosen for."""
+    columns: dict[str, Cell] = {
+        "decoding": lambda r: r.row.name,
+        "chosen for": lambda r: ", ".join(name for name, one in chosen.items() if one is r),
+        "top beta": _setting("top_beta"),
+        "tolerance": _setting("tolerance"),
+        **_quality(results),
+        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
+        "iterations": lambda r: _number(r.iterations, 2),
+        "identical lines": _identical,
+    }
+    return replace(_table(columns, results), names=2)
+
+
 def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
     """Tokens per round and BLEU by tolerance and top-beta, as in the technical report's Table 7, from a sweep of these two."""
     cells = {(r.settings["tolerance"], r.settings["top_beta"]): _tokens_and_bleu(r) for r in results if "top_beta" in r.settings}
     columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
     rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
     return Table(columns, tuple(rows))
+
+
+def synthetic_table(results: Sequence[Result]) -> Table:
+    """A line for each row of a geometry, each compared with those that do not draft."""
+    columns: dict[str, Cell] = {
+        "decoding": lambda r: f"{r.row.decoding}, recorded" if r.settings["recorded"] else r.row.decoding,
+        "precision": _setting("precision"),
+        "threads": _setting("threads"),
+        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
+        "ms a sentence": lambda r: _number(r.median_ms, 1),
+        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
+        **{f"speedup vs {other.row.decoding}": _speedup(other) for other in results if not other.row.drafts},
+        "identical lines": _identical,
+    }
+    return _table(columns, results)
 
 
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int) -> Table:
@@ -142,6 +172,14 @@ def _metric(name: str) -> Cell:
 
 def _setting(name: str) -> Cell:
     return lambda result: str(result.settings.get(name, NOTHING))
+
+
+def _speedup(other: Result) -> Cell:
+    return lambda result: _ratio(result.tokens_per_second / other.tokens_per_second)
+
+
+def _identical(result: Result) -> str:
+    return f"{result.identical[0]} of {result.identical[1]}" if result.identical else NOTHING
 
 
 def _row_to_json(result: Result) -> dict[str, Any]:
