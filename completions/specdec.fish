@@ -84,6 +84,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -l profile -d 'Share 
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l histogram -d 'How the speedup of specdec is spread over sentences'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'Draw speedup against edit ratio, a point a line: .svg, .png or .pdf'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l tune -d 'Try settings of specdec++ and keep the best as the bundle'\''s presets, by BLEU and tokens per round'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l synthetic -d 'Measure this machine and no model: rounds of two usual shapes with random weights, drafts accepted as recorded, beside CTranslate2 at its best'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -s m -l model -x -a '(__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l source-language -x -d 'For a model of many languages'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l target-language -x -d 'For a model of many languages'

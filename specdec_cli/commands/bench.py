@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -12,7 +12,7 @@ from specdec_cli.decoding.names import Decoding, Task
 from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.bench_run import Outcome
+    from specdec_cli.commands.bench_synthetic import Request
     from specdec_cli.evaluation.rows import Row, Sweep
     from specdec_cli.evaluation.summary import Result
 
@@ -104,6 +104,15 @@ TuneOption = Annotated[
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]
+SyntheticOption = Annotated[
+    bool,
+    typer.Option(
+        "--synthetic",
+        help="Measure this machine and no model: rounds of two usual shapes with random weights, drafts accepted as recorded, "
+        "beside CTranslate2 at its best.",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
 JsonFileOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.", rich_help_panel=options.OUTPUT_PANEL)
 ]
@@ -122,6 +131,7 @@ ModelOption = Annotated[
 
 
 def bench(
+    context: typer.Context,
     file: FileArgument = None,
     source: SourceOption = None,
     references: ReferencesOption = None,
@@ -135,6 +145,7 @@ def bench(
     histogram: HistogramOption = False,
     plot: PlotOption = None,
     tune: TuneOption = False,
+    synthetic: SyntheticOption = False,
     model: ModelOption = None,
     source_language: options.SourceLanguageOption = "",
     target_language: options.TargetLanguageOption = "",
@@ -156,10 +167,20 @@ def bench(
 
     Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
     """
+    if synthetic:
+        from specdec_cli.commands.bench_synthetic import Request, check_alone
+        from specdec_cli.evaluation.geometries import usual_geometries
+
+        check_alone(context)
+        geometries = usual_geometries(options.number_or_auto(block_size))
+        _synthetic(Request(geometries, repetitions, beam_size, device, precision, threads, profile), json_file, markdown, quiet)
+        return
+
     from specdec_cli.commands.bench_input import TASKS, read_input
     from specdec_cli.commands.bench_run import Plan, run
-    from specdec_cli.commands.bench_tune import check_tunable, choose, print_tuning, store, tuning_plan
+    from specdec_cli.commands.bench_tune import check_tunable, choose, presets_of, print_tuning, store, tuning_plan
     from specdec_cli.commands.bench_view import print_outcome, progress
+    from specdec_cli.evaluation.report import to_json
     from specdec_cli.evaluation.rows import Row
     from specdec_cli.evaluation.scatter import check_plot, draw
 
@@ -216,12 +237,26 @@ def bench(
             names = ", ".join(name for name, why in outcome.left_out.items() if why == reason)
             typer.echo(f"specdec: left out: {names} ({reason})", err=True)
     if json_file is not None:
-        _write_json(outcome, json_file, tuned if tune else None)
+        record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
+        _write_json(record | ({"presets": presets_of(tuned)} if tune else {}), json_file)
     if plot is not None:
         draw(outcome.points, plot, f"{chosen.name}, {outcome.examples['name']}")
     if tune:
         store(chosen, tuned, markdown)
-    _check(outcome)
+    _check(outcome.results, outcome.environment)
+
+
+def _synthetic(request: "Request", json_file: Path | None, markdown: bool, quiet: bool) -> None:
+    from specdec_cli.commands.bench_synthetic import print_outcome, run, to_record
+    from specdec_cli.commands.bench_view import progress
+
+    if json_file is not None:
+        _check_target("--json", json_file)
+    outcome = run(request, lambda runs: progress(runs, quiet))
+    print_outcome(outcome, markdown)
+    if json_file is not None:
+        _write_json(to_record(outcome), json_file)
+    _check(outcome.results, outcome.environment)
 
 
 def _sweep(texts: Sequence[str]) -> "Sweep":
@@ -255,25 +290,22 @@ def _check_target(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: is a folder")
 
 
-def _write_json(outcome: "Outcome", path: Path, tuned: "Mapping[str, Result] | None") -> None:
-    from specdec_cli.commands.bench_tune import presets_of
-    from specdec_cli.evaluation.report import to_json
+def _write_json(record: dict[str, Any], path: Path) -> None:
     from specdec_cli.files import write_json
 
-    record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
     try:
-        write_json(path, record if tuned is None else record | {"presets": presets_of(tuned)})
+        write_json(path, record)
     except OSError as error:
         raise UsageError(f"--json {path}: {error.strerror}") from error
 
 
-def _check(outcome: "Outcome") -> None:
+def _check(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:
     """Raises SpecdecError, whose exit code is 1, for a decoding that did not keep its promise."""
     from specdec_cli.evaluation.summary import broken_promises
 
     # Elsewhere products may differ with the number of rows; there the table tells, and nothing is promised.
-    if (outcome.environment["device"], outcome.environment["precision"]) != ("cpu", "float32"):
+    if (environment["device"], environment["precision"]) != ("cpu", "float32"):
         return
-    broken = broken_promises(outcome.results)
+    broken = broken_promises(results)
     if broken:
         raise SpecdecError("; ".join(broken))

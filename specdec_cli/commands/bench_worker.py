@@ -1,5 +1,6 @@
 """The process behind `specdec bench`: one looks at the bundle and converts it, the others run rows."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ class Inspection:
     refused: dict[str, str]
 
 
-class _Worker:
+class Worker:
     """Answers questions; which libraries are loaded depends on them."""
 
     _runner: "BundleRunner | CTranslate2Runner"
@@ -68,15 +69,29 @@ class _Worker:
         assert isinstance(self._runner, BundleRunner)
         return self._runner.profile(Row(**row), lines)
 
+    def handlers(self) -> dict[str, Callable[..., Any]]:
+        """The questions by their names."""
+        return {
+            "open-bundle": self.open_bundle,
+            "open-ctranslate2": self.open_ctranslate2,
+            "prepare": self.prepare,
+            "run": self.run,
+            "profile": self.profile,
+        }
+
 
 def inspect(
     model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
 ) -> dict[str, Any]:
     """The fields of an Inspection; `folders` are where to convert the bundle to, by number format."""
+    machine = settle_machine(device, precision, threads)
+    return look_at(open_bundle(Choice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
+
+
+def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
+    """The fields of an Inspection of `bundle`, which is for `machine`, but not there yet."""
     import torch
 
-    machine = settle_machine(device, precision, threads)
-    bundle = open_bundle(Choice(**model), Machine("cpu", "float32", machine.threads))
     return asdict(machine) | {
         "gpu": torch.cuda.get_device_name() if machine.device == "cuda" else None,
         "torch": torch.__version__,
@@ -125,14 +140,4 @@ def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str
 
 
 if __name__ == "__main__":
-    worker = _Worker()
-    serve(
-        {
-            "inspect": inspect,
-            "open-bundle": worker.open_bundle,
-            "open-ctranslate2": worker.open_ctranslate2,
-            "prepare": worker.prepare,
-            "run": worker.run,
-            "profile": worker.profile,
-        }
-    )
+    serve({"inspect": inspect} | Worker().handlers())

@@ -29,21 +29,22 @@ class BundleRunner:
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
-        return _described(row, self._engine(row).settings, self._min_score(row))
+        return _described(row, self.engine(row).settings, self._min_score(row))
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
-        run = timed(self._decoder(self._engine(row), row), lines, row.batch_size == 1)
+        run = timed(self._decoder(self.engine(row), row), lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu))
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Seconds by module over `lines`, for a row that drafts."""
-        engine, stopwatch = self._engine(row), Stopwatch(self._on_gpu)
+        engine, stopwatch = self.engine(row), Stopwatch(self._on_gpu)
         watch(engine, stopwatch)
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
-    def _engine(self, row: Row) -> Engine:
+    def engine(self, row: Row) -> Engine:
+        """What decodes as `row` says. Raises UsageError for what the bundle cannot do."""
         tolerates = row.decoding in TOLERANT
         copies, iterates = row.decoding == "input-guided", row.decoding in JACOBI
         wishes = Wishes(

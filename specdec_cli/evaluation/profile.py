@@ -1,8 +1,9 @@
 """Where the time of a decoding goes: encoder, drafter, verifier, and the rest (technical report, Table 15)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any, Self
 
 import torch
 
@@ -10,6 +11,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.int8.kernels import load_kernels
 
 
 class Stopwatch:
@@ -76,3 +78,30 @@ def watch(engine: Engine, stopwatch: Stopwatch) -> None:
     """Put verifier and drafter of `engine` under a stopwatch."""
     engine.verifier = WatchedVerifier(engine.verifier, stopwatch)
     engine.drafter = WatchedDrafter(engine.drafter, stopwatch)
+
+
+class KernelClock:
+    """Adds up the `seconds` spent in the compiled kernels, inside a `with` block; none where there are no kernels."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._kernels = load_kernels()
+
+    def __enter__(self) -> Self:
+        found = {} if self._kernels is None else vars(self._kernels)
+        self._functions = {name: value for name, value in found.items() if callable(value)}
+        for name, function in self._functions.items():
+            setattr(self._kernels, name, self._timed(function))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for name, function in self._functions.items():
+            setattr(self._kernels, name, function)
+
+    def _timed(self, function: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: Any) -> None:
+            started = perf_counter()
+            function(*arguments)
+            self.seconds += perf_counter() - started
+
+        return call
