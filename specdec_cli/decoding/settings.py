@@ -47,12 +47,14 @@ class Wishes:
 class Settings:
     """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all.
 
-    `decoding` may be a chain, with commas between. If `watched`, nothing is drafted while drafts do not pay.
+    `decoding` may be a chain, with commas between. If `paced`, drafts are as long as pays, up to the block size; if
+    `watched`, nothing is drafted while drafts do not pay.
     """
 
     decoding: str
     rule: Rule
     block_size: int = 0
+    paced: bool = False
     watched: bool = False
     match: Match = "nearest"
     beam_size: int = 1
@@ -94,13 +96,15 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
     if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
-    rule = _rule(decoding, tolerant, wishes, bundle)
+    rule, automatic = _rule(decoding, tolerant, wishes, bundle), wishes.decoding == "auto"
+    # What a tolerant rule lets pass depends on the draft: there it may not come and go.
+    drafting = rule == Exact() and bool(set(parts(decoding)) & set(DRAFTING))
     return Settings(
         decoding=decoding,
         rule=rule,
         block_size=_block_size(decoding, wishes.block_size, bundle),
-        # What a tolerant rule lets pass depends on the draft: there it may not come and go.
-        watched=wishes.decoding == "auto" and rule == Exact() and bool(set(parts(decoding)) & set(DRAFTING)),
+        paced=drafting and not isinstance(wishes.block_size, int) and (automatic or not set(parts(decoding)) & set(JACOBI)),
+        watched=drafting and automatic,
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,

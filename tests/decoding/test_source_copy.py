@@ -22,7 +22,7 @@ WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
 MATCHES: tuple[Match, ...] = ("unique", "nearest")
 
 
-def copier(match: Match, block_size: int | None = None) -> SourceCopy:
+def copier(match: Match, block_size: int = 0) -> SourceCopy:
     return SourceCopy(match, EOS, PADDING, WORD_STARTS, block_size)
 
 
@@ -59,8 +59,8 @@ def published_rounds(source: list[int], target: list[int]) -> int:
 
 @pytest.mark.parametrize("match", MATCHES)
 @pytest.mark.parametrize("batch_size", [1, 4])
-@pytest.mark.parametrize("block_size", [None, 1, 3])
-def test_output_is_that_of_greedy(match: Match, batch_size: int, block_size: int | None) -> None:
+@pytest.mark.parametrize("block_size", [0, 1, 3])
+def test_output_is_that_of_greedy(match: Match, batch_size: int, block_size: int) -> None:
     verifier = Verifier(tiny_transformer())
     sentences = make_sentences(12, 32)
     options = LoopOptions(Exact(), batch_size, 40)

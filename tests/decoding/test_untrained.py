@@ -1,19 +1,19 @@
 """Drafting without training: Jacobi iteration, lookup, chains, and greedy decoding while nothing of it pays."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import pytest
 import torch
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
 from specdec_cli.decoding.drafters.continuations import Continuations
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.watch import PROBE, Watch
+from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import BOS, EOS, PADDING
@@ -31,13 +31,14 @@ def lookup(block_size: int = 5) -> Lookup:
     return Lookup(block_size, EOS, PADDING)
 
 
+FREE = Costs((3, 9), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
 UNTRAINED: dict[str, Callable[[], Drafter]] = {
-    "jacobi": lambda: Jacobi(None, 1.0, SHORTEST, PADDING, memory()),
+    "jacobi": lambda: Jacobi(0, 1.0, SHORTEST, PADDING, memory()),
     "gs-jacobi": lambda: Jacobi(3, 1.0, None, PADDING, memory()),
     "hybrid-jacobi": lambda: Jacobi(5, 0.5, 0, PADDING, None),
     "lookup": lookup,
     "chain": lambda: Chain([lookup(), Jacobi(3, 1.0, None, PADDING, memory())], 9),
-    "watched": lambda: Watch(Chain([lookup(), Jacobi(3, 1.0, None, PADDING, None)], 9), 0.1),
+    "paced": lambda: Pace(Chain([lookup(), Jacobi(3, 1.0, None, PADDING, None)], 9), FREE, 9),
 }
 """Each kind of drafter, made anew."""
 
@@ -66,8 +67,8 @@ def test_output_is_that_of_greedy(name: str, batch_size: int) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 5])
-@pytest.mark.parametrize(("block_size", "beyond"), [(None, 0), (1, None), (3, None), (5, 0)])
-def test_a_fixed_point_is_greedys_output_too(block_size: int | None, beyond: int | None, batch_size: int) -> None:
+@pytest.mark.parametrize(("block_size", "beyond"), [(0, 0), (1, None), (3, None), (5, 0)])
+def test_a_fixed_point_is_greedys_output_too(block_size: int, beyond: int | None, batch_size: int) -> None:
     verifier, sentences = Verifier(tiny_transformer()), make_sentences(12, 32)
     found = run(verifier, Jacobi(block_size, 0.7, beyond, PADDING, None), sentences, batch_size, FixedPoint())
     assert ids_of(found) == ids_of(run(verifier, NoDrafter(), sentences))
@@ -131,7 +132,7 @@ def test_beyond_the_expected_end_tokens_come_one_by_one() -> None:
 
 
 def test_the_whole_sentence_is_drafted_up_to_its_expected_end() -> None:
-    lengths = [len(draft) for draft in drafts(Jacobi(None, 2.0, 0, PADDING, memory()), [7, 8], [10, 11, 12, 13, 14, 15, 16, 17])]
+    lengths = [len(draft) for draft in drafts(Jacobi(0, 2.0, 0, PADDING, memory()), [7, 8], [10, 11, 12, 13, 14, 15, 16, 17])]
     assert lengths == [6, 5, 0, 0]
 
 
@@ -179,18 +180,3 @@ def test_a_chain_reaches_further_while_all_is_accepted() -> None:
     assert [len(draft) for draft in drafts(Chain([fake], 10), [7], target)][:4] == [3, 7, 10, 10]
     fake = FakeDrafter({0: target}, 12, wrong)
     assert {len(draft) for draft in drafts(Chain([fake], 10), [7], target)} == {3}
-
-
-def test_what_does_not_pay_is_left_until_it_is_tried_again() -> None:
-    target = [7 + place % 30 for place in range(60)]
-    seen = [bool(draft) for draft in drafts(Watch(FakeDrafter({0: target}, 3, wrong), 0.5), [7], target)]
-    quiet = seen.index(False)
-    assert 4 < quiet < 12
-    tries = [place for place, drafted in enumerate(seen) if drafted and place > quiet]
-    assert tries[0] == quiet + PROBE - 1
-    assert all(later - earlier == PROBE for earlier, later in pairwise(tries))
-
-
-def test_what_pays_goes_on() -> None:
-    target = [7 + place % 30 for place in range(60)]
-    assert all(drafts(Watch(FakeDrafter({0: target}, 3, right), 0.5), [7], target))

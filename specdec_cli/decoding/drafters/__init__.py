@@ -16,3 +16,9 @@ class Drafter(Protocol):
 
     def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
         """Hear what was accepted, before `state` advances, and what the verifier predicted beyond."""
+
+
+class SizedDrafter(Drafter, Protocol):
+    """A drafter whose drafts have at most `block_size` tokens (0: no bound), which may change from round to round."""
+
+    block_size: int

@@ -26,14 +26,15 @@ class ChainState:
 
 
 class Chain:
-    """Asks `drafters` in turn. Drafts get longer, up to `longest`, while all of them is accepted, else short again."""
+    """Asks `drafters` in turn. Drafts get longer, up to `block_size`, while all of them is accepted, else short again."""
 
-    def __init__(self, drafters: Sequence[Drafter], longest: int) -> None:
-        self._drafters, self._longest = drafters, longest
+    def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
+        self._drafters = drafters
+        self.block_size = block_size
 
     def begin(self, state: State) -> ChainState:
         """The records of all drafters."""
-        short = torch.full_like(state.lengths, min(SHORTEST, self._longest))
+        short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
         return ChainState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
@@ -58,7 +59,7 @@ class Chain:
             drafter.observe(state, accepted, scores)
         state.drafting = own
         all_of_it = (own.drafted > 0) & (accepted.bifurcation == own.drafted)
-        own.reach = torch.where(all_of_it, 2 * own.reach + 1, SHORTEST).clamp_max(self._longest)
+        own.reach = torch.where(all_of_it, 2 * own.reach + 1, SHORTEST).clamp_max(self.block_size)
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

@@ -20,14 +20,14 @@ class JacobiState:
 class Jacobi:
     """Drafts what the verifier predicted for the same positions a round ago (Santilli et al. 2023, Algorithms 1 to 3).
 
-    A draft is `block_size` tokens (PGJ), or if that is None all up to the expected end (PJ), which is `length_ratio`
+    A draft is `block_size` tokens (PGJ), or if that is 0 all up to the expected end (PJ), which is `length_ratio`
     times the source's length. Beyond it a draft has `beyond` tokens, 0 being one by one (HGJ); None: as before.
     Positions without a prediction hold padding. As published, each block begins with padding alone, for blocks are
     taken as a whole. With a `memory` the prediction after a block is kept for the next one, and what followed the
     same tokens earlier goes before predictions, which were made after a token that turned out to be wrong.
     """
 
-    def __init__(self, block_size: int | None, length_ratio: float, beyond: int | None, padding: int, memory: Continuations | None) -> None:
+    def __init__(self, block_size: int, length_ratio: float, beyond: int | None, padding: int, memory: Continuations | None) -> None:
         self.block_size, self.length_ratio, self.beyond = block_size, length_ratio, beyond
         self._padding, self._memory = padding, memory
 
@@ -41,7 +41,7 @@ class Jacobi:
         """The guesses (B, k) after the last accepted token."""
         own: JacobiState = state.drafting
         left = own.ends - state.lengths
-        counts = left if self.block_size is None else torch.full_like(left, self.block_size)
+        counts = left if self.block_size == 0 else torch.full_like(left, self.block_size)
         if self.beyond is not None:
             counts = torch.where(left > self.beyond, counts, self.beyond)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)

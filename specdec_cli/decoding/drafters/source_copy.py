@@ -38,7 +38,7 @@ class SourceCopy:
     It always has a draft; a wrong one costs no round.
     """
 
-    def __init__(self, match: Match, eos: int, padding: int, word_starts: Tensor, block_size: int | None = None) -> None:
+    def __init__(self, match: Match, eos: int, padding: int, word_starts: Tensor, block_size: int = 0) -> None:
         self.match, self.block_size = match, block_size
         self._eos, self._padding = eos, padding
         self._word_starts = word_starts

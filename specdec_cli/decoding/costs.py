@@ -1,0 +1,160 @@
+"""What a round takes on this machine, by how many rows it has, how many tokens are drafted and how many verified."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+import torch
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.remembered import remembered
+
+SHORT, LONG = 3, 12
+"""Draft sizes that are timed; a drafter of less gets its longest."""
+ROWS = 8
+"""Rows of the batch that is timed beside single ones."""
+_SOURCE = 14
+_TOKENS = 12
+_REPETITIONS = 3
+
+Times = tuple[float, float]
+"""Milliseconds at a shorter and a longer draft, SHORT and LONG tokens or as many as there can be."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Milliseconds for one row and for ROWS of them: a round without drafts, a round that verifies drafts of `sizes`, and making
+    such drafts, with what the drafter does after the round. Between and beyond what was timed, lines are drawn.
+    """
+
+    sizes: tuple[int, int]
+    plain: tuple[float, float]
+    verifying: tuple[Times, Times]
+    drafting: tuple[Times, Times]
+
+    def without(self, rows: int) -> float:
+        """A round that only verifies the next token of each row."""
+        return _at(rows, (1, ROWS), self.plain)
+
+    def with_draft(self, rows: int, asked: int, offered: float) -> float:
+        """A round for which each row is asked for so many tokens, and offered so many on average."""
+        return self._surface(self.verifying, rows, offered) + self._surface(self.drafting, rows, asked)
+
+    def _surface(self, times: tuple[Times, Times], rows: int, tokens: float) -> float:
+        few, many = (_at(tokens, self.sizes, each) for each in times)
+        return _at(rows, (1, ROWS), (few, many))
+
+
+def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:
+    """The value at a place on the line through two; a line never falls, for that is noise."""
+    slope = max(values[1] - values[0], 0.0) / max(places[1] - places[0], 1)
+    return max(values[0] + slope * (place - places[0]), 0.0)
+
+
+def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: str) -> Costs:
+    """The costs of `verifier` with `drafter`, whose kind and shape `name` tells; measured once on a machine, then remembered."""
+    model = verifier.model
+    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
+    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, name, longest)
+    return Costs(**remembered("costs", parts, lambda: asdict(measure_costs(verifier, drafter, longest))))
+
+
+def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Costs:
+    """Time rounds of decoding sources made up, of one row and of several, without and with drafts.
+
+    Of several times the least counts: what else the machine does makes a round slower, never faster.
+    """
+    sizes, before = (min(SHORT, longest), min(LONG, longest)), drafter.block_size
+    plain: list[float] = []
+    verifying: list[list[float]] = []
+    drafting: list[list[float]] = []
+    for rows in (1, ROWS):
+        plain.append(min(_rounds(verifier, NoDrafter(), rows)))
+        verifying.append([min(_rounds(verifier, _Constant(size), rows)) for size in sizes])
+        drafting.append([])
+        for drafter.block_size in sizes:
+            timed = _Timed(drafter)
+            list(_rounds(verifier, timed, rows))
+            drafting[-1].append(min(timed.milliseconds))
+    drafter.block_size = before
+    return Costs(sizes, (plain[0], plain[1]), _pairs(verifying), _pairs(drafting))
+
+
+def _pairs(times: list[list[float]]) -> tuple[Times, Times]:
+    few, many = times
+    return (few[0], few[1]), (many[0], many[1])
+
+
+def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> Iterator[float]:
+    """Milliseconds of rounds of so many rows."""
+    some = verifier.model.config.source_size - 8
+    sources = [[8 + (31 * row + 7 * place) % some for place in range(_SOURCE)] for row in range(rows)]
+    sentences = [Sentence(row, [*source, verifier.model.config.eos]) for row, source in enumerate(sources)]
+    for _ in range(_REPETITIONS):
+        clock = _Clock()
+        list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
+        yield from clock.milliseconds
+
+
+class _Clock:
+    """An onlooker that notes how long each round took since the one before."""
+
+    def __init__(self) -> None:
+        self.milliseconds: list[float] = []
+        self._last = (0, 0.0)
+
+    def __call__(self, seen: Round) -> None:
+        now, rows = time.perf_counter(), len(seen.state.lengths)
+        # A batch that has lost rows is another one.
+        if self._last[0] == rows:
+            self.milliseconds.append(1000 * (now - self._last[1]))
+        self._last = (rows, now)
+
+
+@dataclass
+class _Constant:
+    """Drafts that cost nothing."""
+
+    size: int
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        return None
+
+    def propose(self, state: State) -> Draft:
+        return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Nothing to learn."""
+
+
+@dataclass
+class _Timed:
+    """Times another drafter."""
+
+    drafter: Drafter
+    milliseconds: list[float] = field(default_factory=list)
+
+    def begin(self, state: State) -> object:
+        return self.drafter.begin(state)
+
+    def propose(self, state: State) -> Draft:
+        started = _now(state)
+        draft = self.drafter.propose(state)
+        self.milliseconds.append(1000 * (_now(state) - started))
+        return draft
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        started = _now(state)
+        self.drafter.observe(state, accepted, scores)
+        self.milliseconds[-1] += 1000 * (_now(state) - started)
+
+
+def _now(state: State) -> float:
+    if state.tokens.is_cuda:
+        torch.cuda.synchronize()
+    return time.perf_counter()

@@ -1,0 +1,105 @@
+"""How many tokens to draft, and whether to draft at all: what pays by what rounds cost and what was accepted lately."""
+
+from dataclasses import dataclass
+
+from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+
+PRIOR = 0.7
+"""How likely a slot is thought to pass before anything was seen; later ones are thought to be as likely as those before them."""
+WEIGHT = 4.0
+"""Rounds that this opinion is worth."""
+MEMORY = 0.99
+"""How much of what was seen still counts a round later."""
+RENEWAL = 4
+"""Rounds after which the choice is made anew."""
+LONGEST_PROBE = 1024
+"""While drafting does not pay, a sentence is drafted all the same after 16 others, then after 32, and so on to this number."""
+
+
+@dataclass
+class Slot:
+    """Rounds in which a slot was asked for after all before it had passed, in which it was offered, in which it passed too."""
+
+    asked: float = 0.0
+    offered: float = 0.0
+    passed: float = 0.0
+
+
+class Pace:
+    """Lets `drafter` draft as many tokens, 1 to `longest`, as give most tokens a millisecond.
+
+    A slot passes with a probability that is learnt as text goes by, on condition that all before it do; so the tokens
+    of a round with k slots are 1 + p1 + p1 p2 + ... + p1 ... pk, and `costs` says what it takes. `for_rows` also weighs it
+    against not drafting at all.
+    """
+
+    def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int) -> None:
+        self._drafter, self._costs = drafter, costs
+        self._slots = [Slot() for _ in range(longest)]
+        self._pause, self._skipped = 16, 0
+        self._age = 0
+        self._size = self.best(1)[0]
+        self.rounds = self.drafted = 0
+
+    @property
+    def mean_size(self) -> float | None:
+        """Mean tokens that a draft was allowed to have; None before there was one."""
+        return self.drafted / self.rounds if self.rounds else None
+
+    def best(self, rows: int) -> tuple[int, bool]:
+        """The number of tokens that is best for a batch of `rows`, and whether a draft of as many pays."""
+        chosen, best = 1, 0.0
+        passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
+        for size, slot in enumerate(self._slots, 1):
+            passes = (slot.passed + WEIGHT * passes) / (slot.asked + WEIGHT)
+            all_pass *= passes
+            tokens += all_pass
+            all_offered *= (slot.offered + WEIGHT) / (slot.asked + WEIGHT)
+            offered += all_offered
+            rate = tokens / self._costs.with_draft(rows, size, offered)
+            if rate > best:
+                chosen, best = size, rate
+        return chosen, best > 1 / self._costs.without(rows)
+
+    def for_rows(self, rows: int) -> Drafter:
+        """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
+        if self.best(rows)[1]:
+            self._pause, self._skipped = 16, 0
+            return self
+        self._skipped += 1
+        if self._skipped < self._pause:
+            return NoDrafter()
+        self._pause, self._skipped = min(2 * self._pause, LONGEST_PROBE), 0
+        return self
+
+    def begin(self, state: State) -> object:
+        """The record of the drafter."""
+        return self._drafter.begin(state)
+
+    def propose(self, state: State) -> Draft:
+        """A draft (B, k)."""
+        if self._age % RENEWAL == 0:
+            self._size = self.best(len(state.lengths))[0]
+        self._age += 1
+        self._drafter.block_size = self._size
+        self._drafted = self._drafter.propose(state)
+        self.rounds += 1
+        self.drafted += self._size
+        return self._drafted
+
+    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+        """Learn from what was accepted, and tell the drafter."""
+        self._drafter.observe(state, accepted, scores)
+        for slot in self._slots:
+            slot.asked, slot.offered, slot.passed = MEMORY * slot.asked, MEMORY * slot.offered, MEMORY * slot.passed
+        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), accepted.bifurcation.tolist(), strict=True)
+        for finished, offered, passed in rows:
+            if finished:
+                continue
+            for place, slot in enumerate(self._slots[: min(passed + 1, self._size)]):
+                slot.asked += 1
+                slot.offered += place < offered
+                slot.passed += place < passed
