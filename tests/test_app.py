@@ -12,6 +12,10 @@ from specdec_cli import __version__
 from specdec_cli.app import COMMANDS, app
 
 HEAVY = {"torch", "numpy", "sentencepiece", "sacremoses", "sacrebleu", "ctranslate2", "safetensors", "lightning_fabric"}
+NEVER_TO_DECODE = {
+    *("ctranslate2", "huggingface_hub", "lightning_fabric", "rich", "sacrebleu", "sacremoses", "setuptools", "tokenizers"),
+    *("torch._dynamo", "torch._inductor", "transformers", "yaml", "sympy"),
+}
 
 WITH_A_COMMAND = """
 import subprocess, sys
@@ -116,3 +120,25 @@ print(*sys.modules, file=sys.stderr)
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert HEAVY & set(result.stderr.split()) == set()
     assert result.stdout.count("Usage: ") == 1 + len(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["translate", "correct"])
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_decoding_imports_nothing_that_it_does_not_need(command: str, precision: str, bundle_folder: Path) -> None:
+    arguments = [command, "-m", str(bundle_folder), "--precision", precision, "--threads", "1"]
+    script = f"import sys; from specdec_cli.app import app; app({arguments}, standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", script], input="kalo\n", capture_output=True, text=True, check=True)
+    assert result.stdout.count("\n") == 1
+    assert NEVER_TO_DECODE & set(result.stderr.split()) == set()
+
+
+def test_the_end_searches_nothing_for_cycles() -> None:
+    script = """
+import atexit, gc, sys
+from specdec_cli.app import main
+atexit.register(lambda: print(gc.get_freeze_count() > 1000))
+sys.argv = ["specdec", "--version"]
+main()
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "True"

@@ -79,7 +79,7 @@ def correct(
 
     Web and e-mail addresses and code in backquotes are left alone. Lines are corrected as they arrive.
     """
-    from rich.console import Console
+    started = time.perf_counter()
 
     from specdec_cli.commands.correction_view import view
     from specdec_cli.commands.stream import Stream
@@ -90,7 +90,6 @@ def correct(
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
     if min_score is not None and decoding == "beam":
         raise UsageError("--min-score needs scores of tokens, which --decoding beam does not have")
-    started = time.perf_counter()
     lines = read_lines(files or ())
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
@@ -107,7 +106,7 @@ def correct(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
         with_scores=True,
     )
-    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
     written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)

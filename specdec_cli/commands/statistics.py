@@ -4,9 +4,6 @@ import resource
 import sys
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.table import Table
-
 from specdec_cli.commands.loading import Machine
 from specdec_cli.decoding.settings import Settings
 
@@ -27,8 +24,11 @@ def peak_memory_mb() -> float:
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-def print_statistics(console: Console, totals: Totals, settings: Settings, machine: Machine, loading: float, seconds: float) -> None:
-    """A small table: what was decoded, how, and how fast."""
+def print_statistics(totals: Totals, settings: Settings, machine: Machine, loading: float, seconds: float) -> None:
+    """A small table on stderr: what was decoded, how, and how fast."""
+    from rich.console import Console
+    from rich.table import Table
+
     sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
     block = f", block size {settings.block_size}" if settings.block_size else ""
     rows = [
@@ -45,4 +45,4 @@ def print_statistics(console: Console, totals: Totals, settings: Settings, machi
     table = Table(show_header=False, box=None)
     for row in rows:
         table.add_row(*row)
-    console.print(table)
+    Console(stderr=True).print(table)

@@ -1,17 +1,19 @@
 """A loaded bundle at work on a stream of lines: what translate and correct have in common."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
-from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.text.lines import Line
 from specdec_cli.text.windows import windows
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.trace import Tracer
+    from specdec_cli.model.bundle import Bundle
 
 WINDOW = 16
 """Batches of lines that are sorted by length together, where so many lines have arrived."""
@@ -54,15 +56,14 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 
 
 class Stream:
-    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on `console`."""
+    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on stderr."""
 
-    def __init__(self, model: str | Choice, machine: Machine, wishes: Wishes, console: Console, *, trace: bool, quiet: bool) -> None:
+    def __init__(self, model: str | Choice, machine: Machine, wishes: Wishes, *, trace: bool, quiet: bool) -> None:
         self.bundle, self.machine = open_bundle(model, machine), machine
         self.settings = settle(wishes, self.bundle)
-        tracer = Tracer(console, self.bundle.tokenizer, self.bundle.verifier.config.eos) if trace else None
-        self.engine = Engine(self.bundle, self.settings, tracer)
+        self.engine = Engine(self.bundle, self.settings, _tracer(self.bundle) if trace else None)
         self.totals = Totals()
-        self._console, self._quiet = console, quiet
+        self._quiet = quiet
         self._window: list[Line] = []
 
     def run(self, lines: Iterator[Line], decode: Callable[[Sequence[str]], Iterator[R]]) -> Iterator[tuple[Line, R]]:
@@ -76,15 +77,22 @@ class Stream:
     def warn(self, index: int, message: str) -> None:
         """Tell about a line of the present window on stderr, unless --quiet."""
         if not self._quiet:
-            text = f"specdec: warning: {self._window[index].place}: {message}"
-            self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+            print(f"specdec: warning: {self._window[index].place}: {message}", file=sys.stderr)
 
     def print_statistics(self, loading: float, seconds: float) -> None:
         """What --stats prints."""
-        print_statistics(self._console, self.totals, self.settings, self.machine, loading, seconds)
+        print_statistics(self.totals, self.settings, self.machine, loading, seconds)
 
     def _count(self, decoded: Decoded) -> None:
         self.totals.lines += 1
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
+
+
+def _tracer(bundle: "Bundle") -> "Tracer":
+    from rich.console import Console
+
+    from specdec_cli.commands.trace import Tracer
+
+    return Tracer(Console(stderr=True), bundle.tokenizer, bundle.verifier.config.eos)

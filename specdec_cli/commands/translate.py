@@ -54,13 +54,12 @@ def translate(
     Lines are translated as they arrive. A line of several sentences is split, translated and put together again; a model that
     summarises takes a line as one text.
     """
-    from rich.console import Console
+    started = time.perf_counter()
 
     from specdec_cli.commands.stream import Stream, record
     from specdec_cli.decoding.settings import Wishes
     from specdec_cli.decoding.translator import Translator
 
-    started = time.perf_counter()
     lines = read_lines(files or ())
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
@@ -79,7 +78,7 @@ def translate(
         with_scores=as_json,
     )
     chosen = Choice(model, source_language, target_language, offline, quiet)
-    stream = Stream(chosen, machine, wishes, Console(stderr=True), trace=trace, quiet=quiet)
+    stream = Stream(chosen, machine, wishes, trace=trace, quiet=quiet)
     split = not no_split and stream.bundle.info.task != "summarise"
     translator = Translator(stream.engine, stream.bundle.tokenizer, split=split, warn=stream.warn)
     loaded = time.perf_counter()

@@ -15,6 +15,7 @@ from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.model.config import TransformerConfig, config_from_dict
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.model.uninitialized import Uninitialized
 from specdec_cli.text.loading import load_tokenizer
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -101,7 +102,8 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
         raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {config_file} says {_both(rows)}")
     if tokenizer.frame.start is not None:
         config = replace(config, decoder_start=tokenizer.frame.start)
-    verifier = Transformer(config)
+    with Uninitialized():
+        verifier = Transformer(config)
     _load_module(verifier, folder / "verifier" / "model.safetensors")
     drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
     return Bundle(info, tokenizer, verifier.eval(), drafter)
@@ -155,9 +157,8 @@ def _load_module(module: nn.Module, path: Path) -> None:
     for name, value in values.items():
         if value.shape != expected[name].shape:
             raise ModelError(f"{path}: {name!r} is {tuple(value.shape)}, the configuration asks for {tuple(expected[name].shape)}")
-    with torch.no_grad():
-        for name, value in values.items():
-            expected[name].copy_(value)
+    for name, value in values.items():
+        expected[name].data = value
 
 
 def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
@@ -166,7 +167,9 @@ def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
 
 
 def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
-    drafter = BlockDrafter(_read_config(DrafterConfig, folder / "config.json"), verifier)
+    config = _read_config(DrafterConfig, folder / "config.json")
+    with Uninitialized():
+        drafter = BlockDrafter(config, verifier)
     _load_module(drafter, folder / "model.safetensors")
     return drafter.eval()
 

@@ -82,6 +82,24 @@ def test_what_is_tied_is_stored_once_and_tied_again(tokenizer: Subwords, bundle:
     loaded = load_bundle(tmp_path).verifier
     assert same(loaded, model)
     assert len({id(weight) for weight in loaded.parameters()}) == len({id(weight) for weight in model.parameters()})
+    assert all(torch.equal(value, twin) for value, twin in zip(loaded.buffers(), model.buffers(), strict=True))
+
+
+def test_loading_draws_no_random_numbers(saved: Path) -> None:
+    before = torch.get_rng_state()
+    load_bundle(saved)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_what_is_stored_in_full_is_mapped(saved: Path) -> None:
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("this system does not tell what is mapped")
+    loaded = load_bundle(saved)
+    address = loaded.verifier.output.weight.data_ptr()
+    lines = maps.read_text(encoding="utf-8").splitlines()
+    mapped = [line.split()[0].split("-") for line in lines if line.endswith(str(saved / "verifier" / "model.safetensors"))]
+    assert any(int(start, 16) <= address < int(end, 16) for start, end in mapped)
 
 
 def test_the_drafter_stores_nothing_of_the_verifier(saved: Path, bundle: Bundle) -> None:
