@@ -163,7 +163,7 @@ def _load_module(module: nn.Module, path: Path) -> None:
 
 def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
     scale = stored.get(f"{name}.scale")
-    return stored[name].float() if scale is None else stored[name].float() * scale
+    return stored[name].float() if scale is None else stored[name].float().mul_(scale)
 
 
 def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:

@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.int8 import kernels
+from specdec_cli.model.int8 import kernels, quantize
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
@@ -119,6 +119,14 @@ def test_the_walk_by_tables_is_the_walk_by_products(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(tables, "output", chain.output)
     states, last = torch.randn(7, 6, vocabulary.config.width), torch.arange(4, 11)
     assert torch.equal(tables.choose(states, last, vocabulary, 4), chain.choose(states, last, vocabulary, 4))
+
+
+def test_conversion_draws_no_random_numbers() -> None:
+    model = tiny_transformer()
+    drafter = tiny_drafter(model)
+    before = torch.get_rng_state()
+    quantize(model, drafter)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 @torch.inference_mode()

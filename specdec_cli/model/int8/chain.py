@@ -24,7 +24,7 @@ class Int8Chain(nn.Module):
         self.from_state, self.output = Int8Linear(chain.from_state), Int8Linear(chain.output)
         with torch.inference_mode():
             self.unknown = chain.unknown.detach().clone()
-            self.before = chain.project(torch.arange(vocabulary.embedding.tokens.num_embeddings), vocabulary)
+            self.before = chain.from_token(vocabulary.embedding.tokens.weight * vocabulary.embedding.scale)
             self.after = vocabulary.output.weight @ chain.output.weight
         self._kernels = kernels
         sizes = (len(self.before), len(self.unknown), candidates)

@@ -12,6 +12,7 @@ from specdec_cli.model.cache import LayerCache
 from specdec_cli.model.int8.kernels import LANES, KeysStruct, LayerStruct, NormStruct, load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Sublayer
+from specdec_cli.model.uninitialized import Uninitialized
 
 
 class Int8Layer(nn.Module):
@@ -134,10 +135,10 @@ def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
     """One product that stands for several of one input."""
     if not linears:
         return None
-    joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears))
-    with torch.no_grad():
-        joined.weight.copy_(torch.cat([linear.weight for linear in linears]))
-        joined.bias.copy_(torch.cat([linear.bias for linear in linears]))
+    with Uninitialized():
+        joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears))
+    joined.weight.data = torch.cat([linear.weight.data for linear in linears])
+    joined.bias.data = torch.cat([linear.bias.data for linear in linears])
     return Int8Linear(joined)
 
 
