@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 
 import torch
 
@@ -21,10 +22,13 @@ from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.decoding.workers import Shared, in_threads
 from specdec_cli.model.bundle import Bundle
 
 LONGEST_DRAFT = 15
 """Tokens of a draft by lookup, and of a chain, if no block size is given."""
+FEW = 4
+"""Sentences for each worker, below which one does it alone with all threads."""
 LONGEST_COPY = 48
 """Most tokens of a draft that copies the source, where the number is chosen by what pays."""
 
@@ -36,31 +40,70 @@ class Engine:
         self.settings = settings
         self.verifier = bundle_verifier(bundle)
         self._onlooker = onlooker
-        drafter = _drafter(bundle, settings)
-        self.pace = _pace(bundle, settings, self.verifier, drafter) if settings.paced and drafter else None
-        self.drafter: Drafter = self.pace or drafter or NoDrafter()
+        self._bundle = bundle
+        self.drafter = _ready(bundle, settings, self.verifier)
+
+    @cached_property
+    def _drafters(self) -> list[Drafter]:
+        """One for each worker. Only where a row's numbers do not depend on the number of threads there are several."""
+        alone = self._onlooker is not None or self.settings.batch_size == 1 or self.settings.decoding == "beam"
+        workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
+        return [self.drafter, *(_ready(self._bundle, self.settings, self.verifier) for _ in range(workers - 1))]
+
+    @property
+    def paces(self) -> list[Pace]:
+        """Those of its drafters that chose how much to draft."""
+        return [drafter for drafter in self._drafters if isinstance(drafter, Pace)]
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode sentences of any length; each comes as soon as it is done, in no particular order."""
+        """Decode sentences of any length; each comes as soon as it is done, in no particular order.
+
+        Those of like length go together. In batches, several workers of one thread each share the sentences.
+        """
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for sentence in sentences:
             by_width[self.verifier.source_width(len(sentence.source))].append(sentence)
-        for width in sorted(by_width):
-            yield from self._decode_one_width(by_width[width])
+        groups = [Group(by_width[width], self._rows(width, len(by_width[width]))) for width in sorted(by_width)]
+        if len(self._drafters) == 1 or len(sentences) < FEW * len(self._drafters):
+            yield from self._work(self.drafter, groups)
+        else:
+            yield from in_threads([partial(self._work, drafter, groups) for drafter in self._drafters])
 
-    def _decode_one_width(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+    def _rows(self, width: int, sentences: int) -> int:
+        """How many sentences a worker takes at a time, of so many in all."""
+        workers = len(self._drafters)
+        fitting = self.settings.memory // (workers * self.verifier.row_bytes(width)) if self.settings.memory else sentences
+        return max(1, min(self.settings.batch_size, -(-sentences // workers), fitting))
+
+    def _work(self, drafter: Drafter, groups: "Sequence[Group]") -> Iterator[Hypothesis]:
         settings = self.settings
-        if settings.decoding == "beam":
-            options = BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, settings.batch_size, settings.max_length)
-            return beam_search([self.verifier], sentences, options)
-        loop = LoopOptions(settings.rule, settings.batch_size, settings.max_length, settings.with_scores)
-        drafter = self.pace.for_rows(min(settings.batch_size, len(sentences))) if self.pace and settings.watched else self.drafter
-        return decode(self.verifier, drafter, sentences, loop, self._onlooker)
+        for group in groups:
+            if settings.decoding == "beam":
+                options = BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, group.rows, settings.max_length)
+                yield from beam_search([self.verifier], list(group.sentences), options)
+            else:
+                loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
+                chosen = drafter.for_rows(group.rows) if isinstance(drafter, Pace) and settings.watched else drafter
+                yield from decode(self.verifier, chosen, group.sentences, loop, self._onlooker)
+
+
+class Group:
+    """Sentences of one source width, and how many of them are decoded together."""
+
+    def __init__(self, sentences: Sequence[Sentence], rows: int) -> None:
+        self.sentences, self.rows = Shared(sentences), rows
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
     """The bundle's model as the loop asks it."""
     return Verifier(bundle.verifier, bundle.tokenizer.frame.forced)
+
+
+def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
+    drafter = _drafter(bundle, settings)
+    if drafter is None:
+        return NoDrafter()
+    return _pace(bundle, settings, verifier, drafter) if settings.paced else drafter
 
 
 def _drafter(bundle: Bundle, settings: Settings) -> SizedDrafter | None:

@@ -1,8 +1,8 @@
 """Draft, verify, accept: the one loop behind every decoding that keeps the verifier's output."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import torch
 from torch import Tensor
@@ -72,13 +72,13 @@ Onlooker = Callable[[Round], None]
 
 @torch.inference_mode()
 def decode(
-    verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: LoopOptions, onlooker: Onlooker | None = None
+    verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], options: LoopOptions, onlooker: Onlooker | None = None
 ) -> Iterator[Hypothesis]:
     """Decode `sentences`, which share their source width, and hand each over as soon as it is done.
 
     Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for the round).
     """
-    waiting = deque(sentences)
+    waiting = iter(sentences)
     state = _enter(verifier, drafter, waiting, options.batch_size, options)
     while state is not None:
         draft = drafter.propose(state)
@@ -96,8 +96,8 @@ def decode(
             state = join_rows(running, entering) if running and entering else running or entering
 
 
-def _enter(verifier: Verifier, drafter: Drafter, waiting: deque[Sentence], places: int, options: LoopOptions) -> State | None:
-    entering = [waiting.popleft() for _ in range(min(places, len(waiting)))]
+def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
+    entering = list(islice(waiting, places))
     if not entering:
         return None
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length)

@@ -40,12 +40,14 @@ class Wishes:
     stop: Stop | None = None
     max_length: int | None = None
     batch_size: int = 1
+    memory: int = 0
     with_scores: bool = False
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all.
+    """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all; `memory` bounds batches (bytes;
+    0: no bound).
 
     `decoding` may be a chain, with commas between. If `paced`, drafts are as long as pays, up to the block size; if
     `watched`, nothing is drafted while drafts do not pay.
@@ -62,6 +64,7 @@ class Settings:
     n_best: int = 1
     max_length: int | None = None
     batch_size: int = 1
+    memory: int = 0
     with_scores: bool = False
 
 
@@ -111,6 +114,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         n_best=wishes.n_best,
         max_length=wishes.max_length or bundle.info.max_length or None,
         batch_size=wishes.batch_size,
+        memory=wishes.memory,
         with_scores=wishes.with_scores,
     )
 

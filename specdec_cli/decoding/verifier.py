@@ -46,6 +46,13 @@ class Verifier:
         """Cache positions of a row whose source is padded to `source_width`; the last one takes what is cut off."""
         return min(3 * source_width + MULTIPLE, self.longest_source)
 
+    def row_bytes(self, source_width: int) -> int:
+        """About how much memory a row takes, most of it caches and the numbers that an encoder works with."""
+        config, size = self.model.config, next(self.model.parameters()).element_size()
+        keys_values = 2 * config.width * config.decoder_layers * (self.capacity(source_width) + source_width)
+        working = source_width * (5 * config.width + 2 * config.feed_forward) + 2 * config.vocabulary_size
+        return size * (keys_values + working)
+
     @torch.inference_mode()
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
         """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence."""

@@ -215,6 +215,11 @@ class Transformer(nn.Module):
         self.row_multiple = ROW_MULTIPLE
         self.apply(_initialize)
 
+    @property
+    def indifferent(self) -> bool:
+        """Whether a row's numbers depend on nothing but the row: neither on other rows nor on threads."""
+        return self.row_multiple == 1
+
     def encode(self, source: Tensor) -> Memory:
         """Encode `source` ids (B, S), padded on the right, and project it for every decoder layer."""
         states, mask = self.encoder(source)

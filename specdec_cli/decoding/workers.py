@@ -1,0 +1,67 @@
+"""Several threads at work on the same sentences, each with one thread of torch."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import Queue
+from threading import Event, Lock, Thread
+from typing import Generic, TypeVar
+
+import torch
+
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """An iterator that several threads may draw from; each item goes to one of them."""
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items, self._lock = iter(items), Lock()
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        with self._lock:
+            return next(self._items)
+
+
+class _End:
+    """Stands after the last result of a job, with the error that ended it, if any."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+def in_threads(jobs: Sequence[Callable[[], Iterator[T]]]) -> Iterator[T]:
+    """What the jobs give, as it comes. What a job raises is raised here, after the others have stopped."""
+    results: Queue[T | _End] = Queue()
+    stopped = Event()
+    threads = [Thread(target=_run, args=(job, results, stopped), daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    running = len(threads)
+    try:
+        while running:
+            result = results.get()
+            if not isinstance(result, _End):
+                yield result
+            elif result.error is not None:
+                raise result.error
+            else:
+                running -= 1
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join()
+
+
+def _run(job: Callable[[], Iterator[T]], results: "Queue[T | _End]", stopped: Event) -> None:
+    torch.set_num_threads(1)  # of this thread alone
+    try:
+        for result in job():
+            results.put(result)
+            if stopped.is_set():
+                break
+    except BaseException as error:
+        results.put(_End(error))
+    else:
+        results.put(_End())

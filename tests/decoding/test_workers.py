@@ -1,0 +1,86 @@
+"""Several threads at the same sentences: the same output, in any number of them."""
+
+from collections.abc import Iterator
+from functools import partial
+from threading import get_ident
+
+import pytest
+import torch
+
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.workers import Shared, in_threads
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.int8.kernels import load_kernels
+from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_each_item_goes_to_one_thread() -> None:
+    shared, seen = Shared(range(500)), dict[int, int]()
+
+    def job() -> Iterator[int]:
+        for item in shared:
+            seen[item] = get_ident()
+            yield item
+
+    assert sorted(in_threads([job, job, job])) == list(range(500))
+    assert len(seen) == 500
+
+
+def test_an_error_in_one_thread_ends_all() -> None:
+    def endless() -> Iterator[int]:
+        while True:
+            yield 1
+
+    def failing() -> Iterator[int]:
+        yield 2
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        list(in_threads([endless, failing]))
+
+
+def test_threads_stop_when_nobody_listens() -> None:
+    results = in_threads([partial(iter, lambda: 1, 0)] * 2)
+    assert next(iter(results)) == 1
+    results.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("decoding", ["greedy", "specdec", "lookup", "auto", "beam"])
+@pytest.mark.parametrize("precision", ["int8", "float32"])
+def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
+    if load_kernels() is None:
+        pytest.skip("no kernels on this machine")
+    verifier = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
+    drafter = tiny_drafter(verifier)
+    in_precision(verifier, precision, drafter if precision == "int8" else None)
+    made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, verifier, drafter)
+    sentences = [Sentence(number, sentence.source) for number, sentence in enumerate([*make_sentences(20, 16), *make_sentences(20, 48)])]
+    outputs = []
+    for rows in (1, 6):
+        engine = Engine(made, settle(Wishes(decoding=decoding, batch_size=rows, max_length=12), made))
+        outputs.append({h.number: h.ids for h in engine.decode(sentences)})
+        assert len(engine._drafters) == (2 if rows == 6 and precision == "int8" and decoding != "beam" else 1)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) == len(sentences)
+
+
+def test_memory_bounds_how_many_rows_go_together(bundle: Bundle) -> None:
+    wide = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=64), bundle))
+    row = wide.verifier.row_bytes(32)
+    narrow = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=64, memory=5 * row), bundle))
+    workers = len(wide._drafters)
+    assert wide._rows(32, 1000) == 64
+    assert narrow._rows(32, 1000) == 5 // workers
+    assert narrow._rows(512, 1000) == 1
+    assert wide._rows(32, 3) == -(-3 // workers)
