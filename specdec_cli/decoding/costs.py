@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
 import torch
 
@@ -19,7 +19,7 @@ SHORT, LONG = 3, 12
 ROWS = 8
 """Rows of the batch that is timed beside single ones."""
 _SOURCE = 14
-_TOKENS = 12
+_TOKENS = 8
 _REPETITIONS = 3
 
 Times = tuple[float, float]
@@ -60,7 +60,8 @@ def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: s
     """The costs of `verifier` with `drafter`, whose kind and shape `name` tells; measured once on a machine, then remembered."""
     model = verifier.model
     arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
-    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, name, longest)
+    kinds = tuple(field.name for field in fields(Costs))
+    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, name, longest, kinds)
     return Costs(**remembered("costs", parts, lambda: asdict(measure_costs(verifier, drafter, longest))))
 
 

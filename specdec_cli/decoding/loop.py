@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
-from specdec_cli.model.rows import join_rows, select_rows
+from specdec_cli.model.rows import join_rows, replace_rows, select_rows
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,8 @@ def decode(
         done = int(state.finished.sum())
         if 4 * done >= len(state.finished):
             yield from _finished(state, options.with_scores)
-            running = select_rows(state, (~state.finished).nonzero()[:, 0]) if done < len(state.finished) else None
             entering = _enter(verifier, drafter, waiting, done, options)
-            state = join_rows(running, entering) if running and entering else running or entering
+            state = _exchange(state, entering)
 
 
 def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
@@ -103,6 +102,19 @@ def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], pl
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length)
     state.drafting = drafter.begin(state)
     return state
+
+
+def _exchange(state: State, entering: State | None) -> State | None:
+    """The running rows and those that enter: these take the places of the finished ones, if they are as many."""
+    if entering is not None and len(entering.lengths) == len(state.lengths):
+        return entering
+    running = (~state.finished).nonzero()[:, 0]
+    if entering is None:
+        return select_rows(state, running) if len(running) else None
+    free = state.finished.nonzero()[:, 0]
+    if len(entering.lengths) == len(free):
+        return replace_rows(state, free, entering)
+    return join_rows(select_rows(state, running), entering) if len(running) else entering
 
 
 def _until_end(state: State, accepted: Accepted, eos: int) -> tuple[Accepted, Tensor]:

@@ -22,6 +22,12 @@ def join_rows(first: T, second: T) -> T:
     return joined
 
 
+def replace_rows(record: T, rows: Tensor, others: T) -> T:
+    """`record` with `others`, as many of the same form, in the places `rows`; its tensors are written to."""
+    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others])
+    return replaced
+
+
 def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any]) -> Any:
     first = records[0]
     if isinstance(first, Tensor):

@@ -204,6 +204,7 @@ struct keys {
     int64_t stride, row_stride; // from key to key, and from row to row
     const int64_t *ends;
     int64_t end_stride, end_row_stride; // from query to query, and from row to row
+    int64_t packed;                     // whether keys stand as queries do, those of a row right after those before it
 };
 
 // `width` of a head is a multiple of 16.
@@ -231,28 +232,36 @@ __attribute__((noinline, noclone)) static void attend(const float *query, const 
     for (int64_t i = 0; i < width / LANES; i++) store(to + i * LANES, mixed[i] * share);
 }
 
-// to (rows, queries, heads * width) for queries `query_stride` apart. With `places` (rows, queries), counted from the
-// first key of all rows, keys and values of the queries themselves, which stand behind them, are stored there first.
-static void attention(const float *queries, int64_t query_stride, int64_t rows, int64_t count, int64_t heads, int64_t width, const struct keys *seen, const int64_t *places, float *to) {
+// Which queries there are: those of row r from number starts[r] up to starts[r + 1], counted over all rows.
+struct rows {
+    int64_t number;
+    const int64_t *starts;
+};
+
+// to (queries, heads * width) for queries `query_stride` apart. With `places` (queries), counted from the first key of all
+// rows, keys and values of the queries themselves, which stand behind them, are stored there first.
+static void attention(const float *queries, int64_t query_stride, const struct rows *rows, int64_t heads, int64_t width, const struct keys *seen, const int64_t *places, float *to) {
     const int64_t all_heads = heads * width;
 #pragma omp for schedule(static)
-    for (int64_t task = 0; task < rows * heads; task++) {
+    for (int64_t task = 0; task < rows->number * heads; task++) {
         const int64_t row = task / heads, offset = task % heads * width;
-        const float *own = queries + row * count * query_stride + offset;
+        const int64_t first = rows->starts[row], count = rows->starts[row + 1] - first;
+        const float *own = queries + first * query_stride + offset;
         const int64_t *ends = seen->ends + row * seen->end_row_stride;
+        const int64_t before = seen->packed ? first * seen->stride : row * seen->row_stride;
         int64_t most = 0;
         for (int64_t query = 0; query < count; query++) {
             const int64_t end = ends[query * seen->end_stride];
             most = end > most ? end : most;
             if (!places) continue;
-            const int64_t place = places[row * count + query] * seen->stride + offset;
+            const int64_t place = places[first + query] * seen->stride + offset;
             memcpy(seen->keys + place, own + query * query_stride + all_heads, width * sizeof(float));
             memcpy(seen->values + place, own + query * query_stride + 2 * all_heads, width * sizeof(float));
         }
         float scores[most + LANES];
         for (int64_t query = 0; query < count; query++)
-            attend(own + query * query_stride, seen->keys + row * seen->row_stride + offset, seen->values + row * seen->row_stride + offset,
-                   seen->stride, ends[query * seen->end_stride], width, scores, to + (row * count + query) * all_heads + offset);
+            attend(own + query * query_stride, seen->keys + before + offset, seen->values + before + offset,
+                   seen->stride, ends[query * seen->end_stride], width, scores, to + (first + query) * all_heads + offset);
     }
 }
 
@@ -275,8 +284,8 @@ struct layer {
     struct norm after_attention, after_cross_attention, after_feed_forward;
 };
 
-static void run_layer(const struct layer *layer, float *x, int64_t rows, int64_t queries, const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch) {
-    const int64_t count = rows * queries, width = layer->heads * layer->width, inner = layer->inner->outputs;
+static void run_layer(const struct layer *layer, float *x, const struct rows *rows, const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch) {
+    const int64_t count = rows->starts[rows->number], width = layer->heads * layer->width, inner = layer->inner->outputs;
     float *wide = scratch, *mixed = wide + count * (inner > 3 * width ? inner : 3 * width);
     uint8_t *room = (uint8_t *)(mixed + count * width);
     struct keys itself = *own;
@@ -284,15 +293,15 @@ static void run_layer(const struct layer *layer, float *x, int64_t rows, int64_t
         itself.keys = wide + width;
         itself.values = wide + 2 * width;
         itself.stride = 3 * width;
-        itself.row_stride = 3 * width * queries;
+        itself.packed = 1;
     }
     linear(layer->query_key_value, x, count, 0, wide, room);
-    attention(wide, 3 * width, rows, queries, layer->heads, layer->width, &itself, places, mixed);
+    attention(wide, 3 * width, rows, layer->heads, layer->width, &itself, places, mixed);
     linear(layer->output, mixed, count, x, x, room);
     normalize_rows(&layer->after_attention, x, count, width);
     if (layer->query) {
         linear(layer->query, x, count, 0, wide, room);
-        attention(wide, width, rows, queries, layer->heads, layer->width, memory, 0, mixed);
+        attention(wide, width, rows, layer->heads, layer->width, memory, 0, mixed);
         linear(layer->cross_output, mixed, count, x, x, room);
         normalize_rows(&layer->after_cross_attention, x, count, width);
     }
@@ -301,15 +310,15 @@ static void run_layer(const struct layer *layer, float *x, int64_t rows, int64_t
     normalize_rows(&layer->after_feed_forward, x, count, width);
 }
 
-// x (rows, queries, W) through all layers, in place, then through the last norm. What a layer sees is `own` and `memory`,
+// x (queries, W) through all layers, in place, then through the last norm. What a layer sees is `own` and `memory`,
 // one of each a layer; without keys, attention is over x itself. `scratch` has room for
-// rows * queries * (max(3 W, F) + W) floats and as many bytes as the widest of the products needs.
-void specdec_layers(const struct layer *layers, int64_t number, const struct norm *last, float *x, int64_t rows, int64_t queries,
+// queries * (max(3 W, F) + W) floats and as many bytes as the widest of the products needs.
+void specdec_layers(const struct layer *layers, int64_t number, const struct norm *last, float *x, const struct rows *rows,
                     const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch, int threads) {
 #pragma omp parallel num_threads(threads)
     {
-        for (int64_t i = 0; i < number; i++) run_layer(layers + i, x, rows, queries, own + i, places, memory + i, scratch);
-        normalize_rows(last, x, rows * queries, layers->heads * layers->width);
+        for (int64_t i = 0; i < number; i++) run_layer(layers + i, x, rows, own + i, places, memory + i, scratch);
+        normalize_rows(last, x, rows->starts[rows->number], layers->heads * layers->width);
     }
 }
 

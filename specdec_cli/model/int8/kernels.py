@@ -68,7 +68,14 @@ class KeysStruct(ctypes.Structure):
         ("ends", _pointer),
         ("end_stride", _number),
         ("end_row_stride", _number),
+        ("packed", _number),
     )
+
+
+class RowsStruct(ctypes.Structure):
+    """`struct rows` of the kernels."""
+
+    _fields_ = (("number", _number), ("starts", _pointer))
 
 
 class ChainStruct(ctypes.Structure):
@@ -86,7 +93,7 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         arguments = {
             "specdec_linear": [_pointer, _pointer, _number, _pointer, _pointer, ctypes.c_int],
-            "specdec_layers": [_pointer, _number, _pointer, _pointer, _number, _number, *[_pointer] * 4, ctypes.c_int],
+            "specdec_layers": [_pointer, _number, *[_pointer] * 7, ctypes.c_int],
             "specdec_embed": [_pointer, _pointer, ctypes.c_float, _number, _pointer, _pointer, _number, _number, _pointer],
             "specdec_chain": [_pointer, _pointer, _pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
         }

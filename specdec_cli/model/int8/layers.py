@@ -6,10 +6,11 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from specdec_cli.model.attention import PrefixMask, mix
-from specdec_cli.model.cache import LayerCache
-from specdec_cli.model.int8.kernels import LANES, KeysStruct, LayerStruct, NormStruct, load_kernels
+from specdec_cli.model.cache import LayerCache, steps
+from specdec_cli.model.int8.kernels import LANES, KeysStruct, LayerStruct, NormStruct, RowsStruct, load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Sublayer
 from specdec_cli.model.uninitialized import Uninitialized
@@ -81,6 +82,7 @@ class Int8Layers(nn.Module):
             self._structs = (LayerStruct * len(own))(*(layer.describe() for layer in own))
             self._last = _describe_norm(norm)
             self._scratch = max(layer.scratch for layer in own)
+            self._width = own[0].heads * own[0].width
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
         """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, by one product."""
@@ -102,25 +104,42 @@ class Int8Layers(nn.Module):
                 x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
             output: Tensor = self.norm(x)
             return output
+        if memory_mask is None:
+            return self._encode(x, mask)
         x = x.contiguous()
         rows, queries, width = x.shape
         places = stores[0].slots.data_ptr() if stores and stores[0] is not None else None
         own = [_describe_keys(store.store if store else None, mask, width) for store in stores or [None] * len(self.layers)]
-        seen = [_describe_keys(each, memory_mask, width) for each in memory] if memory_mask is not None else []
+        seen = [_describe_keys(each, memory_mask, width) for each in memory]
+        self._call(x, rows, steps(rows + 1, x.device) * queries, own, places, seen)
+        return x
+
+    def _encode(self, x: Tensor, mask: PrefixMask) -> Tensor:
+        """The same for rows (B, S, W) that see themselves alone: what stands behind a row's end is left out, and becomes 0."""
+        rows, length, width = x.shape
+        ends = mask.ends.expand(rows, 1)
+        real = (steps(length, x.device) < ends).flatten().nonzero()[:, 0]
+        packed = x.view(-1, width).index_select(0, real)
+        starts = F.pad(ends[:, 0].cumsum(0), (1, 0))
+        self._call(packed, rows, starts, [_describe_keys(None, mask, width)] * len(self.layers), None, [])
+        return torch.zeros_like(x).view(-1, width).index_copy_(0, real, packed).view_as(x)
+
+    def _call(
+        self, x: Tensor, rows: int, starts: Tensor, own: Sequence[KeysStruct], places: int | None, seen: Sequence[KeysStruct]
+    ) -> None:
+        assert self.kernels is not None
         self.kernels.layers(
             ctypes.addressof(self._structs),
             len(self.layers),
             ctypes.addressof(self._last),
             x.data_ptr(),
-            rows,
-            queries,
+            ctypes.byref(RowsStruct(rows, starts.data_ptr())),
             (KeysStruct * len(own))(*own),
             places,
             (KeysStruct * len(seen))(*seen),
-            self.kernels.scratch(rows * queries * self._scratch),
+            self.kernels.scratch(x.numel() // self._width * self._scratch),
             torch.get_num_threads(),
         )
-        return x
 
 
 def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none") -> Int8Linear:
@@ -156,8 +175,8 @@ def _describe_norm(norm: nn.Module) -> NormStruct:
 def _describe_keys(stored: Tensor | None, mask: PrefixMask, width: int) -> KeysStruct:
     """Of keys and values (B, S, 2, H, D) with H * D of `width`, or of what the layer itself makes."""
     ends = mask.ends
-    steps = (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
+    strides = (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
     if stored is None:
-        return KeysStruct(None, None, 0, 0, *steps)
+        return KeysStruct(None, None, 0, 0, *strides, 1)
     first = stored.data_ptr()
-    return KeysStruct(first, first + 4 * width, stored.stride(1), stored.stride(0), *steps)
+    return KeysStruct(first, first + 4 * width, stored.stride(1), stored.stride(0), *strides, 0)
