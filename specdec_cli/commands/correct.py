@@ -63,6 +63,7 @@ def correct(
     length_penalty: options.LengthPenaltyOption = 1.0,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",
+    memory: options.MemoryOption = None,
     device: options.DeviceOption = "auto",
     precision: options.PrecisionOption = "auto",
     threads: options.ThreadsOption = None,
@@ -104,6 +105,7 @@ def correct(
         length_penalty=length_penalty,
         max_length=max_length,
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
+        memory=options.batch_memory(memory),
         with_scores=True,
     )
     stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)

@@ -34,7 +34,17 @@ def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
 
 def batch_rows(value: int | Literal["auto"] | None, device: str) -> int:
     """Sentences that are decoded together, `auto` settled for the device."""
-    return value if isinstance(value, int) else {"cpu": 16, "cuda": 64}[device]
+    return value if isinstance(value, int) else {"cpu": 32, "cuda": 64}[device]
+
+
+def batch_memory(megabytes: int | None) -> int:
+    """Bytes that batches may take: as many as were given, else half of what is free; 0, no bound, where that is not known."""
+    if megabytes is not None:
+        return megabytes * 2**20
+    described = Path("/proc/meminfo")
+    lines = described.read_text().splitlines() if described.exists() else []
+    free = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")
+    return int(free) * 2**10 // 2
 
 
 def _checked(value: str | None) -> str | None:
@@ -163,6 +173,17 @@ BatchSizeOption = Annotated[
     str,
     typer.Option(
         "--batch-size", metavar="N|auto", callback=_checked, help="Sentences that are decoded together.", rich_help_panel=MACHINE_PANEL
+    ),
+]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        min=1,
+        help="Memory that batches may take, beside the model.",
+        show_default="half of what is free",
+        rich_help_panel=MACHINE_PANEL,
     ),
 ]
 DeviceOption = Annotated[Device, typer.Option("--device", help="Where to compute.", rich_help_panel=MACHINE_PANEL)]

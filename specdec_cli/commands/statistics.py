@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 
 from specdec_cli.commands.loading import Machine
-from specdec_cli.decoding.settings import Settings
+from specdec_cli.decoding.engine import Engine
 
 
 @dataclass
@@ -24,15 +24,14 @@ def peak_memory_mb() -> float:
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-def print_statistics(totals: Totals, settings: Settings, machine: Machine, loading: float, seconds: float) -> None:
+def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: float, seconds: float) -> None:
     """A small table on stderr: what was decoded, how, and how fast."""
     from rich.console import Console
     from rich.table import Table
 
     sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
-    block = f", block size {settings.block_size}" if settings.block_size else ""
     rows = [
-        ("decoding", f"{settings.decoding}{block}, batch size {settings.batch_size}"),
+        ("decoding", f"{engine.settings.decoding}{_drafts(engine, totals)}, batch size {engine.settings.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads"),
         ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
@@ -46,3 +45,11 @@ def print_statistics(totals: Totals, settings: Settings, machine: Machine, loadi
     for row in rows:
         table.add_row(*row)
     Console(stderr=True).print(table)
+
+
+def _drafts(engine: Engine, totals: Totals) -> str:
+    """How much was drafted, in words."""
+    if engine.drafted is None:
+        return f", block size {engine.settings.block_size}" if engine.settings.block_size else ""
+    rounds, size = engine.drafted
+    return f" in {rounds:,} of {totals.rounds:,} rounds" + (f", block size {size:.1f} on average" if rounds else "")

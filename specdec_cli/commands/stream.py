@@ -68,7 +68,7 @@ class Stream:
 
     def run(self, lines: Iterator[Line], decode: Callable[[Sequence[str]], Iterator[R]]) -> Iterator[tuple[Line, R]]:
         """Each line with what `decode` makes of it, counted."""
-        size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size
+        size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
         for self._window in windows(lines, size):
             for line, decoded in zip(self._window, decode([x.text for x in self._window]), strict=True):
                 self._count(decoded)
@@ -81,7 +81,7 @@ class Stream:
 
     def print_statistics(self, loading: float, seconds: float) -> None:
         """What --stats prints."""
-        print_statistics(self.totals, self.settings, self.machine, loading, seconds)
+        print_statistics(self.totals, self.engine, self.machine, loading, seconds)
 
     def _count(self, decoded: Decoded) -> None:
         self.totals.lines += 1

@@ -37,6 +37,7 @@ def translate(
     n_best: NBestOption = 1,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",
+    memory: options.MemoryOption = None,
     device: options.DeviceOption = "auto",
     precision: options.PrecisionOption = "auto",
     threads: options.ThreadsOption = None,
@@ -75,6 +76,7 @@ def translate(
         n_best=n_best,
         max_length=max_length,
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
+        memory=options.batch_memory(memory),
         with_scores=as_json,
     )
     chosen = Choice(model, source_language, target_language, offline, quiet)

@@ -21,6 +21,8 @@ ROWS = 8
 _SOURCE = 14
 _TOKENS = 8
 _REPETITIONS = 3
+_ENOUGH = 0.1
+"""Seconds after which nothing is repeated."""
 
 Times = tuple[float, float]
 """Milliseconds at a shorter and a longer draft, SHORT and LONG tokens or as many as there can be."""
@@ -96,7 +98,10 @@ def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> Iterator[float]:
     some = verifier.model.config.source_size - 8
     sources = [[8 + (31 * row + 7 * place) % some for place in range(_SOURCE)] for row in range(rows)]
     sentences = [Sentence(row, [*source, verifier.model.config.eos]) for row, source in enumerate(sources)]
-    for _ in range(_REPETITIONS):
+    started = time.perf_counter()
+    for repetition in range(_REPETITIONS):
+        if repetition and time.perf_counter() - started > _ENOUGH:
+            return
         clock = _Clock()
         list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
         yield from clock.milliseconds

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from contextlib import nullcontext
+from functools import partial
 
 import torch
 
@@ -22,7 +23,7 @@ from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.decoding.workers import Shared, in_threads
+from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle
 
 LONGEST_DRAFT = 15
@@ -40,20 +41,28 @@ class Engine:
         self.settings = settings
         self.verifier = bundle_verifier(bundle)
         self._onlooker = onlooker
-        self._bundle = bundle
-        self.drafter = _ready(bundle, settings, self.verifier)
-
-    @cached_property
-    def _drafters(self) -> list[Drafter]:
-        """One for each worker. Only where a row's numbers do not depend on the number of threads there are several."""
-        alone = self._onlooker is not None or self.settings.batch_size == 1 or self.settings.decoding == "beam"
-        workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
-        return [self.drafter, *(_ready(self._bundle, self.settings, self.verifier) for _ in range(workers - 1))]
+        alone = onlooker is not None or settings.batch_size == 1 or settings.decoding == "beam"
+        # Several workers only where a row's numbers do not depend on the number of threads.
+        self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
+        with threads_of_torch(1) if self.workers > 1 else nullcontext():
+            self._drafters = [_ready(bundle, settings, self.verifier) for _ in range(self.workers)]
 
     @property
-    def paces(self) -> list[Pace]:
-        """Those of its drafters that chose how much to draft."""
-        return [drafter for drafter in self._drafters if isinstance(drafter, Pace)]
+    def drafter(self) -> Drafter:
+        """What drafts where there is one worker."""
+        return self._drafters[0]
+
+    @drafter.setter
+    def drafter(self, drafter: Drafter) -> None:
+        self._drafters = [drafter]
+        self.workers = 1
+
+    @property
+    def drafted(self) -> tuple[int, float] | None:
+        """Rounds that drafted, and how many tokens were asked for on average; None where that was not chosen as it went."""
+        paces = [drafter for drafter in self._drafters if isinstance(drafter, Pace)]
+        rounds = sum(pace.rounds for pace in paces)
+        return (rounds, sum(pace.asked for pace in paces) / max(rounds, 1)) if paces else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each comes as soon as it is done, in no particular order.
@@ -64,14 +73,14 @@ class Engine:
         for sentence in sentences:
             by_width[self.verifier.source_width(len(sentence.source))].append(sentence)
         groups = [Group(by_width[width], self._rows(width, len(by_width[width]))) for width in sorted(by_width)]
-        if len(self._drafters) == 1 or len(sentences) < FEW * len(self._drafters):
+        if self.workers == 1 or len(sentences) < FEW * self.workers:
             yield from self._work(self.drafter, groups)
         else:
             yield from in_threads([partial(self._work, drafter, groups) for drafter in self._drafters])
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many sentences a worker takes at a time, of so many in all."""
-        workers = len(self._drafters)
+        workers = self.workers
         fitting = self.settings.memory // (workers * self.verifier.row_bytes(width)) if self.settings.memory else sentences
         return max(1, min(self.settings.batch_size, -(-sentences // workers), fitting))
 

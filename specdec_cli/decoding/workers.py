@@ -1,6 +1,7 @@
 """Several threads at work on the same sentences, each with one thread of torch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from queue import Queue
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
@@ -8,6 +9,17 @@ from typing import Generic, TypeVar
 import torch
 
 T = TypeVar("T")
+
+
+@contextmanager
+def threads_of_torch(number: int) -> Iterator[None]:
+    """Compute with so many threads, then with as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Shared(Generic[T]):

@@ -5,12 +5,11 @@ from functools import partial
 from threading import get_ident
 
 import pytest
-import torch
 
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.workers import Shared, in_threads
+from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.int8.kernels import load_kernels
 from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
@@ -18,10 +17,8 @@ from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transfo
 
 @pytest.fixture
 def two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
+    with threads_of_torch(2):
+        yield
 
 
 def test_each_item_goes_to_one_thread() -> None:
@@ -70,7 +67,7 @@ def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bun
     for rows in (1, 6):
         engine = Engine(made, settle(Wishes(decoding=decoding, batch_size=rows, max_length=12), made))
         outputs.append({h.number: h.ids for h in engine.decode(sentences)})
-        assert len(engine._drafters) == (2 if rows == 6 and precision == "int8" and decoding != "beam" else 1)
+        assert engine.workers == (2 if rows == 6 and precision == "int8" and decoding != "beam" else 1)
     assert outputs[0] == outputs[1]
     assert len(outputs[0]) == len(sentences)
 
@@ -79,7 +76,7 @@ def test_memory_bounds_how_many_rows_go_together(bundle: Bundle) -> None:
     wide = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=64), bundle))
     row = wide.verifier.row_bytes(32)
     narrow = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=64, memory=5 * row), bundle))
-    workers = len(wide._drafters)
+    workers = wide.workers
     assert wide._rows(32, 1000) == 64
     assert narrow._rows(32, 1000) == 5 // workers
     assert narrow._rows(512, 1000) == 1

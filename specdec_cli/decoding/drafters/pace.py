@@ -42,12 +42,8 @@ class Pace:
         self._pause, self._skipped = 16, 0
         self._age = 0
         self._size = self.best(1)[0]
-        self.rounds = self.drafted = 0
-
-    @property
-    def mean_size(self) -> float | None:
-        """Mean tokens that a draft was allowed to have; None before there was one."""
-        return self.drafted / self.rounds if self.rounds else None
+        self.rounds = self.asked = 0
+        """Rounds of running sentences that had a draft, and the tokens that were asked for in all of them."""
 
     def best(self, rows: int) -> tuple[int, bool]:
         """The number of tokens that is best for a batch of `rows`, and whether a draft of as many pays."""
@@ -86,8 +82,6 @@ class Pace:
         self._age += 1
         self._drafter.block_size = self._size
         self._drafted = self._drafter.propose(state)
-        self.rounds += 1
-        self.drafted += self._size
         return self._drafted
 
     def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
@@ -99,6 +93,8 @@ class Pace:
         for finished, offered, passed in rows:
             if finished:
                 continue
+            self.rounds += 1
+            self.asked += self._size
             for place, slot in enumerate(self._slots[: min(passed + 1, self._size)]):
                 slot.asked += 1
                 slot.offered += place < offered
