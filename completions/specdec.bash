@@ -30,13 +30,14 @@ _specdec() {
                 --n-best) return ;;
                 --max-length) return ;;
                 --batch-size) words="auto" ;;
+                --memory) return ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
                 --threads) return ;;
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -55,13 +56,14 @@ _specdec() {
                 --length-penalty) return ;;
                 --max-length) return ;;
                 --batch-size) words="auto" ;;
+                --memory) return ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
                 --threads) return ;;
                 --seed) return ;;
                 -o|--output) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)

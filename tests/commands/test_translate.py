@@ -82,7 +82,7 @@ def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -
     [
         (("--decoding", "specdec"), 2, "no drafter"),
         (("--n-best", 2), 2, "--decoding beam"),
-        (("--precision", "int8"), 2, "int8 is not offered"),
+        (("--precision", "float16", "--device", "cpu"), 2, "float16 is not offered on cpu"),
         (("missing.txt",), 3, "missing.txt: no such file"),
     ],
 )
