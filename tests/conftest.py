@@ -26,6 +26,12 @@ def make_lines(count: int, seed: int = 0) -> list[str]:
     return [" ".join(word() for _ in range(generator.randint(1, 9))) for _ in range(count)]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is kept about this machine goes to a folder of the tests' own."""
+    os.environ["SPECDEC_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of data sets that may not be copied here, if SPECDEC_DATA names it."""

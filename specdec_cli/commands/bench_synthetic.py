@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -178,7 +177,7 @@ def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines
     ]
     with Pool(WORKER, tried, conditions, shared=True) as pool:
         measured = measure(pool, tried, lines[:_TRIED_LINES], _TRIED_TIMES, lambda: None)
-    fastest = sorted(measured, key=lambda one: median(run.seconds for run in one.runs))
+    fastest = sorted(measured, key=lambda one: min(run.seconds for run in one.runs))
     return [next(one.row for one in fastest if one.row.decoding == decoding) for decoding in geometry.opponents]
 
 

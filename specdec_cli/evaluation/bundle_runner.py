@@ -33,8 +33,10 @@ class BundleRunner:
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
-        run = timed(self._decoder(self.engine(row), row), lines, row.batch_size == 1)
-        return replace(run, peak_memory_mb=_peak_mb(self._on_gpu))
+        engine = self.engine(row)
+        run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
+        drafted, block_size = engine.drafted or (None, None)
+        return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Seconds by module over `lines`, for a row that drafts."""

@@ -26,11 +26,16 @@ class Output:
 
 @dataclass(frozen=True)
 class Run:
-    """All lines once: wall seconds from text to text, outputs in order, and the process's peak memory so far in MB."""
+    """All lines once: wall seconds from text to text, outputs in order, and the process's peak memory so far in MB.
+
+    Where it was chosen as it went, `drafted` are the rounds that drafted, `block_size` the tokens asked for on average.
+    """
 
     seconds: float
     outputs: tuple[Output, ...]
     peak_memory_mb: float | None = None
+    drafted: int | None = None
+    block_size: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specdec_cli.evaluation.histogram import WIDTH, Bin
-from specdec_cli.evaluation.rows import Sweep
+from specdec_cli.evaluation.rows import CTRANSLATE2, Sweep
 from specdec_cli.evaluation.summary import Result
 
 FORMAT = 1
@@ -72,10 +72,12 @@ def main_table(results: Sequence[Result]) -> Table:
         **_quality(results),
         "iterations": lambda r: _number(r.iterations, 2),
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
+        **({"block size": _drafts} if any(result.drafted is not None for result in results) else {}),
         "ms a sentence": lambda r: _number(r.median_ms, 1),
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
         "speedup vs beam": lambda r: _ratio(r.speedup_vs_beam),
+        **{f"speedup vs {name}": _speedup(other) for name, other in _opponents(results).items()},
         "identical lines": _identical,
         "peak memory, MB": lambda r: _number(r.peak_memory_mb, 0),
     }
@@ -178,6 +180,23 @@ def _speedup(other: Result) -> Cell:
     return lambda result: _ratio(result.tokens_per_second / other.tokens_per_second)
 
 
+def _opponents(results: Sequence[Result]) -> dict[str, Result]:
+    """The fastest row of each of CTranslate2's decodings."""
+    fastest: dict[str, Result] = {}
+    for result in results:
+        name = result.row.decoding
+        if name in CTRANSLATE2 and (name not in fastest or result.tokens_per_second > fastest[name].tokens_per_second):
+            fastest[name] = result
+    return fastest
+
+
+def _drafts(result: Result) -> str:
+    """The block size, on average where it was chosen as it went, and then the share of rounds that drafted."""
+    if result.drafted is None:
+        return str(result.settings.get("block_size", NOTHING))
+    return f"{_number(result.block_size, 1)} in {result.drafted:.0%}" if result.drafted else "none"
+
+
 def _identical(result: Result) -> str:
     return f"{result.identical[0]} of {result.identical[1]}" if result.identical else NOTHING
 
@@ -189,6 +208,8 @@ def _row_to_json(result: Result) -> dict[str, Any]:
         **{name: _rounded(result.quality.get(name)) for name in dict.fromkeys(("bleu", "chrf", *result.quality))},
         "iterations": _rounded(result.iterations),
         "tokens_per_round": _rounded(result.tokens_per_round),
+        "block_size": _rounded(result.block_size),
+        "drafted": _rounded(result.drafted),
         "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},
         "tokens_per_second": _rounded(result.tokens_per_second),
         "speedup_vs_greedy": _rounded(result.speedup_vs_greedy),

@@ -18,6 +18,7 @@ class Result:
 
     `iterations` are mean rounds a sentence, `tokens_per_round` is summed over the corpus before dividing.
     `median_ms` and `p95_ms` are over lines, for a line of several sentences its time divided by their number.
+    `block_size` is that of a row which chose it as it went, on average, and `drafted` the share of rounds that drafted.
     `identical` lines have greedy's tokens; `first_difference` is the first line, from 1, that has not.
     """
 
@@ -26,6 +27,8 @@ class Result:
     quality: Mapping[str, float]
     iterations: float | None
     tokens_per_round: float | None
+    block_size: float | None
+    drafted: float | None
     median_ms: float | None
     p95_ms: float | None
     tokens_per_second: float
@@ -91,6 +94,8 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
         quality=quality.values if quality else {},
         iterations=rounds / sentences if rounds else None,
         tokens_per_round=tokens / rounds if rounds else None,
+        block_size=one.runs[0].block_size if one.runs[0].drafted else None,
+        drafted=one.runs[0].drafted / rounds if one.runs[0].drafted is not None and rounds else None,
         median_ms=median(times) if times else None,
         p95_ms=quantile(times, 0.95) if times else None,
         tokens_per_second=tokens / seconds,

@@ -33,6 +33,8 @@ SPECDEC = Result(
     quality={"bleu": 26.915, "chrf": 55.5},
     iterations=4.0,
     tokens_per_round=7.5619,
+    block_size=8.25,
+    drafted=0.96,
     median_ms=12.3456,
     p95_ms=40.0,
     tokens_per_second=1234.5,
@@ -48,6 +50,8 @@ UNMEASURED = Result(
     quality={},
     iterations=None,
     tokens_per_round=None,
+    block_size=None,
+    drafted=None,
     median_ms=None,
     p95_ms=None,
     tokens_per_second=800.0,
@@ -69,10 +73,11 @@ def test_json_is_as_agreed() -> None:
 
 def test_main_table() -> None:
     table = main_table([SPECDEC, UNMEASURED])
-    cells = ["26.91", "55.50", "4.00", "7.56", "12.3", "1,234", "3.30x", "3.79x", "7 of 10", "376"]
+    cells = ["26.91", "55.50", "4.00", "7.56", "8.2 in 96%", "12.3", "1,234", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
     assert table.rows[0] == ("specdec++:high-quality", *cells)
-    assert table.rows[1] == ("ctranslate2-beam:int8", "—", "—", "—", "—", "—", "800", "—", "—", "—", "—")
-    assert len(table.columns) == 11
+    assert table.rows[1] == ("ctranslate2-beam:int8", "—", "—", "—", "—", "—", "—", "800", "—", "—", "1.00x", "—", "—")
+    assert len(table.columns) == 13
+    assert table.columns[5] == "block size" and table.columns[10] == "speedup vs ctranslate2-beam"
 
 
 def test_sweep_table_shows_what_was_varied() -> None:

@@ -62,8 +62,8 @@ def test_what_was_not_measured_is_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
     (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
     assert result.tokens_per_second == 9
-    missing = ("iterations", "tokens_per_round", "median_ms", "p95_ms", "speedup_vs_greedy", "speedup_vs_beam", "identical")
-    assert [getattr(result, name) for name in (*missing, "peak_memory_mb")] == [None] * 8
+    missing = ("iterations", "tokens_per_round", "block_size", "drafted", "median_ms", "p95_ms", "speedup_vs_greedy", "identical")
+    assert [getattr(result, name) for name in (*missing, "speedup_vs_beam", "peak_memory_mb")] == [None] * 10
     assert result.quality == {}
 
 

@@ -11,6 +11,9 @@ from specdec_cli.model.int8.kernels import LANES, MOST_CANDIDATES, ChainStruct, 
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Vocabulary
 
+_LOOKING = 100
+"""Multiplications that looking at a logit counts as, to tell whether threads are worth it."""
+
 
 class Int8Chain(nn.Module):
     """The draft of `chain`, its products with embeddings done once for all tokens, its walk one call.
@@ -52,6 +55,6 @@ class Int8Chain(nn.Module):
             slots,
             ids.data_ptr(),
             self._kernels.scratch(8 * rows * slots * self._candidates),
-            torch.get_num_threads(),
+            self._kernels.threads(rows * slots * logits.shape[2] * _LOOKING),
         )
         return ids

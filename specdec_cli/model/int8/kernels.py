@@ -22,6 +22,8 @@ TILE = 64
 """Outputs that are computed together; weights are packed by so many."""
 MOST_CANDIDATES = 32
 """Candidates of a slot that a walk can choose from."""
+WORTH_SHARING = 8_000_000
+"""Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3}
 _COMPILERS = (os.environ.get("CC") or "cc", "gcc", "clang")
 _FLAGS = ("-O3", "-march=native", "-fopenmp", "-fPIC", "-Wall", "-Wextra")
@@ -103,6 +105,11 @@ class Kernels:
         self.linear, self.layers, self.chain = library.specdec_linear, library.specdec_layers, library.specdec_chain
         self.embed = library.specdec_embed
         self._own = threading.local()
+
+    @staticmethod
+    def threads(work: int) -> int:
+        """How many threads to do so many multiplications with: one, where others would hardly have begun."""
+        return torch.get_num_threads() if work >= WORTH_SHARING else 1
 
     def scratch(self, size: int) -> int:
         """The address of at least `size` bytes, this thread's until it asks again."""

@@ -47,6 +47,12 @@ class Int8Layer(nn.Module):
         whole, inner = self.heads * self.width, self.inner.outputs
         return 4 * (max(3 * whole, inner) + whole) + max(whole, inner) + 8
 
+    @property
+    def work(self) -> int:
+        """Multiplications for each position, those of attention not counted."""
+        parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
+        return sum(part.inputs * part.outputs for part in parts if part is not None)
+
     def describe(self) -> LayerStruct:
         """It as the kernels know it."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
@@ -83,6 +89,7 @@ class Int8Layers(nn.Module):
             self._last = _describe_norm(norm)
             self._scratch = max(layer.scratch for layer in own)
             self._width = own[0].heads * own[0].width
+            self._work = sum(layer.work for layer in own)
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
         """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, by one product."""
@@ -128,6 +135,7 @@ class Int8Layers(nn.Module):
         self, x: Tensor, rows: int, starts: Tensor, own: Sequence[KeysStruct], places: int | None, seen: Sequence[KeysStruct]
     ) -> None:
         assert self.kernels is not None
+        positions = x.numel() // self._width
         self.kernels.layers(
             ctypes.addressof(self._structs),
             len(self.layers),
@@ -137,8 +145,8 @@ class Int8Layers(nn.Module):
             (KeysStruct * len(own))(*own),
             places,
             (KeysStruct * len(seen))(*seen),
-            self.kernels.scratch(x.numel() // self._width * self._scratch),
-            torch.get_num_threads(),
+            self.kernels.scratch(positions * self._scratch),
+            self.kernels.threads(positions * self._work),
         )
 
 

@@ -57,7 +57,8 @@ class Int8Linear(nn.Module):
         rows = x.numel() // self.inputs
         output = x.new_empty(*x.shape[:-1], self.outputs)
         scratch = self.kernels.scratch(rows * (self.inputs + 8))
-        self.kernels.linear(self.address, x.data_ptr(), rows, output.data_ptr(), scratch, torch.get_num_threads())
+        threads = self.kernels.threads(rows * self.inputs * self.outputs)
+        self.kernels.linear(self.address, x.data_ptr(), rows, output.data_ptr(), scratch, threads)
         return output
 
     def _forward_by_operators(self, x: Tensor) -> Tensor:
