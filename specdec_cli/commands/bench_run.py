@@ -15,8 +15,9 @@ from specdec_cli.evaluation.environment import describe_environment
 from specdec_cli.evaluation.examples import Examples
 from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
+from specdec_cli.evaluation.opponents import FORMATS, settle_opponents
 from specdec_cli.evaluation.records import Measured
-from specdec_cli.evaluation.rows import Row, Sweep, sweep_rows
+from specdec_cli.evaluation.rows import BEST, Row, Sweep, sweep_rows
 from specdec_cli.evaluation.scatter import Point, scatter
 from specdec_cli.evaluation.scoring import Score
 from specdec_cli.evaluation.summary import Result, Scorer, milliseconds_per_sentence, summarise
@@ -65,10 +66,12 @@ def run(plan: Plan, progress: Progress) -> Outcome:
     """Inspect and convert the bundle, run all rows, and sum up. Raises SpecdecError."""
     lines = plan.examples.sources
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
-        folders = {kind: Path(temporary) / kind for kind in sorted({row.compute_type for row in plan.rows if row.compute_type})}
+        folders = {kind: Path(temporary) / kind for kind in _formats(plan.rows)}
         inspection = _inspect(plan, folders)
         rows, left_out = possible_rows(plan, inspection)
-        conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), folders)
+        there = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
+        conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
+        rows = settle_opponents(WORKER, rows, conditions, lines)
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             measured = measure(pool, rows, lines, plan.repetitions, report)
             profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
@@ -85,6 +88,12 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         histogram=_histogram(measured) if plan.histogram else None,
         points=scatter(measured, lines) if plan.plot else {},
     )
+
+
+def _formats(rows: Sequence[Row]) -> list[str]:
+    """The number formats of CTranslate2 that rows need; all of them where one is to have the best."""
+    needed = {row.compute_type for row in rows if row.compute_type}
+    return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
 
 
 def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:

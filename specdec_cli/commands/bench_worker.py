@@ -47,12 +47,12 @@ class Worker:
         self._runner = BundleRunner(open_bundle(Choice(**model), settle_machine(device, precision, threads)), split)
 
     def open_ctranslate2(
-        self, folder: str, compute_type: str, device: str, threads: int, limits: list[tuple[int, int]], split: bool
+        self, folder: str, compute_type: str, device: str, workers: int, threads: int, limits: list[tuple[int, int]], split: bool
     ) -> None:
         """Load a converted bundle."""
         from specdec_cli.evaluation.ctranslate2_runner import CTranslate2Runner
 
-        self._runner = CTranslate2Runner(Path(folder), compute_type, device, threads, dict(limits), split)
+        self._runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
 
     def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
         """The settings that a row comes to."""

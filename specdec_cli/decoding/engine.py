@@ -17,6 +17,7 @@ from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
+from specdec_cli.decoding.drafters.rounded import Rounded
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
 from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
@@ -35,11 +36,14 @@ LONGEST_COPY = 48
 
 
 class Engine:
-    """A bundle and settings, ready to decode. Raises UsageError where the drafter cannot do what is asked."""
+    """A bundle and settings, ready to decode. Raises UsageError where the drafter cannot do what is asked.
 
-    def __init__(self, bundle: Bundle, settings: Settings, onlooker: Onlooker | None = None) -> None:
+    A `verifier` of the bundle that was used before keeps what was captured on a GPU.
+    """
+
+    def __init__(self, bundle: Bundle, settings: Settings, onlooker: Onlooker | None = None, verifier: Verifier | None = None) -> None:
         self.settings = settings
-        self.verifier = bundle_verifier(bundle)
+        self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         alone = onlooker is not None or settings.batch_size == 1 or settings.decoding == "beam"
         # Several workers only where a row's numbers do not depend on the number of threads.
@@ -117,9 +121,10 @@ def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
 
 def _drafter(bundle: Bundle, settings: Settings) -> SizedDrafter | None:
     drafters = [drafter for name in parts(settings.decoding) if (drafter := _one_drafter(bundle, settings, name)) is not None]
-    if len(drafters) > 1:
-        return Chain(drafters, settings.block_size or LONGEST_DRAFT)
-    return drafters[0] if drafters else None
+    if not drafters:
+        return None
+    drafter = drafters[0] if len(drafters) == 1 else Chain(drafters, settings.block_size or LONGEST_DRAFT)
+    return Rounded(drafter) if next(bundle.verifier.parameters()).is_cuda else drafter
 
 
 def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> Pace:

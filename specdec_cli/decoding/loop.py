@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Rule, accept
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
 from specdec_cli.model.rows import join_rows, replace_rows, select_rows
@@ -79,20 +80,21 @@ def decode(
     Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for the round).
     """
     waiting = iter(sentences)
-    state = _enter(verifier, drafter, waiting, options.batch_size, options)
-    while state is not None:
-        draft = drafter.propose(state)
-        scores = verifier.score(state, draft)
-        accepted, ended = _until_end(state, accept(draft, scores.logits, options.rule), verifier.model.config.eos)
-        if onlooker is not None:
-            onlooker(Round(state, draft, accepted))
-        drafter.observe(state, accepted, scores)
-        _advance(state, accepted, ended, scores if options.with_scores else None)
-        done = int(state.finished.sum())
-        if 4 * done >= len(state.finished):
-            yield from _finished(state, options.with_scores)
-            entering = _enter(verifier, drafter, waiting, done, options)
-            state = _exchange(state, entering)
+    judge = partial(_judge, options.rule, verifier.model.config.eos)
+    with verifier.placing(options.batch_size) as place:
+        state = place(_enter(verifier, drafter, waiting, options.batch_size, options))
+        while state is not None:
+            draft = drafter.propose(state)
+            scores = verifier.score(state, draft)
+            accepted, ended = state.run(("judge", judge.args), judge, draft.ids, draft.counts, scores.logits)
+            if onlooker is not None:
+                onlooker(Round(state, draft, accepted))
+            drafter.observe(state, accepted, scores)
+            logits = (scores.logits,) if options.with_scores else ()
+            done = int(state.run(("advance",), _advance, accepted.ids, accepted.counts, ended, *logits)) - state.vacant
+            if 4 * done >= len(state.finished) - state.vacant:
+                yield from _finished(state, options.with_scores)
+                state = place(_exchange(state, _enter(verifier, drafter, waiting, done, options)))
 
 
 def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
@@ -117,32 +119,30 @@ def _exchange(state: State, entering: State | None) -> State | None:
     return join_rows(select_rows(state, running), entering) if len(running) else entering
 
 
-def _until_end(state: State, accepted: Accepted, eos: int) -> tuple[Accepted, Tensor]:
-    """Cut what is accepted after the first EOS and at the row's limit, and say which rows (B,) it ends; a finished row accepts nothing."""
+def _judge(rule: Rule, eos: int, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> tuple[Accepted, Tensor]:
+    """What is accepted of a draft, and which rows (B,) it ends: those with an EOS, or at their limit; a finished row accepts nothing."""
+    accepted = accept(Draft(ids, counts), logits, rule)
     before_end = (accepted.ids != eos).cumprod(1).sum(1)
     room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
     counts = accepted.counts.minimum(before_end + 1).minimum(room)
     return replace(accepted, counts=counts), (counts > before_end) | (counts == room)
 
 
-def _advance(state: State, accepted: Accepted, ended: Tensor, scores: Scores | None) -> None:
-    slots = steps(accepted.ids.shape[1], accepted.ids.device)
-    places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
-    state.tokens.scatter_(1, places, accepted.ids)
-    if scores is not None:
-        state.log_probabilities.scatter_(1, places, _log_probabilities(scores.logits, accepted.ids))
+def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, logits: Tensor | None = None) -> Tensor:
+    """Take what is accepted into `state`; the number of rows that are finished."""
+    places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
+    state.tokens.scatter_(1, places, ids)
+    if logits is not None:
+        logits = logits.float()
+        state.log_probabilities.scatter_(1, places, logits.gather(2, ids[..., None])[..., 0] - logits.logsumexp(2))
     state.rounds += ~state.finished
-    state.lengths += accepted.counts
+    state.lengths += counts
     state.finished |= ended
-
-
-def _log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:
-    logits = logits.float()
-    return logits.gather(2, ids[..., None])[..., 0] - logits.logsumexp(2)
+    return state.finished.sum()
 
 
 def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
-    for row in state.finished.nonzero()[:, 0].tolist():
+    for row in state.finished[: len(state.finished) - state.vacant].nonzero()[:, 0].tolist():
         ids = state.tokens[row, 1 : int(state.lengths[row])].tolist()
         each = tuple(state.log_probabilities[row, 1 : len(ids) + 1].tolist()) if with_scores else ()
         yield Hypothesis(int(state.numbers[row]), ids, int(state.rounds[row]), sum(each) if with_scores else None, (), each)

@@ -1,12 +1,18 @@
 """What the loop passes round: the state of a batch, a draft, scores, and what was accepted."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torch import Tensor
 
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
+
+if TYPE_CHECKING:
+    from specdec_cli.decoding.stages import Stage
+
+R = TypeVar("R")
 
 
 @dataclass
@@ -17,7 +23,8 @@ class State:
     its length reaches `limits` (B,). `cache` is the verifier's, valid below length - 1: the last accepted token
     has not been fed yet. `source` (B, M) are the source ids; `drafting` is the drafter's own record;
     `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took,
-    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed.
+    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed. On a GPU it lies at a `stage`,
+    and the last `vacant` rows are no sentences.
     """
 
     source: Tensor
@@ -31,6 +38,19 @@ class State:
     memory: Memory
     cache: Cache
     drafting: Any = None
+    stage: "Stage | None" = None
+    vacant: int = 0
+
+    def run(self, name: tuple[Hashable, ...], function: Callable[..., R], *inputs: Tensor) -> R:
+        """`function` of this and of `inputs`, by a graph where there is one.
+
+        It must write to this state's tensors in place, and wait for nothing from the GPU; `name` must tell apart all that
+        differs between functions but the form of their inputs. What it gives is valid until the next round.
+        """
+        if self.stage is None:
+            return function(self, *inputs)
+        result: R = self.stage.run(name, function, self, inputs)
+        return result
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
 """The verifier's side of a round: many positions in one pass, with the arithmetic of a single one."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.graphs import CudaCapture
+from specdec_cli.decoding.stages import Place, Stages
 from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -31,6 +34,7 @@ class Verifier:
     def __init__(self, model: Transformer, forced: int | None = None) -> None:
         self.model, self.forced = model.eval(), forced
         self.device = next(model.parameters()).device
+        self.stages = Stages(CudaCapture()) if self.device.type == "cuda" else None
         self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
     @property
@@ -80,13 +84,20 @@ class Verifier:
             cache=Cache.empty(config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states),
         )
 
+    def placing(self, rows: int) -> AbstractContextManager[Place]:
+        """What puts batches of at most so many rows where they can be decoded; on a CPU anywhere will do."""
+        return nullcontext(_anywhere) if self.stages is None else self.stages.placing(rows)
+
     @torch.inference_mode()
     def score(self, state: State, draft: Draft) -> Scores:
         """One pass over the last accepted token and the draft (B, k)."""
-        asked = draft.ids.shape[1] + 1
+        return state.run(("score", self.forced), self._score, draft.ids)
+
+    def _score(self, state: State, drafted: Tensor) -> Scores:
+        asked = drafted.shape[1] + 1
         positions = self.positions(state, asked)
         last = state.tokens.gather(1, positions[:, :1])
-        ids = torch.cat([last, draft.ids, last.expand(-1, positions.shape[1] - asked)], dim=1)
+        ids = torch.cat([last, drafted, last.expand(-1, positions.shape[1] - asked)], dim=1)
         mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
         logits = self.model.output(states)[:, :asked]
@@ -100,3 +111,7 @@ class Verifier:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
         count = round_up(asked, self.model.row_multiple)
         return (state.lengths[:, None] - 1 + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
+
+
+def _anywhere(state: State | None) -> State | None:
+    return state

@@ -8,7 +8,7 @@ import torch
 
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
-from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.engine import Engine, bundle_verifier
 from specdec_cli.decoding.names import JACOBI, REWRITING, TOLERANT, Match, Stop
 from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translation, Translator
@@ -26,6 +26,7 @@ class BundleRunner:
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
+        self._verifier = bundle_verifier(bundle)
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
@@ -34,6 +35,7 @@ class BundleRunner:
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
         engine = self.engine(row)
+        self._wait()
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         drafted, block_size = engine.drafted or (None, None)
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
@@ -63,7 +65,7 @@ class BundleRunner:
             batch_size=row.batch_size,
             with_scores=self._min_score(row) is not None,
         )
-        return Engine(self._bundle, settle(wishes, self._bundle))
+        return Engine(self._bundle, settle(wishes, self._bundle), verifier=self._verifier)
 
     def _decoder(self, engine: Engine, row: Row) -> _Decode:
         """Lines as the command of the bundle's task writes them."""
@@ -73,13 +75,24 @@ class BundleRunner:
             decode = Translator(engine, tokenizer, split=self._split).translate
         else:
             decode = Corrector(engine, tokenizer, Restraint.of(info, row.min_score), split=self._split).correct
-        return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+
+        def outputs(lines: Sequence[str]) -> list[Output]:
+            decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+            self._wait()
+            return decoded
+
+        return outputs
 
     def _min_score(self, row: Row) -> float | None:
         """The score below which edits are held back, if any are; beam search has no scores of tokens."""
         if row.decoding == "beam":
             return None
         return self._bundle.info.min_score if row.min_score is None else row.min_score
+
+    def _wait(self) -> None:
+        """A clock is read only when the GPU has done all that it was told."""
+        if self._on_gpu:
+            torch.cuda.synchronize()
 
     @property
     def _on_gpu(self) -> bool:

@@ -19,11 +19,14 @@ from specdec_cli.text.sentences import segment
 class CTranslate2Runner:
     """Decodes with a bundle that was converted into `folder`; torch is never imported here.
 
-    `limits` are the most tokens of an output by the padded length of its source, as our own decoder has them.
+    There are `workers` of so many `threads` each. `limits` are the most tokens of an output by the padded length of its source,
+    as our own decoder has them.
     Raises ModelError if CTranslate2 cannot compute in `compute_type`, or not load the folder.
     """
 
-    def __init__(self, folder: Path, compute_type: str, device: str, threads: int, limits: Mapping[int, int], split: bool) -> None:
+    def __init__(
+        self, folder: Path, compute_type: str, device: str, workers: int, threads: int, limits: Mapping[int, int], split: bool
+    ) -> None:
         self._text = FolderText(folder)
         self._tokenizer = self._text.tokenizer
         self._ids = {piece: number for number, piece in enumerate(self._tokenizer.vocabulary())}
@@ -33,7 +36,7 @@ class CTranslate2Runner:
                 str(folder),
                 device=device,
                 compute_type=compute_type,
-                inter_threads=1,
+                inter_threads=workers,
                 intra_threads=0 if self._on_gpu else threads,
             )
         except (RuntimeError, ValueError) as error:
@@ -44,7 +47,8 @@ class CTranslate2Runner:
         described: dict[str, Any] = {"compute_type": row.compute_type}
         if row.decoding == "ctranslate2-beam":
             described |= {"beam_size": row.beam_size, "length_penalty": row.length_penalty}
-        return described | {"max_length": row.max_length, "batch_size": row.batch_size, "threads": row.threads}
+        split = {"workers": row.workers, "threads": row.each or row.threads}
+        return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` and time it."""

@@ -69,7 +69,7 @@ class Pool:
         return self._processes[self._key(row)].ask(question, asdict(row), *arguments)
 
     def _key(self, row: Row) -> Hashable:
-        return (row.compute_type, row.threads) if self.shared else row
+        return (row.compute_type, row.threads, row.workers, row.each) if self.shared else row
 
 
 def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[Measured]:
@@ -93,4 +93,4 @@ def _opening(row: Row, conditions: Conditions) -> tuple[Any, ...]:
         return "open-bundle", conditions.model, conditions.device, conditions.precision, row.threads, conditions.split
     folder = str(conditions.converted[row.compute_type])
     limits = list(conditions.limits.items())
-    return "open-ctranslate2", folder, row.compute_type, conditions.device, row.threads, limits, conditions.split
+    return "open-ctranslate2", folder, row.compute_type, conditions.device, row.workers, row.each or row.threads, limits, conditions.split

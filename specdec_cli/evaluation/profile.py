@@ -39,6 +39,7 @@ class WatchedVerifier(Verifier):
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.model, verifier.forced)
+        self.stages = verifier.stages
         self._stopwatch = stopwatch
 
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:

@@ -32,6 +32,8 @@ REWRITING_ROWS = (
     "ctranslate2-beam:int8",
 )
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
+BEST = "best"
+"""After the colon of a CTranslate2 row: in the format, and with the threads and batches, that are fastest for it."""
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score")
@@ -58,6 +60,7 @@ class Row:
     """A decoding and what was asked for it; None leaves it to the preset or the bundle.
 
     `variant` is what stood after the colon: a preset, a rule of matching or of stopping, or CTranslate2's number format.
+    Where that was chosen for being the fastest, it is `compute`; then there are `workers` of `each` so many threads.
     """
 
     decoding: str
@@ -71,6 +74,9 @@ class Row:
     max_length: int | None = None
     batch_size: int = 1
     threads: int = 1
+    compute: str | None = None
+    workers: int = 1
+    each: int = 0
 
     @property
     def name(self) -> str:
@@ -80,7 +86,7 @@ class Row:
     @property
     def compute_type(self) -> str | None:
         """The number format of a CTranslate2 row; None for our own decodings."""
-        return (self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+        return (self.compute or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
 
     @property
     def drafts(self) -> bool:

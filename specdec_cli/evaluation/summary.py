@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from specdec_cli.evaluation.records import Measured
-from specdec_cli.evaluation.rows import Row
+from specdec_cli.evaluation.rows import BEST, Row
 from specdec_cli.evaluation.scoring import Score
 
 Scorer = Callable[[Sequence[str]], Score | None]
@@ -57,9 +57,9 @@ def broken_promises(results: Iterable[Result]) -> list[str]:
 
 
 def reference(row: Row, measured: Iterable[Measured], decoding: str) -> Measured | None:
-    """The first row of `decoding` under the same conditions: batch size and threads."""
-    conditions = (decoding, row.batch_size, row.threads)
-    return next((one for one in measured if (one.row.decoding, one.row.batch_size, one.row.threads) == conditions), None)
+    """The first row of `decoding` under the same conditions: threads, and batch size unless that was chosen for the row."""
+    rows = (one for one in measured if (one.row.decoding, one.row.threads) == (decoding, row.threads))
+    return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
 
 
 def milliseconds_per_sentence(one: Measured) -> list[float]:

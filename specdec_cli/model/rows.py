@@ -1,6 +1,6 @@
 """Choosing and joining the rows of records whose tensors all have the row as their first dimension."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -26,6 +26,37 @@ def replace_rows(record: T, rows: Tensor, others: T) -> T:
     """`record` with `others`, as many of the same form, in the places `rows`; its tensors are written to."""
     replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others])
     return replaced
+
+
+def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
+    """`record` anew, with what `function` makes of each of its tensors."""
+    mapped: T = _map(lambda tensors: function(tensors[0]), [record])
+    return mapped
+
+
+def tensors(record: Any) -> Iterator[Tensor]:
+    """All tensors of `record`."""
+    if isinstance(record, Tensor):
+        yield record
+    else:
+        for part in _parts(record):
+            yield from tensors(part)
+
+
+def form(record: Any) -> Hashable:
+    """What two records must have in common for one to be copied onto the other: kinds, shapes, types, and what is no tensor."""
+    if isinstance(record, Tensor):
+        return record.shape, record.dtype
+    parts = _parts(record)
+    return (type(record), *map(form, parts)) if parts else record
+
+
+def _parts(record: Any) -> Sequence[Any]:
+    if isinstance(record, list | tuple):
+        return record
+    if is_dataclass(record) and not isinstance(record, type):
+        return [getattr(record, f.name) for f in fields(record)]
+    return ()
 
 
 def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any]) -> Any:

@@ -45,6 +45,11 @@ class Block:
 
     def propose(self, state: State) -> Draft:
         """A block (B, k) after the last accepted token."""
+        if self.network.config.prefix == "states":
+            return state.run(("propose", self.network, self.block_size), self._propose)
+        return self._propose(state)  # how much is to be caught up with differs from round to round
+
+    def _propose(self, state: State) -> Draft:
         own: BlockState = state.drafting
         last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
         block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(self.block_size, last.device)).clamp_max(
@@ -58,13 +63,15 @@ class Block:
 
     def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
         """Keep the verifier's top states as the prefix of the next block."""
+        if self.network.config.prefix == "states":
+            state.run(("observe", self.network), self._observe, accepted.counts, scores.states)
+
+    def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
         own: BlockState = state.drafting
-        if self.network.config.prefix != "states":
-            return
-        positions = (state.lengths[:, None] - 1 + steps(scores.states.shape[1], state.lengths.device)).clamp_max(state.cache.capacity - 1)
-        own.cache.write(positions, self.network.project_states(scores.states))
-        last = (accepted.counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, scores.states.shape[2])
-        own.previous = scores.states.gather(1, last)[:, 0]
+        positions = (state.lengths[:, None] - 1 + steps(states.shape[1], states.device)).clamp_max(state.cache.capacity - 1)
+        own.cache.write(positions, self.network.project_states(states))
+        last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
+        torch.gather(states, 1, last, out=own.previous[:, None])
 
     def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
         x = self.network.embed_block(last[:, None], block[:, None], own.view, own.previous[:, None])[:, 0]

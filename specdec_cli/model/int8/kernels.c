@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "team.h"
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #include <immintrin.h>
 #else
@@ -169,16 +171,14 @@ __attribute__((noinline, noclone)) static void finish(const struct linear *layer
 }
 
 // to (rows, outputs) = activation(norm(x) (rows, inputs) * weights + bias) + residual (rows, outputs), if there is one;
-// `to` may be the residual. `scratch` has room for rows * (inputs + 8) bytes. All threads of a region call this together.
+// `to` may be the residual. `scratch` has room for rows * (inputs + 8) bytes. All threads of a piece of work call this.
 static void linear(const struct linear *layer, const float *x, int64_t rows, const float *residual, float *to, uint8_t *scratch) {
     const int64_t inputs = layer->inputs, tiles = (layer->outputs + TILE - 1) / TILE, blocks = (rows + BLOCK - 1) / BLOCK;
     float *lows = (float *)(scratch + rows * inputs), *steps = lows + rows;
     float normed[layer->gamma ? inputs : 1];
-#pragma omp for schedule(static)
-    for (int64_t row = 0; row < rows; row++)
+    SHARED_FOR (row, rows)
         quantize(layer, x + row * inputs, normed, scratch + row * inputs, lows + row, steps + row);
-#pragma omp for schedule(static)
-    for (int64_t tile = 0; tile < tiles; tile++) {
+    SHARED_FOR (tile, tiles) {
         const int8_t *weights = layer->weights + tile * TILE * inputs;
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t first = block * BLOCK;
@@ -192,9 +192,22 @@ static void linear(const struct linear *layer, const float *x, int64_t rows, con
     }
 }
 
+struct linear_call {
+    const struct linear *layer;
+    const float *x;
+    int64_t rows;
+    float *to;
+    uint8_t *scratch;
+};
+
+static void do_linear(void *argument) {
+    const struct linear_call *call = argument;
+    linear(call->layer, call->x, call->rows, 0, call->to, call->scratch);
+}
+
 void specdec_linear(const struct linear *layer, const float *x, int64_t rows, float *to, uint8_t *scratch, int threads) {
-#pragma omp parallel num_threads(threads)
-    linear(layer, x, rows, 0, to, scratch);
+    struct linear_call call = {layer, x, rows, to, scratch};
+    together(do_linear, &call, threads);
 }
 
 // What the queries of a pass attend to: the first `ends` keys of their row. Strides count floats, those of ends count
@@ -242,8 +255,7 @@ struct rows {
 // rows, keys and values of the queries themselves, which stand behind them, are stored there first.
 static void attention(const float *queries, int64_t query_stride, const struct rows *rows, int64_t heads, int64_t width, const struct keys *seen, const int64_t *places, float *to) {
     const int64_t all_heads = heads * width;
-#pragma omp for schedule(static)
-    for (int64_t task = 0; task < rows->number * heads; task++) {
+    SHARED_FOR (task, rows->number * heads) {
         const int64_t row = task / heads, offset = task % heads * width;
         const int64_t first = rows->starts[row], count = rows->starts[row + 1] - first;
         const float *own = queries + first * query_stride + offset;
@@ -273,8 +285,7 @@ struct norm {
 
 static void normalize_rows(const struct norm *norm, float *x, int64_t rows, int64_t width) {
     if (!norm->gamma) return;
-#pragma omp for schedule(static)
-    for (int64_t row = 0; row < rows; row++) normalize(norm->gamma, norm->beta, norm->epsilon, x + row * width, width, x + row * width);
+    SHARED_FOR (row, rows) normalize(norm->gamma, norm->beta, norm->epsilon, x + row * width, width, x + row * width);
 }
 
 // A layer of an encoder, or of a decoder, which has a second attention: over a memory.
@@ -310,16 +321,32 @@ static void run_layer(const struct layer *layer, float *x, const struct rows *ro
     normalize_rows(&layer->after_feed_forward, x, count, width);
 }
 
+struct layers_call {
+    const struct layer *layers;
+    int64_t number;
+    const struct norm *last;
+    float *x;
+    const struct rows *rows;
+    const struct keys *own;
+    const int64_t *places;
+    const struct keys *memory;
+    float *scratch;
+};
+
+static void do_layers(void *argument) {
+    const struct layers_call *call = argument;
+    for (int64_t i = 0; i < call->number; i++)
+        run_layer(call->layers + i, call->x, call->rows, call->own + i, call->places, call->memory + i, call->scratch);
+    normalize_rows(call->last, call->x, call->rows->starts[call->rows->number], call->layers->heads * call->layers->width);
+}
+
 // x (queries, W) through all layers, in place, then through the last norm. What a layer sees is `own` and `memory`,
 // one of each a layer; without keys, attention is over x itself. `scratch` has room for
 // queries * (max(3 W, F) + W) floats and as many bytes as the widest of the products needs.
 void specdec_layers(const struct layer *layers, int64_t number, const struct norm *last, float *x, const struct rows *rows,
                     const struct keys *own, const int64_t *places, const struct keys *memory, float *scratch, int threads) {
-#pragma omp parallel num_threads(threads)
-    {
-        for (int64_t i = 0; i < number; i++) run_layer(layers + i, x, rows, own + i, places, memory + i, scratch);
-        normalize_rows(last, x, rows->starts[rows->number], layers->heads * layers->width);
-    }
+    struct layers_call call = {layers, number, last, x, rows, own, places, memory, scratch};
+    together(do_layers, &call, threads);
 }
 
 // to (count, width): embeddings of tokens and positions, added.
@@ -349,11 +376,24 @@ struct chain {
     const float *before, *after, *unknown; // (vocabulary, width) twice, and (width)
 };
 
+struct chain_call {
+    const struct chain *chain;
+    const float *logits;
+    int64_t slots;
+    int64_t *candidates;
+};
+
+static void find_candidates(void *argument) {
+    const struct chain_call *call = argument;
+    const int64_t size = call->chain->vocabulary, wanted = call->chain->candidates;
+    SHARED_FOR (slot, call->slots) best_of(call->logits + slot * size, size, wanted, call->candidates + slot * wanted);
+}
+
 // ids (rows, slots): a greedy walk over the best candidates of each slot. The first slot's logits know the token before it.
 void specdec_chain(const struct chain *chain, const float *logits, const float *states, int64_t rows, int64_t slots, int64_t *ids, int64_t *scratch, int threads) {
     const int64_t width = chain->width, wanted = chain->candidates;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t slot = 0; slot < rows * slots; slot++) best_of(logits + slot * chain->vocabulary, chain->vocabulary, wanted, scratch + slot * wanted);
+    struct chain_call call = {chain, logits, rows * slots, scratch};
+    together(find_candidates, &call, threads);
     for (int64_t slot = 0; slot < rows * slots; slot++) {
         const int64_t *candidates = scratch + slot * wanted;
         ids[slot] = candidates[0];

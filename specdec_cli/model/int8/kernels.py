@@ -15,7 +15,7 @@ from torch import Tensor
 from specdec_cli.files import cache_folder
 from specdec_cli.remembered import fingerprint
 
-SOURCE = Path(__file__).with_name("kernels.c")
+SOURCE, TEAM = (Path(__file__).with_name(name) for name in ("kernels.c", "team.h"))
 LANES = 16
 """Widths must be multiples of this."""
 TILE = 64
@@ -26,7 +26,7 @@ WORTH_SHARING = 8_000_000
 """Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3}
 _COMPILERS = (os.environ.get("CC") or "cc", "gcc", "clang")
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fPIC", "-Wall", "-Wextra")
+_FLAGS = ("-O3", "-march=native", "-pthread", "-fPIC", "-shared", "-Wall", "-Wextra")
 _pointer, _number = ctypes.c_void_p, ctypes.c_int64
 
 
@@ -127,7 +127,7 @@ def load_kernels() -> Kernels | None:
     """
     if os.environ.get("SPECDEC_KERNELS") == "off":
         return None
-    library = cache_folder() / f"kernels-{fingerprint(SOURCE.read_bytes(), _FLAGS, torch.__version__)}.so"
+    library = cache_folder() / f"kernels-{fingerprint(SOURCE.read_bytes(), TEAM.read_bytes(), _FLAGS)}.so"
     try:
         if not library.exists():
             _compile(library)
@@ -143,8 +143,6 @@ def _compile(library: Path) -> None:
         raise FileNotFoundError("no C compiler")
     library.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        compiled, linked = Path(folder) / "kernels.o", Path(folder) / "kernels.so"
-        # Linked without an OpenMP of its own: torch's is found when it is loaded, so that both use one set of threads.
-        for command in ([*_FLAGS, "-c", str(SOURCE), "-o", str(compiled)], ["-shared", str(compiled), "-o", str(linked), "-lm"]):
-            subprocess.run([compiler, *command], check=True, capture_output=True)
+        linked = Path(folder) / "kernels.so"
+        subprocess.run([compiler, *_FLAGS, str(SOURCE), "-o", str(linked), "-lm"], check=True, capture_output=True)
         linked.replace(library)

@@ -1,0 +1,285 @@
+"""What is captured on a GPU gives what is computed step by step; here an imitation stands for the graphs."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from specdec_cli.decoding import stages
+from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.chain import Chain
+from specdec_cli.decoding.drafters.continuations import Continuations
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.pace import Pace
+from specdec_cli.decoding.drafters.rounded import Rounded
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.graphs import CudaCapture
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.stages import Stages
+from specdec_cli.decoding.state import State
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.rows import map_tensors, tensors
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import EOS, PADDING
+from tests.decoding.test_pace import CHEAP
+from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, sometimes, tiny_drafter, tiny_transformer, wrong_at_the_end
+
+LONGEST = 30
+WAITING = {torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default, torch.ops.aten.masked_select.default}
+
+
+class WithoutWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses what a GPU would be waited for: numbers that Python is to know, and shapes that depend on numbers."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        assert func not in WAITING
+        return func(*args, **(kwargs or {}))
+
+
+@dataclass
+class Imitated:
+    """Computes again, into the tensors that it gave the first time, and spoils what other graphs of its kind left."""
+
+    compute: Callable[[], Any]
+    others: list["Imitated"]
+    outputs: Any = None
+
+    def replay(self) -> None:
+        """What a graph that shares its memory does."""
+        for other in self.others:
+            if other is not self:
+                spoil(other.outputs)
+        with WithoutWaiting():  # type: ignore[no-untyped-call]
+            found = self.compute()
+        if self.outputs is None:
+            self.outputs = map_tensors(torch.clone, found)
+        for here, new in zip(tensors(self.outputs), tensors(found), strict=True):
+            here.copy_(new)
+
+
+def spoil(outputs: Any) -> None:
+    for tensor in tensors(outputs):
+        tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
+
+
+@dataclass
+class Imitation:
+    """What captures; it counts."""
+
+    graphs: dict[str, list[Imitated]] = field(default_factory=lambda: defaultdict(list))
+
+    def warm_up(self, compute: Callable[[], Any]) -> Any:
+        with WithoutWaiting():  # type: ignore[no-untyped-call]
+            return compute()
+
+    def capture(self, kind: str, compute: Callable[[], Any]) -> Imitated:
+        self.graphs[kind].append(Imitated(compute, self.graphs[kind]))
+        return self.graphs[kind][-1]
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.graphs.values()))
+
+
+def staged(model: Transformer) -> tuple[Verifier, Imitation]:
+    verifier, imitation = Verifier(model), Imitation()
+    verifier.stages = Stages(imitation)
+    return verifier, imitation
+
+
+def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Callable[[], SizedDrafter]]:
+    """One of each kind; each call makes one that has learnt nothing."""
+    options = LoopOptions(Exact(), max_length=LONGEST)
+    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
+    words, networks = torch.arange(VOCABULARY) % 2 == 0, {kind: tiny_drafter(model, **DRAFTERS[kind]) for kind in DRAFTERS}
+    made: dict[str, Callable[[], SizedDrafter]] = {
+        "fake": lambda: FakeDrafter(outputs, 5, wrong_at_the_end),
+        "ragged": lambda: FakeDrafter(outputs, 7, sometimes, ragged=True),
+        "input-guided": lambda: SourceCopy("nearest", EOS, PADDING, words),
+        "jacobi": lambda: Jacobi(0, 1.0, 3, PADDING, Continuations(VOCABULARY, torch.device("cpu"))),
+        "published jacobi": lambda: Jacobi(6, 1.0, None, PADDING, None),
+        "lookup": lambda: Lookup(5, EOS, PADDING),
+        "chain": lambda: Chain([Lookup(5, EOS, PADDING), Block(networks["states"], 4)], 9),
+    }
+    return made | {kind: lambda kind=kind: Block(networks[kind], 5) for kind in networks}  # type: ignore[misc]
+
+
+def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], rows: int, rule: Rule | None = None) -> list[Hypothesis]:
+    options = LoopOptions(rule or Exact(), rows, LONGEST, with_scores=True)
+    return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+
+
+def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> None:
+    """Ids, log probabilities to the last bit and rounds; these only where drafts depend on nothing but their row."""
+    alike = kind in ("ragged", "jacobi")
+    assert [replace(h, rounds=0) if alike else h for h in one] == [replace(h, rounds=0) if alike else h for h in other]
+
+
+KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "published jacobi", "lookup", "chain", *DRAFTERS]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_replayed_is_what_is_computed(kind: str, rounded: bool, rows: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(14)
+    made = drafters(model, sentences).get(kind, NoDrafter)
+    drafter = Rounded(made()) if rounded and kind != "none" else made()
+    verifier, imitation = staged(model)
+    same(found(verifier, drafter, sentences, rows), found(Verifier(model), made(), sentences, rows), kind)
+    assert imitation.count
+    captured = imitation.count
+    if kind in ("none", "fake", "states"):
+        found(verifier, drafter, sentences, rows)
+        assert imitation.count == captured or rows > 1
+        found(verifier, drafter, sentences, rows)
+        found(verifier, drafter, sentences, rows)
+        assert imitation.count <= 5 * (rows.bit_length() + 1)
+
+
+@pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Unverified()])
+@pytest.mark.parametrize("kind", ["none", "fake", "states", "own"])
+def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
+    model, sentences = tiny_transformer(), make_sentences(9)
+    made = drafters(model, sentences).get(kind, NoDrafter)
+    same(found(staged(model)[0], made(), sentences, 4, rule), found(Verifier(model), made(), sentences, 4, rule), kind)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    widths=st.lists(st.sampled_from([16, 32]), min_size=1, max_size=4),
+    kinds=st.lists(st.sampled_from(["none", "states", "ragged", "states, two layers, copy, encoder"]), min_size=1, max_size=3),
+    count=st.integers(1, 12),
+    rows=st.integers(1, 9),
+    steps=st.integers(1, 6),
+    kept=st.integers(0, 3),
+)
+def test_one_decoding_after_another(widths: list[int], kinds: list[str], count: int, rows: int, steps: int, kept: int) -> None:
+    model = tiny_transformer()
+    verifier, plain = staged(model)[0], Verifier(model)
+    with mock.patch.object(stages, "STEPS", steps), mock.patch.object(stages, "STAGES", kept), mock.patch.object(stages, "WARM_UP", 1):
+        for width in widths:
+            sentences = make_sentences(count, width)
+            for kind in kinds:
+                made = drafters(model, sentences).get(kind, NoDrafter)
+                same(found(verifier, made(), sentences, rows), found(plain, made(), sentences, rows), kind)
+    assert len(verifier.stages._free) <= kept  # type: ignore[union-attr]
+
+
+def test_sizes_that_change_take_few_graphs() -> None:
+    model, sentences = tiny_transformer(), make_sentences(40)
+    outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences, 1)}
+    verifier, imitation = staged(model)
+    pace = Pace(Rounded(FakeDrafter(outputs, 12, sometimes)), CHEAP, 12)
+    assert [h.ids for h in found(verifier, pace, sentences, 1)] == list(outputs.values())
+    # Drafts of 3, 7 and 11 tokens, or 12, widened to 15.
+    assert all(len(graphs) <= 4 for graphs in imitation.graphs.values())
+
+
+def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
+    verifier, _ = staged(tiny_transformer())
+    seen: list[tuple[int, int]] = []
+
+    def look(now: Round) -> None:
+        seen.append((len(now.state.lengths), now.state.vacant))
+        assert now.state.finished[len(now.state.lengths) - now.state.vacant :].all()
+
+    sentences = make_sentences(40)
+    hypotheses = list(decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 24, LONGEST), look))
+    assert sorted(h.number for h in hypotheses) == list(range(40))
+    assert {rows for rows, _ in seen} <= {24, 16, 8, 4, 2, 1}
+    assert any(vacant for _, vacant in seen)
+    assert all(2 * vacant < rows for rows, vacant in seen)
+
+
+def test_addresses_stay_the_same_from_sentence_to_sentence() -> None:
+    model = tiny_transformer()
+    drafter = Block(tiny_drafter(model), 3)
+    addresses: set[tuple[int, ...]] = set()
+
+    def look(now: Round) -> None:
+        addresses.add(tuple(tensor.data_ptr() for tensor in tensors(now.state)))
+
+    for batch_size in (1, 4):
+        addresses.clear()
+        list(decode(staged(model)[0], drafter, make_sentences(4 * batch_size), LoopOptions(Exact(), batch_size, 4), look))
+        assert len(addresses) == 1
+
+
+def test_two_decodings_at_a_time_do_not_share_a_place() -> None:
+    model, sentences = tiny_transformer(), make_sentences(12)
+    verifier = staged(model)[0]
+    expected = found(Verifier(model), NoDrafter(), sentences, 2)
+    both = [decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 2, LONGEST, with_scores=True)) for _ in range(2)]
+    for pair in zip(*both, strict=True):
+        assert pair[0] == pair[1] == expected[pair[0].number]
+    assert len(verifier.stages._free) == 4  # type: ignore[union-attr]  # two rows and one, either twice
+
+
+@pytest.mark.parametrize("kind", ["none", "states", "states, two layers, copy, encoder"])
+@torch.inference_mode()
+def test_a_round_makes_nothing_on_another_device(kind: str) -> None:
+    """On the device "meta" nothing can be waited for, and what lies on two devices does not go together."""
+    model = tiny_transformer()
+    network = tiny_drafter(model, **DRAFTERS.get(kind, {})).to("meta")
+    verifier = Verifier(model.to("meta"), forced=7)
+    drafter = NoDrafter() if kind == "none" else Block(network, 5)
+    kinds: set[str] = set()
+
+    def run(self: State, name: Any, function: Callable[..., Any], *inputs: Any) -> Any:
+        kinds.add(name[0])
+        return function(self, *inputs)
+
+    options = LoopOptions(Tolerant(2, 1.0), 2, with_scores=True)
+    with mock.patch.object(State, "run", run), mock.patch.object(torch.Tensor, "__int__", lambda _: 1), rounds(3) as look:
+        list(decode(verifier, drafter, make_sentences(2), options, look))
+    assert kinds == ({"score", "judge", "advance"} if kind == "none" else {"propose", "score", "judge", "observe", "advance"})
+
+
+class _Enough(Exception):
+    """So many rounds were seen."""
+
+
+@contextmanager
+def rounds(number: int) -> Iterator[Callable[[Round], None]]:
+    """An onlooker that stops a decoding after so many rounds."""
+    seen = 0
+
+    def look(_: Round) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == number:
+            raise _Enough
+
+    with pytest.raises(_Enough):
+        yield look
+
+
+def test_torch_is_asked_as_its_notes_say() -> None:
+    """Of the graphs themselves only the calls can be seen here."""
+    with mock.patch.multiple(
+        torch.cuda, CUDAGraph=mock.DEFAULT, graph=mock.DEFAULT, Stream=mock.DEFAULT, current_stream=mock.DEFAULT, stream=mock.DEFAULT
+    ) as cuda:
+        cuda["CUDAGraph"].side_effect = lambda: mock.MagicMock()
+        capture = CudaCapture()
+        assert capture.warm_up(lambda: 1) == 1
+        cuda["Stream"].return_value.wait_stream.assert_called_once_with(cuda["current_stream"].return_value)
+        cuda["current_stream"].return_value.wait_stream.assert_called_once_with(cuda["Stream"].return_value)
+        first, second, other = (capture.capture(kind, lambda: 2) for kind in ("score", "score", "judge"))
+        shared = first._graph.pool.return_value  # type: ignore[attr-defined]
+        assert [call.kwargs["pool"] for call in cuda["graph"].call_args_list] == [None, shared, None]
+        second.replay()
+        second._graph.replay.assert_called_once_with()  # type: ignore[attr-defined]
+        assert second.outputs == other.outputs == 2
