@@ -21,6 +21,8 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 
 Number = int | Literal["auto"] | None
+UNBOUNDED = ("input-guided", *JACOBI)
+"""Decodings whose drafts have a length of their own."""
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 
 
@@ -106,7 +108,9 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         decoding=decoding,
         rule=rule,
         block_size=_block_size(decoding, wishes.block_size, bundle),
-        paced=drafting and not isinstance(wishes.block_size, int) and (automatic or not set(parts(decoding)) & set(JACOBI)),
+        paced=drafting
+        and not isinstance(wishes.block_size, int)
+        and (automatic or wishes.block_size == "auto" or decoding not in UNBOUNDED),
         watched=drafting and automatic,
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
