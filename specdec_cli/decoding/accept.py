@@ -7,6 +7,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.state import Accepted, Draft
 from specdec_cli.model.cache import steps
+from specdec_cli.model.int8 import first_choices
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ Rule = Exact | Tolerant | FixedPoint | Unverified
 
 def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
     """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
-    predictions = logits.argmax(-1)
+    predictions = first_choices(logits)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions)
     meant = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]

@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.int8 import kernels, quantize
+from specdec_cli.model.int8 import first_choices, kernels, quantize
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
@@ -68,6 +68,14 @@ def test_rows_of_zeros_and_of_one_number_are_no_trouble() -> None:
     for value in (0.0, -3.0, 5.0):
         x = torch.full((3, 32), value)
         assert torch.allclose(Int8Linear(linear)(x), linear(x), atol=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 47, 8000])
+def test_the_first_of_the_largest_is_chosen(size: int) -> None:
+    logits = torch.randint(0, 3 if size < 100 else 3000, (2, 9, size)).float()
+    assert torch.equal(first_choices(logits), logits.argmax(-1))
+    logits[0, 0] = -torch.inf
+    assert torch.equal(first_choices(logits), logits.argmax(-1))
 
 
 @pytest.mark.parametrize("precision", BOTH)

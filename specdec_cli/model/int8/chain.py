@@ -7,12 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.int8.kernels import LANES, MOST_CANDIDATES, ChainStruct, Kernels
+from specdec_cli.model.int8.kernels import LANES, LOOKING, MOST_CANDIDATES, ChainStruct, Kernels
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Vocabulary
-
-_LOOKING = 100
-"""Multiplications that looking at a logit counts as, to tell whether threads are worth it."""
 
 
 class Int8Chain(nn.Module):
@@ -55,6 +52,6 @@ class Int8Chain(nn.Module):
             slots,
             ids.data_ptr(),
             self._kernels.scratch(8 * rows * slots * self._candidates),
-            self._kernels.threads(rows * slots * logits.shape[2] * _LOOKING),
+            self._kernels.threads(rows * slots * logits.shape[2] * LOOKING),
         )
         return ids

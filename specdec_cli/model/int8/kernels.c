@@ -356,6 +356,34 @@ void specdec_embed(const float *tokens, const float *positions, float scale, int
             store(to + i * width + j, load(tokens + ids[i] * width + j) * scale + load(positions + (at[i] + offset) * width + j));
 }
 
+struct largest_call {
+    const float *x;
+    int64_t rows, size;
+    int64_t *places;
+};
+
+static void find_largest(void *argument) {
+    const struct largest_call *call = argument;
+    const int64_t size = call->size, whole = size / LANES * LANES;
+    SHARED_FOR (row, call->rows) {
+        const float *own = call->x + row * size;
+        floats most = all(-INFINITY);
+        float top = -INFINITY;
+        for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(own + i));
+        for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
+        for (int64_t i = whole; i < size; i++) top = own[i] > top ? own[i] : top;
+        int64_t place = 0;
+        while (place < size - 1 && own[place] != top) place++;
+        call->places[row] = place;
+    }
+}
+
+// places (rows): where each row's largest number stands, the first of them.
+void specdec_largest(const float *x, int64_t rows, int64_t size, int64_t *places, int threads) {
+    struct largest_call call = {x, rows, size, places};
+    together(find_largest, &call, threads);
+}
+
 #define MOST 32 // candidates of a slot
 
 static void best_of(const float *logits, int64_t size, int64_t wanted, int64_t *ids) {

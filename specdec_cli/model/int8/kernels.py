@@ -24,6 +24,8 @@ MOST_CANDIDATES = 32
 """Candidates of a slot that a walk can choose from."""
 WORTH_SHARING = 8_000_000
 """Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
+LOOKING = 10
+"""Multiplications that looking at a number counts as."""
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3}
 _COMPILERS = (os.environ.get("CC") or "cc", "gcc", "clang")
 _FLAGS = ("-O3", "-march=native", "-pthread", "-fPIC", "-shared", "-Wall", "-Wextra")
@@ -97,19 +99,28 @@ class Kernels:
             "specdec_linear": [_pointer, _pointer, _number, _pointer, _pointer, ctypes.c_int],
             "specdec_layers": [_pointer, _number, *[_pointer] * 7, ctypes.c_int],
             "specdec_embed": [_pointer, _pointer, ctypes.c_float, _number, _pointer, _pointer, _number, _number, _pointer],
+            "specdec_largest": [_pointer, _number, _number, _pointer, ctypes.c_int],
             "specdec_chain": [_pointer, _pointer, _pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
         }
         for name, types in arguments.items():
             function = getattr(library, name)
             function.argtypes, function.restype = types, None
         self.linear, self.layers, self.chain = library.specdec_linear, library.specdec_layers, library.specdec_chain
-        self.embed = library.specdec_embed
+        self.embed, self._largest = library.specdec_embed, library.specdec_largest
         self._own = threading.local()
 
     @staticmethod
     def threads(work: int) -> int:
         """How many threads to do so many multiplications with: one, where others would hardly have begun."""
         return torch.get_num_threads() if work >= WORTH_SHARING else 1
+
+    def largest(self, logits: Tensor) -> Tensor:
+        """argmax over the last dimension of float32 numbers on the CPU, the first of equal ones; torch's takes five times as long."""
+        logits = logits.contiguous()
+        places = torch.empty(logits.shape[:-1], dtype=torch.int64)
+        size = logits.shape[-1]
+        self._largest(logits.data_ptr(), places.numel(), size, places.data_ptr(), self.threads(LOOKING * logits.numel()))
+        return places
 
     def scratch(self, size: int) -> int:
         """The address of at least `size` bytes, this thread's until it asks again."""

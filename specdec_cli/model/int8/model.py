@@ -1,13 +1,21 @@
 """From a model in floating point to one in bytes."""
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.embedding import FusedEmbedding
+from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Encoder, Transformer
+
+
+def first_choices(logits: Tensor) -> Tensor:
+    """The best id (...) by logits (..., V), the first of equal ones; the same function wherever tokens are chosen."""
+    kernels = load_kernels() if logits.dtype == torch.float32 and logits.device.type == "cpu" else None
+    return logits.argmax(-1) if kernels is None else kernels.largest(logits)
 
 
 def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
