@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local
+DATA ?= $(SPECDEC_DATA)
 BIN := .venv/bin
 BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
@@ -30,8 +31,8 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: .venv/installed ## Measure the decoders on the built-in sample
-	$(BIN)/specdec bench
+bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into README.md, or without DATA on the built-in sample
+	$(if $(DATA),$(BIN)/python -m specdec_cli.commands.bench_results README.md --data $(DATA),$(BIN)/specdec bench)
 
 completions: .venv/installed ## Make the shell completions anew from the command line
 	$(BIN)/python -m specdec_cli.completions completions

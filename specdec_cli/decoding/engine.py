@@ -116,15 +116,16 @@ def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
     drafter = _drafter(bundle, settings)
     if drafter is None:
         return NoDrafter()
+    if verifier.stages is not None:
+        drafter = Rounded(drafter)
     return _pace(bundle, settings, verifier, drafter) if settings.paced else drafter
 
 
 def _drafter(bundle: Bundle, settings: Settings) -> SizedDrafter | None:
     drafters = [drafter for name in parts(settings.decoding) if (drafter := _one_drafter(bundle, settings, name)) is not None]
-    if not drafters:
-        return None
-    drafter = drafters[0] if len(drafters) == 1 else Chain(drafters, settings.block_size or LONGEST_DRAFT)
-    return Rounded(drafter) if next(bundle.verifier.parameters()).is_cuda else drafter
+    if len(drafters) > 1:
+        return Chain(drafters, settings.block_size or LONGEST_DRAFT)
+    return drafters[0] if drafters else None
 
 
 def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> Pace:

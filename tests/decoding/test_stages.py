@@ -113,7 +113,7 @@ def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Cal
         "lookup": lambda: Lookup(5, EOS, PADDING),
         "chain": lambda: Chain([Lookup(5, EOS, PADDING), Block(networks["states"], 4)], 9),
     }
-    return made | {kind: lambda kind=kind: Block(networks[kind], 5) for kind in networks}  # type: ignore[misc]
+    return made | {kind: lambda kind=kind: Block(networks[kind], 5) for kind in networks}
 
 
 def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], rows: int, rule: Rule | None = None) -> list[Hypothesis]:
@@ -136,17 +136,12 @@ KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "published jacobi",
 def test_what_is_replayed_is_what_is_computed(kind: str, rounded: bool, rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(14)
     made = drafters(model, sentences).get(kind, NoDrafter)
-    drafter = Rounded(made()) if rounded and kind != "none" else made()
+    drafter = made()
+    if rounded and not isinstance(drafter, NoDrafter):
+        drafter = Rounded(drafter)
     verifier, imitation = staged(model)
     same(found(verifier, drafter, sentences, rows), found(Verifier(model), made(), sentences, rows), kind)
     assert imitation.count
-    captured = imitation.count
-    if kind in ("none", "fake", "states"):
-        found(verifier, drafter, sentences, rows)
-        assert imitation.count == captured or rows > 1
-        found(verifier, drafter, sentences, rows)
-        found(verifier, drafter, sentences, rows)
-        assert imitation.count <= 5 * (rows.bit_length() + 1)
 
 
 @pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Unverified()])
@@ -157,7 +152,7 @@ def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
     same(found(staged(model)[0], made(), sentences, 4, rule), found(Verifier(model), made(), sentences, 4, rule), kind)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(
     widths=st.lists(st.sampled_from([16, 32]), min_size=1, max_size=4),
     kinds=st.lists(st.sampled_from(["none", "states", "ragged", "states, two layers, copy, encoder"]), min_size=1, max_size=3),
@@ -188,6 +183,18 @@ def test_sizes_that_change_take_few_graphs() -> None:
     assert all(len(graphs) <= 4 for graphs in imitation.graphs.values())
 
 
+@pytest.mark.parametrize("rows", [1, 4])
+def test_sentences_that_come_later_are_replayed(rows: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(8)
+    (verifier, imitation), drafter = staged(model), Block(tiny_drafter(model), 5)
+    for _ in range(3):
+        found(verifier, drafter, sentences, rows)
+    captured = imitation.count
+    assert captured == 5 * rows.bit_length()  # of each step one for each number of rows: 4, 2 and 1
+    found(verifier, drafter, sentences, rows)
+    assert imitation.count == captured
+
+
 def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
     verifier, _ = staged(tiny_transformer())
     seen: list[tuple[int, int]] = []
@@ -205,7 +212,7 @@ def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
 
 
 def test_addresses_stay_the_same_from_sentence_to_sentence() -> None:
-    model = tiny_transformer()
+    model = tiny_transformer(ends=0.0)
     drafter = Block(tiny_drafter(model), 3)
     addresses: set[tuple[int, ...]] = set()
 
@@ -225,7 +232,7 @@ def test_two_decodings_at_a_time_do_not_share_a_place() -> None:
     both = [decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 2, LONGEST, with_scores=True)) for _ in range(2)]
     for pair in zip(*both, strict=True):
         assert pair[0] == pair[1] == expected[pair[0].number]
-    assert len(verifier.stages._free) == 4  # type: ignore[union-attr]  # two rows and one, either twice
+    assert len(verifier.stages._free) == 2  # type: ignore[union-attr]  # two rows and one
 
 
 @pytest.mark.parametrize("kind", ["none", "states", "states, two layers, copy, encoder"])
@@ -243,7 +250,7 @@ def test_a_round_makes_nothing_on_another_device(kind: str) -> None:
         return function(self, *inputs)
 
     options = LoopOptions(Tolerant(2, 1.0), 2, with_scores=True)
-    with mock.patch.object(State, "run", run), mock.patch.object(torch.Tensor, "__int__", lambda _: 1), rounds(3) as look:
+    with mock.patch.object(State, "run", run), mock.patch.object(torch.Tensor, "__int__", lambda _: 0), rounds(3) as look:
         list(decode(verifier, drafter, make_sentences(2), options, look))
     assert kinds == ({"score", "judge", "advance"} if kind == "none" else {"propose", "score", "judge", "observe", "advance"})
 
