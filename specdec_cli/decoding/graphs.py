@@ -49,16 +49,17 @@ class CudaCapture:
     """
 
     def __init__(self) -> None:
+        self._side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         # Shared memory lives as long as a graph does that uses it, so the first of each kind is kept.
         self._first: dict[str, CudaGraph] = {}
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
         """Compute on a side stream, as torch's notes on CUDA graphs ask for."""
-        main, side = torch.cuda.current_stream(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(main)
-        with torch.cuda.stream(side):
+        main = torch.cuda.current_stream()
+        self._side.wait_stream(main)
+        with torch.cuda.stream(self._side):
             outputs = compute()
-        main.wait_stream(side)
+        main.wait_stream(self._side)
         return outputs
 
     def capture(self, kind: str, compute: Callable[[], Any]) -> CudaGraph:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from specdec_cli.decoding import stages
-from specdec_cli.decoding.accept import Exact, Rule, Tolerant, Unverified
+from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.chain import Chain
@@ -25,11 +25,14 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.drafters.rounded import Rounded
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.graphs import CudaCapture
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.stages import Stages
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
@@ -37,15 +40,6 @@ from tests.decoding.test_pace import CHEAP
 from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, sometimes, tiny_drafter, tiny_transformer, wrong_at_the_end
 
 LONGEST = 30
-WAITING = {torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default, torch.ops.aten.masked_select.default}
-
-
-class WithoutWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what a GPU would be waited for: numbers that Python is to know, and shapes that depend on numbers."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert func not in WAITING
-        return func(*args, **(kwargs or {}))
 
 
 @dataclass
@@ -61,8 +55,7 @@ class Imitated:
         for other in self.others:
             if other is not self:
                 spoil(other.outputs)
-        with WithoutWaiting():  # type: ignore[no-untyped-call]
-            found = self.compute()
+        found = self.compute()
         if self.outputs is None:
             self.outputs = map_tensors(torch.clone, found)
         for here, new in zip(tensors(self.outputs), tensors(found), strict=True):
@@ -81,8 +74,7 @@ class Imitation:
     graphs: dict[str, list[Imitated]] = field(default_factory=lambda: defaultdict(list))
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
-        with WithoutWaiting():  # type: ignore[no-untyped-call]
-            return compute()
+        return compute()
 
     def capture(self, kind: str, compute: Callable[[], Any]) -> Imitated:
         self.graphs[kind].append(Imitated(compute, self.graphs[kind]))
@@ -154,22 +146,20 @@ def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
 
 @settings(deadline=None, max_examples=12)
 @given(
-    widths=st.lists(st.sampled_from([16, 32]), min_size=1, max_size=4),
-    kinds=st.lists(st.sampled_from(["none", "states", "ragged", "states, two layers, copy, encoder"]), min_size=1, max_size=3),
-    count=st.integers(1, 12),
+    order=st.lists(st.tuples(st.sampled_from([16, 32]), st.sampled_from(["none", "states", "ragged"])), min_size=1, max_size=4),
+    count=st.integers(1, 8),
     rows=st.integers(1, 9),
     steps=st.integers(1, 6),
     kept=st.integers(0, 3),
 )
-def test_one_decoding_after_another(widths: list[int], kinds: list[str], count: int, rows: int, steps: int, kept: int) -> None:
+def test_one_decoding_after_another(order: list[tuple[int, str]], count: int, rows: int, steps: int, kept: int) -> None:
     model = tiny_transformer()
     verifier, plain = staged(model)[0], Verifier(model)
     with mock.patch.object(stages, "STEPS", steps), mock.patch.object(stages, "STAGES", kept), mock.patch.object(stages, "WARM_UP", 1):
-        for width in widths:
+        for width, kind in order:
             sentences = make_sentences(count, width)
-            for kind in kinds:
-                made = drafters(model, sentences).get(kind, NoDrafter)
-                same(found(verifier, made(), sentences, rows), found(plain, made(), sentences, rows), kind)
+            made = drafters(model, sentences).get(kind, NoDrafter)
+            same(found(verifier, made(), sentences, rows), found(plain, made(), sentences, rows), kind)
     assert len(verifier.stages._free) <= kept  # type: ignore[union-attr]
 
 
@@ -187,12 +177,70 @@ def test_sizes_that_change_take_few_graphs() -> None:
 def test_sentences_that_come_later_are_replayed(rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
     (verifier, imitation), drafter = staged(model), Block(tiny_drafter(model), 5)
-    for _ in range(3):
+    for _ in range(6):
         found(verifier, drafter, sentences, rows)
     captured = imitation.count
-    assert captured == 5 * rows.bit_length()  # of each step one for each number of rows: 4, 2 and 1
+    assert {len(graphs) for graphs in imitation.graphs.values()} <= set(range(1, rows.bit_length() + 1))  # 4, 2 and 1 rows
     found(verifier, drafter, sentences, rows)
     assert imitation.count == captured
+
+
+@pytest.mark.parametrize("rows", [1, 6])
+@pytest.mark.parametrize("decoding", ["greedy", "specdec", "input-guided", "lookup", "jacobi", "auto", "beam"])
+def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> None:
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
+    made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, tiny_drafter(model))
+    sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
+    chosen = settle(Wishes(decoding=decoding, batch_size=rows, max_length=12), made)
+    verifier, imitation = staged(model)
+    outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (verifier, None)]
+    assert outputs[0] == outputs[1]
+    assert (imitation.count > 0) == (decoding != "beam")
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["none", "states"])
+def test_half_precision_is_replayed_too(kind: str, precision: torch.dtype) -> None:
+    model, sentences = tiny_transformer(), make_sentences(6)
+    network = tiny_drafter(model)
+    drafter = NoDrafter() if kind == "none" else Block(network.to(precision), 5)
+    verifier, imitation = staged(model.to(precision))
+    same(found(verifier, drafter, sentences, 1), found(Verifier(model), drafter, sentences, 1), kind)
+    assert imitation.count
+
+
+def test_drafts_have_few_widths_and_drafters_do_not_hear_of_it() -> None:
+    model, sentences = tiny_transformer(), make_sentences(8)
+    outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences, 1)}
+    widths, heard = set[int](), set[tuple[int, int]]()
+
+    class Hearing(FakeDrafter):
+        def propose(self, state: State) -> Draft:
+            draft = super().propose(state)
+            self.width = draft.ids.shape[1]
+            return draft
+
+        def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+            super().observe(state, accepted, scores)
+            heard.add((self.width + 1, accepted.ids.shape[1]))
+            assert accepted.predictions.shape == accepted.ids.shape == scores.states.shape[:2]
+
+    def look(now: Round) -> None:
+        widths.add(now.draft.ids.shape[1])
+
+    drafter = Rounded(Hearing(outputs, 9, sometimes, ragged=True))
+    list(decode(Verifier(model), drafter, sentences, LoopOptions(Exact(), 2, LONGEST), look))
+    assert widths == {0, 3, 7, 11}
+    assert all(drafted == told for drafted, told in heard)
+
+
+def test_who_asks_for_some_tokens_gets_what_fits_into_the_same_width() -> None:
+    drafter, free = Rounded(FakeDrafter({0: [7]}, 10, sometimes)), Rounded(SourceCopy("nearest", EOS, PADDING, torch.ones(1)))
+    assert drafter.block_size == 10
+    assert free.block_size == 0
+    for asked, bounded, unbounded in ((1, 3, 3), (3, 3, 3), (4, 7, 7), (8, 10, 11), (10, 10, 11), (0, 0, 0)):
+        drafter.block_size = free.block_size = asked
+        assert (drafter.block_size, free.block_size) == (bounded, unbounded)
 
 
 def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
@@ -211,18 +259,17 @@ def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
     assert all(2 * vacant < rows for rows, vacant in seen)
 
 
-def test_addresses_stay_the_same_from_sentence_to_sentence() -> None:
+@pytest.mark.parametrize(("kind", "rows"), [("none", 1), ("none", 4), ("states", 1)])
+def test_addresses_stay_the_same_from_sentence_to_sentence(kind: str, rows: int) -> None:
     model = tiny_transformer(ends=0.0)
-    drafter = Block(tiny_drafter(model), 3)
+    drafter = NoDrafter() if kind == "none" else Block(tiny_drafter(model), 3)
     addresses: set[tuple[int, ...]] = set()
 
     def look(now: Round) -> None:
         addresses.add(tuple(tensor.data_ptr() for tensor in tensors(now.state)))
 
-    for batch_size in (1, 4):
-        addresses.clear()
-        list(decode(staged(model)[0], drafter, make_sentences(4 * batch_size), LoopOptions(Exact(), batch_size, 4), look))
-        assert len(addresses) == 1
+    list(decode(staged(model)[0], drafter, make_sentences(3 * rows), LoopOptions(Exact(), rows, 4), look))
+    assert len(addresses) == 1
 
 
 def test_two_decodings_at_a_time_do_not_share_a_place() -> None:
@@ -235,21 +282,34 @@ def test_two_decodings_at_a_time_do_not_share_a_place() -> None:
     assert len(verifier.stages._free) == 2  # type: ignore[union-attr]  # two rows and one
 
 
-@pytest.mark.parametrize("kind", ["none", "states", "states, two layers, copy, encoder"])
+class OnOneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses what reads or makes a tensor elsewhere than on the device "meta": to copy it is to wait."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        assert all(tensor.is_meta for tensor in tensors([args, list((kwargs or {}).values()), made])), func
+        return made
+
+
+@pytest.mark.parametrize("rule", [Exact(), Tolerant(2, 1.0), FixedPoint(), Unverified()])
+@pytest.mark.parametrize("kind", ["none", "states", "states, no chain", "states, two layers, copy, encoder"])
 @torch.inference_mode()
-def test_a_round_makes_nothing_on_another_device(kind: str) -> None:
-    """On the device "meta" nothing can be waited for, and what lies on two devices does not go together."""
+def test_a_round_makes_nothing_on_another_device(kind: str, rule: Rule) -> None:
+    """On the device "meta" nothing can be waited for: there are no numbers that Python could be told."""
     model = tiny_transformer()
     network = tiny_drafter(model, **DRAFTERS.get(kind, {})).to("meta")
     verifier = Verifier(model.to("meta"), forced=7)
     drafter = NoDrafter() if kind == "none" else Block(network, 5)
     kinds: set[str] = set()
+    number = torch.Tensor.__int__
 
     def run(self: State, name: Any, function: Callable[..., Any], *inputs: Any) -> Any:
         kinds.add(name[0])
-        return function(self, *inputs)
+        function(self, *inputs)  # makes what is kept
+        with mock.patch.object(torch.Tensor, "__int__", number), OnOneDevice():  # type: ignore[no-untyped-call]
+            return function(self, *inputs)
 
-    options = LoopOptions(Tolerant(2, 1.0), 2, with_scores=True)
+    options = LoopOptions(rule, 2, with_scores=True)
     with mock.patch.object(State, "run", run), mock.patch.object(torch.Tensor, "__int__", lambda _: 0), rounds(3) as look:
         list(decode(verifier, drafter, make_sentences(2), options, look))
     assert kinds == ({"score", "judge", "advance"} if kind == "none" else {"propose", "score", "judge", "observe", "advance"})
@@ -281,6 +341,7 @@ def test_torch_is_asked_as_its_notes_say() -> None:
     ) as cuda:
         cuda["CUDAGraph"].side_effect = lambda: mock.MagicMock()
         capture = CudaCapture()
+        cuda["Stream"].assert_called_once_with()
         assert capture.warm_up(lambda: 1) == 1
         cuda["Stream"].return_value.wait_stream.assert_called_once_with(cuda["current_stream"].return_value)
         cuda["current_stream"].return_value.wait_stream.assert_called_once_with(cuda["Stream"].return_value)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.rows import join_rows, select_rows
+from specdec_cli.model.rows import form, join_rows, map_tensors, select_rows, tensors
 
 
 @dataclass
@@ -48,3 +48,20 @@ def test_what_was_selected_is_a_copy() -> None:
     whole = record(0, 3)
     select_rows(whole, torch.tensor([0, 1, 2])).ids.add_(1)
     assert whole.ids.tolist() == [0, 1, 2]
+
+
+def test_tensors_come_in_the_order_of_the_fields() -> None:
+    whole = record(0, 3)
+    assert [id(tensor) for tensor in tensors([whole, (whole.ids, None)])] == list(map(id, [whole.ids, *whole.inner.layers, whole.ids]))
+    doubled = map_tensors(lambda tensor: tensor * 2, whole)
+    assert doubled.ids.tolist() == [0, 2, 4]
+    assert torch.equal(doubled.inner.layers[1], whole.inner.layers[1] * 2)
+    assert whole.ids.tolist() == [0, 1, 2]
+
+
+def test_records_have_one_form_if_one_can_be_copied_onto_the_other() -> None:
+    assert form(record(0, 3)) == form(record(5, 3))
+    assert form(record(0, 3)) != form(record(0, 4))
+    assert form(Record(torch.zeros(1), Inner([]))) != form(Record(torch.zeros(1, dtype=torch.long), Inner([])))
+    assert form([torch.zeros(1)]) != form((torch.zeros(1),))
+    assert form(Record(torch.zeros(1), Inner([]))) != form(Inner([torch.zeros(1)]))
