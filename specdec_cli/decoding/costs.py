@@ -45,11 +45,19 @@ class Costs:
 
     def with_draft(self, rows: int, asked: int, offered: float) -> float:
         """A round for which each row is asked for so many tokens, and offered so many on average."""
-        return self._surface(self.verifying, rows, offered) + self._surface(self.drafting, rows, asked)
+        fixed, each_asked, each_offered = self.with_drafts(rows)
+        return fixed + each_asked * asked + each_offered * offered
 
-    def _surface(self, times: tuple[Times, Times], rows: int, tokens: float) -> float:
-        few, many = (_at(tokens, self.sizes, each) for each in times)
-        return _at(rows, (1, ROWS), (few, many))
+    def with_drafts(self, rows: int) -> tuple[float, float, float]:
+        """The parts of such a round: what it takes in any case, for each token asked for, and for each one offered."""
+        verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
+        return verifying[0] + drafting[0], drafting[1], verifying[1]
+
+    def _line(self, times: tuple[Times, Times], rows: int) -> tuple[float, float]:
+        """Offset and slope by tokens."""
+        short, long = (_at(rows, (1, ROWS), (few, many)) for few, many in zip(*times, strict=True))
+        slope = max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
+        return max(short - slope * self.sizes[0], 0.0), slope
 
 
 def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:

@@ -13,6 +13,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
+from specdec_cli.model.int8 import log_probabilities
 from specdec_cli.model.rows import join_rows, replace_rows, select_rows
 
 
@@ -133,8 +134,7 @@ def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, logits: T
     places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
     state.tokens.scatter_(1, places, ids)
     if logits is not None:
-        logits = logits.float()
-        state.log_probabilities.scatter_(1, places, logits.gather(2, ids[..., None])[..., 0] - logits.logsumexp(2))
+        state.log_probabilities.scatter_(1, places, log_probabilities(logits, ids))
     state.rounds += ~state.finished
     state.lengths += counts
     state.finished |= ended

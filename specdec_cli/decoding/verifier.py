@@ -81,7 +81,9 @@ class Verifier:
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
-            cache=Cache.empty(config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states),
+            cache=Cache.empty(
+                config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states, masked=not self.model.indifferent
+            ),
         )
 
     def placing(self, rows: int) -> AbstractContextManager[Place]:

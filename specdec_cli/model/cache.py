@@ -48,9 +48,13 @@ class Cache:
     whole: Tensor
 
     @classmethod
-    def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor) -> Self:
-        """A cache of zeros in the type and on the device of `like`; zeros, because 0 * NaN behind a mask is NaN."""
-        return cls(like.new_zeros(rows, capacity, layers, 2, heads, head_width))
+    def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor, *, masked: bool = True) -> Self:
+        """A cache in the type and on the device of `like`.
+
+        Zeros, because 0 * NaN behind a mask is NaN; unless what is beyond a row's length is never looked at (not `masked`).
+        """
+        shape = (rows, capacity, layers, 2, heads, head_width)
+        return cls(like.new_zeros(shape) if masked else like.new_empty(shape))
 
     @property
     def capacity(self) -> int:

@@ -39,7 +39,15 @@ class Block:
         """An empty cache as large as the verifier's."""
         network, rows = self.network, state.tokens.shape[0]
         states = state.memory.states
-        cache = Cache.empty(network.config.layers, rows, state.cache.capacity, network.heads, network.head_width, network.slots)
+        cache = Cache.empty(
+            network.config.layers,
+            rows,
+            state.cache.capacity,
+            network.heads,
+            network.head_width,
+            network.slots,
+            masked=not network.verifier.indifferent,
+        )
         view = network.read_source(state.source, state.memory)
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths - 1)
 

@@ -13,6 +13,9 @@ WEIGHT = 4.0
 """Rounds that this opinion is worth."""
 MEMORY = 0.99
 """How much of what was seen still counts a round later."""
+NEGLIGIBLE = 1e-3
+"""A slot that is reached less often than this is not thought about."""
+LARGE = 1e6
 RENEWAL = 4
 """Rounds after which the choice is made anew."""
 LONGEST_PROBE = 1024
@@ -40,7 +43,7 @@ class Pace:
         self._drafter, self._costs = drafter, costs
         self._slots = [Slot() for _ in range(longest)]
         self._pause, self._skipped = 16, 0
-        self._age = 0
+        self._age, self._present = 0, 1.0
         self._size = self.best(1)[0]
         self.rounds = self.asked = 0
         """Rounds of running sentences that had a draft, and the tokens that were asked for in all of them."""
@@ -49,15 +52,19 @@ class Pace:
         """The number of tokens that is best for a batch of `rows`, and whether a draft of as many pays."""
         chosen, best = 1, 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
+        fixed, each_asked, each_offered = self._costs.with_drafts(rows)
+        weight = WEIGHT * self._present
         for size, slot in enumerate(self._slots, 1):
-            passes = (slot.passed + WEIGHT * passes) / (slot.asked + WEIGHT)
+            passes = (slot.passed + weight * passes) / (slot.asked + weight)
             all_pass *= passes
             tokens += all_pass
-            all_offered *= (slot.offered + WEIGHT) / (slot.asked + WEIGHT)
+            all_offered *= (slot.offered + weight) / (slot.asked + weight)
             offered += all_offered
-            rate = tokens / self._costs.with_draft(rows, size, offered)
+            rate = tokens / (fixed + each_asked * size + each_offered * offered)
             if rate > best:
                 chosen, best = size, rate
+            if all_pass < NEGLIGIBLE:
+                break
         return chosen, best > 1 / self._costs.without(rows)
 
     def for_rows(self, rows: int) -> Drafter:
@@ -87,8 +94,10 @@ class Pace:
     def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
         """Learn from what was accepted, and tell the drafter."""
         self._drafter.observe(state, accepted, scores)
-        for slot in self._slots:
-            slot.asked, slot.offered, slot.passed = MEMORY * slot.asked, MEMORY * slot.offered, MEMORY * slot.passed
+        # What is seen now counts more than what was: as if all of that were made less.
+        self._present /= MEMORY
+        if self._present > LARGE:
+            self._forget_scale()
         rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), accepted.bifurcation.tolist(), strict=True)
         for finished, offered, passed in rows:
             if finished:
@@ -96,6 +105,11 @@ class Pace:
             self.rounds += 1
             self.asked += self._size
             for place, slot in enumerate(self._slots[: min(passed + 1, self._size)]):
-                slot.asked += 1
-                slot.offered += place < offered
-                slot.passed += place < passed
+                slot.asked += self._present
+                slot.offered += self._present * (place < offered)
+                slot.passed += self._present * (place < passed)
+
+    def _forget_scale(self) -> None:
+        for slot in self._slots:
+            slot.asked, slot.offered, slot.passed = (each / self._present for each in (slot.asked, slot.offered, slot.passed))
+        self._present = 1.0

@@ -384,6 +384,36 @@ void specdec_largest(const float *x, int64_t rows, int64_t size, int64_t *places
     together(find_largest, &call, threads);
 }
 
+struct probabilities_call {
+    const float *x;
+    int64_t rows, size;
+    const int64_t *ids;
+    float *to;
+};
+
+static void find_probabilities(void *argument) {
+    const struct probabilities_call *call = argument;
+    const int64_t size = call->size, whole = size / LANES * LANES;
+    SHARED_FOR (row, call->rows) {
+        const float *own = call->x + row * size;
+        floats most = all(-INFINITY), total = {0};
+        float top = -INFINITY;
+        for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(own + i));
+        for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
+        for (int64_t i = whole; i < size; i++) top = own[i] > top ? own[i] : top;
+        for (int64_t i = 0; i < whole; i += LANES) total += exponential(load(own + i) - top);
+        float sum = sum_lanes(total);
+        for (int64_t i = whole; i < size; i++) sum += expf(own[i] - top);
+        call->to[row] = own[call->ids[row]] - top - logf(sum);
+    }
+}
+
+// to (rows): the logarithm of the probability of one id a row, by logits (rows, size).
+void specdec_log_probabilities(const float *x, int64_t rows, int64_t size, const int64_t *ids, float *to, int threads) {
+    struct probabilities_call call = {x, rows, size, ids, to};
+    together(find_probabilities, &call, threads);
+}
+
 #define MOST 32 // candidates of a slot
 
 static void best_of(const float *logits, int64_t size, int64_t wanted, int64_t *ids) {

@@ -100,13 +100,18 @@ class Kernels:
             "specdec_layers": [_pointer, _number, *[_pointer] * 7, ctypes.c_int],
             "specdec_embed": [_pointer, _pointer, ctypes.c_float, _number, _pointer, _pointer, _number, _number, _pointer],
             "specdec_largest": [_pointer, _number, _number, _pointer, ctypes.c_int],
+            "specdec_log_probabilities": [_pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
             "specdec_chain": [_pointer, _pointer, _pointer, _number, _number, _pointer, _pointer, ctypes.c_int],
         }
         for name, types in arguments.items():
             function = getattr(library, name)
             function.argtypes, function.restype = types, None
         self.linear, self.layers, self.chain = library.specdec_linear, library.specdec_layers, library.specdec_chain
-        self.embed, self._largest = library.specdec_embed, library.specdec_largest
+        self.embed, self._largest, self._log_probabilities = (
+            library.specdec_embed,
+            library.specdec_largest,
+            library.specdec_log_probabilities,
+        )
         self._own = threading.local()
 
     @staticmethod
@@ -121,6 +126,14 @@ class Kernels:
         size = logits.shape[-1]
         self._largest(logits.data_ptr(), places.numel(), size, places.data_ptr(), self.threads(LOOKING * logits.numel()))
         return places
+
+    def log_probabilities(self, logits: Tensor, ids: Tensor) -> Tensor:
+        """Of `ids` (...) by float32 logits (..., V) on the CPU; a row's does not depend on the rows beside it."""
+        logits, ids = logits.contiguous(), ids.contiguous()
+        found = logits.new_empty(ids.shape)
+        pointers = (ids.data_ptr(), found.data_ptr())
+        self._log_probabilities(logits.data_ptr(), ids.numel(), logits.shape[-1], *pointers, self.threads(LOOKING * logits.numel()))
+        return found
 
     def scratch(self, size: int) -> int:
         """The address of at least `size` bytes, this thread's until it asks again."""

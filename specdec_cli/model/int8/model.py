@@ -6,16 +6,29 @@ from torch import Tensor, nn
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.embedding import FusedEmbedding
-from specdec_cli.model.int8.kernels import load_kernels
+from specdec_cli.model.int8.kernels import Kernels, load_kernels
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Encoder, Transformer
 
 
+def _kernels_for(logits: Tensor) -> Kernels | None:
+    return load_kernels() if logits.dtype == torch.float32 and logits.device.type == "cpu" else None
+
+
 def first_choices(logits: Tensor) -> Tensor:
     """The best id (...) by logits (..., V), the first of equal ones; the same function wherever tokens are chosen."""
-    kernels = load_kernels() if logits.dtype == torch.float32 and logits.device.type == "cpu" else None
+    kernels = _kernels_for(logits)
     return logits.argmax(-1) if kernels is None else kernels.largest(logits)
+
+
+def log_probabilities(logits: Tensor, ids: Tensor) -> Tensor:
+    """Natural log probabilities (...) of `ids` (...) by logits (..., V)."""
+    kernels = _kernels_for(logits)
+    if kernels is not None:
+        return kernels.log_probabilities(logits, ids)
+    logits = logits.float()
+    return logits.gather(-1, ids[..., None])[..., 0] - logits.logsumexp(-1)
 
 
 def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
