@@ -9,8 +9,10 @@ from specdec_cli.decoding.state import Accepted, Draft, Scores, State
 
 PRIOR = 0.7
 """How likely a slot is thought to pass before anything was seen; later ones are thought to be as likely as those before them."""
-WEIGHT = 4.0
+WEIGHT = 8.0
 """Rounds that this opinion is worth."""
+MARGIN = 1.1
+"""How much more than nothing a draft must give: estimates and timings have errors, and doing nothing has none."""
 MEMORY = 0.99
 """How much of what was seen still counts a round later."""
 NEGLIGIBLE = 1e-3
@@ -65,7 +67,7 @@ class Pace:
                 chosen, best = size, rate
             if all_pass < NEGLIGIBLE:
                 break
-        return chosen, best > 1 / self._costs.without(rows)
+        return chosen, best > MARGIN / self._costs.without(rows)
 
     def for_rows(self, rows: int) -> Drafter:
         """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
@@ -98,7 +100,9 @@ class Pace:
         self._present /= MEMORY
         if self._present > LARGE:
             self._forget_scale()
-        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), accepted.bifurcation.tolist(), strict=True)
+        # Beyond the verifier's own token; what stands behind an end of sentence is no gain.
+        passed_counts = (accepted.counts - 1).tolist()
+        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), passed_counts, strict=True)
         for finished, offered, passed in rows:
             if finished:
                 continue

@@ -155,17 +155,22 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
     }
 }
 
-// From integer sums to what leaves the layer, for one row of a tile.
-__attribute__((noinline, noclone)) static void finish(const struct linear *layer, int64_t first, const integers *sums, float low, float step, const float *residual, float *to) {
-    for (int64_t part = 0; part < TILE / LANES && first + part * LANES < layer->outputs; part++) {
+// From integer sums to what leaves the layer, for some rows of a tile.
+__attribute__((noinline, noclone)) static void finish(const struct linear *layer, int64_t first, int rows, const integers *sums, const float *lows, const float *steps, const float *residual, float *to) {
+    const int64_t outputs = layer->outputs;
+    for (int64_t part = 0; part < TILE / LANES && first + part * LANES < outputs; part++) {
         const int64_t at = first + part * LANES;
-        floats value = __builtin_convertvector(sums[part], floats) * step + low * load(layer->sums + at);
-        value = activate(value * load(layer->scales + at) + load(layer->bias + at), layer->activation);
-        if (at + LANES <= layer->outputs) {
-            if (residual) value += load(residual + at);
-            store(to + at, value);
-        } else {
-            for (int64_t i = 0; at + i < layer->outputs; i++) to[at + i] = value[i] + (residual ? residual[at + i] : 0.0f);
+        const floats low_sums = load(layer->sums + at), scales = load(layer->scales + at), bias = load(layer->bias + at);
+        for (int64_t row = 0; row < rows; row++) {
+            floats value = __builtin_convertvector(sums[row * (TILE / LANES) + part], floats) * steps[row] + lows[row] * low_sums;
+            value = activate(value * scales + bias, layer->activation);
+            float *place = to + row * outputs + at;
+            if (at + LANES <= outputs) {
+                if (residual) value += load(residual + row * outputs + at);
+                store(place, value);
+            } else {
+                for (int64_t i = 0; at + i < outputs; i++) place[i] = value[i] + (residual ? residual[row * outputs + at + i] : 0.0f);
+            }
         }
     }
 }
@@ -185,9 +190,8 @@ static void linear(const struct linear *layer, const float *x, int64_t rows, con
             const int count = rows - first < BLOCK ? rows - first : BLOCK;
             integers sums[BLOCK * (TILE / LANES)];
             multiply_rows(scratch + first * inputs, inputs, weights, count, sums);
-            for (int64_t row = first; row < first + count; row++)
-                finish(layer, tile * TILE, sums + (row - first) * (TILE / LANES), lows[row], steps[row],
-                       residual ? residual + row * layer->outputs : 0, to + row * layer->outputs);
+            finish(layer, tile * TILE, count, sums, lows + first, steps + first, residual ? residual + first * layer->outputs : 0,
+                   to + first * layer->outputs);
         }
     }
 }
