@@ -117,7 +117,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
 
     Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
     """
-    batch_size = batch_rows(plan.batch_size, inspection.device)
+    batch_size = batch_rows(plan.batch_size)
     possible, left_out = [], {}
     for row in plan.rows:
         refused = inspection.refused.get(row.compute_type or "")

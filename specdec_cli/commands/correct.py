@@ -104,7 +104,7 @@ def correct(
         beam_size=beam_size,
         length_penalty=length_penalty,
         max_length=max_length,
-        batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
+        batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size)),
         memory=options.batch_memory(memory),
         with_scores=True,
     )

@@ -32,9 +32,9 @@ def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
     return int(value)
 
 
-def batch_rows(value: int | Literal["auto"] | None, device: str) -> int:
-    """Sentences that are decoded together, `auto` settled for the device."""
-    return value if isinstance(value, int) else {"cpu": 32, "cuda": 64}[device]
+def batch_rows(value: int | Literal["auto"] | None) -> int:
+    """Sentences that are decoded together, `auto` settled."""
+    return value if isinstance(value, int) else 64
 
 
 def batch_memory(megabytes: int | None) -> int:

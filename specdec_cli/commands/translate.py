@@ -75,7 +75,7 @@ def translate(
         length_penalty=length_penalty,
         n_best=n_best,
         max_length=max_length,
-        batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size), machine.device),
+        batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size)),
         memory=options.batch_memory(memory),
         with_scores=as_json,
     )

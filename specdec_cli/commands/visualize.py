@@ -162,7 +162,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None, device: str) -> "Co
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
     name = "stdin" if file == STANDARD else file.name
-    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), options.batch_rows("auto", device), watch)
+    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), options.batch_rows("auto"), watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
     return corpus

@@ -227,7 +227,7 @@ struct keys {
 // `width` of a head is a multiple of 16.
 __attribute__((noinline, noclone)) static void attend(const float *query, const float *keys, const float *values, int64_t stride, int64_t end, int64_t width, float *scores, float *to) {
     const float scale = 1.0f / sqrtf(width);
-    floats highest = all(-INFINITY), total = {0}, mixed[width / LANES];
+    floats highest = all(-INFINITY), total = {0};
     for (int64_t key = 0; key < end; key++) {
         floats product = {0};
         for (int64_t i = 0; i < width; i += LANES) product += load(query + i) * load(keys + key * stride + i);
@@ -242,11 +242,27 @@ __attribute__((noinline, noclone)) static void attend(const float *query, const 
         store(scores + key, weights);
         total += weights;
     }
-    for (int64_t i = 0; i < width / LANES; i++) mixed[i] = (floats){0};
-    for (int64_t key = 0; key < end; key++)
-        for (int64_t i = 0; i < width / LANES; i++) mixed[i] += scores[key] * load(values + key * stride + i * LANES);
     const float share = 1.0f / sum_lanes(total);
-    for (int64_t i = 0; i < width / LANES; i++) store(to + i * LANES, mixed[i] * share);
+    int64_t i = 0;
+    for (; i + 4 * LANES <= width; i += 4 * LANES) {
+        floats first = {0}, second = {0}, third = {0}, fourth = {0};
+        const float *value = values + i;
+        for (int64_t key = 0; key < end; key++, value += stride) {
+            first += scores[key] * load(value);
+            second += scores[key] * load(value + LANES);
+            third += scores[key] * load(value + 2 * LANES);
+            fourth += scores[key] * load(value + 3 * LANES);
+        }
+        store(to + i, first * share);
+        store(to + i + LANES, second * share);
+        store(to + i + 2 * LANES, third * share);
+        store(to + i + 3 * LANES, fourth * share);
+    }
+    for (; i < width; i += LANES) {
+        floats mixed = {0};
+        for (int64_t key = 0; key < end; key++) mixed += scores[key] * load(values + key * stride + i);
+        store(to + i, mixed * share);
+    }
 }
 
 // Which queries there are: those of row r from number starts[r] up to starts[r + 1], counted over all rows.
