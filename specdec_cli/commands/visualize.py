@@ -96,7 +96,7 @@ def visualize(
         from specdec_cli.visualization.corpus_svg import to_corpus_svg
         from specdec_cli.visualization.corpus_tables import print_corpus
 
-        _show(_corpus(bundle, file, limit, machine.device), output, to_corpus_html, to_corpus_svg, print_corpus)
+        _show(_corpus(bundle, file, limit), output, to_corpus_html, to_corpus_svg, print_corpus)
     elif sentence is not None:
         from specdec_cli.visualization.html import to_html
         from specdec_cli.visualization.svg import to_svg
@@ -147,7 +147,7 @@ def _show(
         write_atomically(output, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
-def _corpus(bundle: "Bundle", file: Path, limit: int | None, device: str) -> "Corpus":
+def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     """The corpus in `file`; says on stderr how far it is, and what it skipped."""
     from rich.console import Console
     from rich.progress import track
