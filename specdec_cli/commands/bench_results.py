@@ -16,6 +16,7 @@ from specdec_cli.files import write_atomically
 
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 """What is between these lines of the README is written anew."""
+MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,11 @@ def _rows(claim: Claim, record: dict[str, Any]) -> list[tuple[str, ...]]:
     # A synthetic record has several geometries; a row is compared with those of its own.
     geometry = ours["settings"].get("geometry")
     others = [row for row in record["rows"] if row["settings"].get("geometry") == geometry and row["decoding"] in claim.theirs]
-    chosen = ours["settings"].get("chosen", ours["decoding"])
     identical = " of ".join(map(str, ours["identical"]))
     return [
         (
             claim.label,
-            chosen if ours["drafted"] != 0 else f"{chosen}, which chose not to draft",
+            _decoding(ours),
             f"{ours['tokens_per_round']:.2f}",
             f"{ours['tokens_per_second']:,.0f}",
             other["decoding"],
@@ -104,6 +104,13 @@ def _rows(claim: Claim, record: dict[str, Any]) -> list[tuple[str, ...]]:
         )
         for other in others
     ]
+
+
+def _decoding(row: dict[str, Any]) -> str:
+    chosen, drafted = row["settings"].get("chosen", row["decoding"]), row["drafted"]
+    if drafted is None or drafted > MOSTLY:
+        return str(chosen)
+    return f"{chosen}, which chose not to draft" if drafted == 0 else f"{chosen}, which chose to draft in {drafted:.0%} of rounds"
 
 
 def _setting(settings: dict[str, Any]) -> str:

@@ -18,6 +18,8 @@ SHORT, LONG = 3, 12
 """Draft sizes that are timed; a drafter of less gets its longest."""
 ROWS = 8
 """Rows of the batch that is timed beside single ones."""
+UNKNOWN = 1.0
+"""Milliseconds that a round is taken for where a model ends every sentence at once, so that none could be timed."""
 _SOURCE = 14
 _TOKENS = 8
 _REPETITIONS = 3
@@ -85,8 +87,8 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
     verifying: list[list[float]] = []
     drafting: list[list[float]] = []
     for rows in (1, ROWS):
-        plain.append(min(_rounds(verifier, NoDrafter(), rows)))
-        verifying.append([min(_rounds(verifier, _Constant(size), rows)) for size in sizes])
+        plain.append(min(_rounds(verifier, NoDrafter(), rows), default=UNKNOWN))
+        verifying.append([min(_rounds(verifier, _Constant(size), rows), default=UNKNOWN) for size in sizes])
         drafting.append([])
         for drafter.block_size in sizes:
             timed = _Timed(drafter)

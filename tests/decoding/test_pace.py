@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from specdec_cli.decoding.accept import Exact
-from specdec_cli.decoding.costs import Costs, measure_costs
+from specdec_cli.decoding.costs import UNKNOWN, Costs, measure_costs
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.text.subwords import EOS
 from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
 
 TOKENS = 60
@@ -97,3 +99,12 @@ def test_measuring_leaves_the_drafter_as_it_was() -> None:
     assert drafter.block_size == 5
     assert costs.sizes == (3, 5)
     assert costs.without(1) > 0 and costs.with_draft(1, 3, 3) > 0
+
+
+def test_a_model_that_ends_every_sentence_at_once_has_costs_too() -> None:
+    model = tiny_transformer()
+    with torch.no_grad():
+        model.output.bias[EOS] = 1e4
+    costs = measure_costs(Verifier(model), FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right), 5)
+    assert costs.without(1) == costs.without(8) == UNKNOWN
+    assert costs.with_draft(1, 3, 3) >= UNKNOWN
