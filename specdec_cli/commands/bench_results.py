@@ -17,6 +17,7 @@ from specdec_cli.files import write_atomically
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 """What is between these lines of the README is written anew."""
 MOSTLY = 0.5
+"""Share of rounds up to which a decoding that drafts is said to have chosen otherwise."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ Times = tuple[float, float]
 @dataclass(frozen=True)
 class Costs:
     """Milliseconds for one row and for ROWS of them: a round without drafts, a round that verifies drafts of `sizes`, and making
-    such drafts, with what the drafter does after the round. Between and beyond what was timed, lines are drawn.
+    such drafts, with what the drafter does after the round. Between and beyond what was timed, lines are drawn; a draft shorter
+    than those that were timed takes as long as they do.
     """
 
     sizes: tuple[int, int]
@@ -48,18 +49,18 @@ class Costs:
     def with_draft(self, rows: int, asked: int, offered: float) -> float:
         """A round for which each row is asked for so many tokens, and offered so many on average."""
         fixed, each_asked, each_offered = self.with_drafts(rows)
-        return fixed + each_asked * asked + each_offered * offered
+        short = self.sizes[0]
+        return fixed + each_asked * max(asked - short, 0) + each_offered * max(offered - short, 0)
 
     def with_drafts(self, rows: int) -> tuple[float, float, float]:
-        """The parts of such a round: what it takes in any case, for each token asked for, and for each one offered."""
+        """The parts of such a round: what it takes with a short draft, for each further token asked for, and for each one offered."""
         verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
         return verifying[0] + drafting[0], drafting[1], verifying[1]
 
     def _line(self, times: tuple[Times, Times], rows: int) -> tuple[float, float]:
-        """Offset and slope by tokens."""
+        """What a short draft takes, and each further token."""
         short, long = (_at(rows, (1, ROWS), (few, many)) for few, many in zip(*times, strict=True))
-        slope = max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
-        return max(short - slope * self.sizes[0], 0.0), slope
+        return short, max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
 
 
 def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:

@@ -59,9 +59,9 @@ def test_drafts_that_are_wrong_get_short_and_then_are_left() -> None:
 
 def test_a_drafter_that_cannot_pay_is_hardly_tried() -> None:
     pace = Pace(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
-    drafters = [pace.for_rows(1) for _ in range(200)]
+    drafters = [pace.for_rows(1) for _ in range(400)]
     tried = [number for number, drafter in enumerate(drafters) if drafter is pace]
-    assert tried == [15, 47, 111]  # each pause twice as long as the one before
+    assert tried == [31, 95, 223]  # each pause twice as long as the one before
 
 
 def test_many_rows_pay_for_each_position() -> None:
@@ -91,6 +91,7 @@ def test_costs_are_those_timed_with_lines_between() -> None:
     assert costs.with_draft(1, 2, 10) == pytest.approx(7.0)
     assert costs.with_draft(1, 6, 6) == pytest.approx(5.0)
     assert costs.with_draft(8, 10, 2) == pytest.approx(13.0)  # what gets less with size is noise
+    assert costs.with_draft(1, 1, 0) == pytest.approx(3.0)  # no less than the shortest that was timed
 
 
 def test_measuring_leaves_the_drafter_as_it_was() -> None:

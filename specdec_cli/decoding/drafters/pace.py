@@ -20,8 +20,8 @@ NEGLIGIBLE = 1e-3
 LARGE = 1e6
 RENEWAL = 4
 """Rounds after which the choice is made anew."""
-LONGEST_PROBE = 1024
-"""While drafting does not pay, a sentence is drafted all the same after 16 others, then after 32, and so on to this number."""
+FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
+"""While drafting does not pay, one sentence in so many is drafted all the same, at first and, after twice as many each time, in the end."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Pace:
     def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int) -> None:
         self._drafter, self._costs = drafter, costs
         self._slots = [Slot() for _ in range(longest)]
-        self._pause, self._skipped = 16, 0
+        self._pause, self._skipped = FIRST_PAUSE, 0
         self._age, self._present = 0, 1.0
         self._size = self.best(1)[0]
         self.rounds = self.asked = 0
@@ -55,14 +55,14 @@ class Pace:
         chosen, best = 1, 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
-        weight = WEIGHT * self._present
+        weight, short = WEIGHT * self._present, self._costs.sizes[0]
         for size, slot in enumerate(self._slots, 1):
             passes = (slot.passed + weight * passes) / (slot.asked + weight)
             all_pass *= passes
             tokens += all_pass
             all_offered *= (slot.offered + weight) / (slot.asked + weight)
             offered += all_offered
-            rate = tokens / (fixed + each_asked * size + each_offered * offered)
+            rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(offered - short, 0.0))
             if rate > best:
                 chosen, best = size, rate
             if all_pass < NEGLIGIBLE:
@@ -72,12 +72,12 @@ class Pace:
     def for_rows(self, rows: int) -> Drafter:
         """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
         if self.best(rows)[1]:
-            self._pause, self._skipped = 16, 0
+            self._pause, self._skipped = FIRST_PAUSE, 0
             return self
         self._skipped += 1
         if self._skipped < self._pause:
             return NoDrafter()
-        self._pause, self._skipped = min(2 * self._pause, LONGEST_PROBE), 0
+        self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
         return self
 
     def begin(self, state: State) -> object:
