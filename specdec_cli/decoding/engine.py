@@ -84,9 +84,8 @@ class Engine:
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many sentences a worker takes at a time, of so many in all."""
-        workers = self.workers
-        fitting = self.settings.memory // (workers * self.verifier.row_bytes(width)) if self.settings.memory else sentences
-        return max(1, min(self.settings.batch_size, -(-sentences // workers), fitting))
+        fitting = self.settings.memory // (self.workers * self.verifier.row_bytes(width)) if self.settings.memory else sentences
+        return max(1, min(self.settings.batch_size, -(-sentences // self.workers), fitting))
 
     def _work(self, drafter: Drafter, groups: "Sequence[Group]") -> Iterator[Hypothesis]:
         settings = self.settings

@@ -123,7 +123,7 @@ def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[s
         possible_rows(make_plan(*names, **changes), INSPECTION)
 
 
-@pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("bfloat16", False)])
+@pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("int8", True), ("bfloat16", False)])
 def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}

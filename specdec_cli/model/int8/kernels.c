@@ -376,6 +376,16 @@ void specdec_embed(const float *tokens, const float *positions, float scale, int
             store(to + i * width + j, load(tokens + ids[i] * width + j) * scale + load(positions + (at[i] + offset) * width + j));
 }
 
+static float largest_number(const float *x, int64_t size) {
+    const int64_t whole = size / LANES * LANES;
+    floats most = all(-INFINITY);
+    float top = -INFINITY;
+    for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(x + i));
+    for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
+    for (int64_t i = whole; i < size; i++) top = x[i] > top ? x[i] : top;
+    return top;
+}
+
 struct largest_call {
     const float *x;
     int64_t rows, size;
@@ -384,14 +394,10 @@ struct largest_call {
 
 static void find_largest(void *argument) {
     const struct largest_call *call = argument;
-    const int64_t size = call->size, whole = size / LANES * LANES;
+    const int64_t size = call->size;
     SHARED_FOR (row, call->rows) {
         const float *own = call->x + row * size;
-        floats most = all(-INFINITY);
-        float top = -INFINITY;
-        for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(own + i));
-        for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
-        for (int64_t i = whole; i < size; i++) top = own[i] > top ? own[i] : top;
+        const float top = largest_number(own, size);
         int64_t place = 0;
         while (place < size - 1 && own[place] != top) place++;
         call->places[row] = place;
@@ -416,11 +422,8 @@ static void find_probabilities(void *argument) {
     const int64_t size = call->size, whole = size / LANES * LANES;
     SHARED_FOR (row, call->rows) {
         const float *own = call->x + row * size;
-        floats most = all(-INFINITY), total = {0};
-        float top = -INFINITY;
-        for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(own + i));
-        for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
-        for (int64_t i = whole; i < size; i++) top = own[i] > top ? own[i] : top;
+        const float top = largest_number(own, size);
+        floats total = {0};
         for (int64_t i = 0; i < whole; i += LANES) total += exponential(load(own + i) - top);
         float sum = sum_lanes(total);
         for (int64_t i = whole; i < size; i++) sum += expf(own[i] - top);
