@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.decoding.loop import Sentence
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels.library import load_kernels
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.int8 import quantize
-from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
 
@@ -198,11 +198,11 @@ class FakeDrafter:
         counts = self._draw(int(size), rows) if self.ragged else torch.full((rows,), size)
         return Draft(self.guess(ids, self.generator) if size else ids, counts)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Count what is accepted, finished rows excepted."""
         heard: Heard = state.drafting
-        assert scores.logits.shape[:2] == accepted.ids.shape
-        heard.tokens += accepted.counts
+        assert verdict.states.shape[:2] == verdict.accepted.ids.shape
+        heard.tokens += verdict.accepted.counts
 
     def _draw(self, most: int, count: int) -> Tensor:
         return torch.randint(0, most + 1, (count,), generator=self.generator)

@@ -1,5 +1,6 @@
 """Lines of text to corrected lines: what the model leaves alone stays as it was, byte for byte."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -108,9 +109,10 @@ class Corrector:
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that are not held back."""
-        if part.ids[-1:] != [self._eos] or self._restraint.leaves_alone(text, len(self.tokenizer.encode(text))):
+        output = self.tokenizer.decode(part.ids)
+        if part.ids[-1:] != [self._eos] or output == text or self._restraint.leaves_alone(text, len(self.tokenizer.encode(text))):
             return []
-        edits = find_edits(text, self.tokenizer.decode(part.ids))
+        edits = find_edits(text, output)
         if edit_ratio(text, edits) > self._restraint.maximum_ratio:
             return []
         if edits and part.log_probabilities:
@@ -119,12 +121,16 @@ class Corrector:
 
     def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
         """Edits with their log probability: that of their tokens, or of the token after what was dropped."""
-        ends = [len(self.tokenizer.decode(part.ids[: place + 1])) for place in range(len(part.ids))]
         sums = [0.0, *accumulate(part.log_probabilities)]
-        scored = []
+        scored, places = [], range(len(part.ids))
+
+        def end(place: int) -> int:
+            """How much of the output is said with the token there."""
+            return len(self.tokenizer.decode(part.ids[: place + 1]))
+
         for edit in edits:
-            first = next((place for place, end in enumerate(ends) if end > edit.output[0]), len(ends) - 1)
-            last = next((place for place, end in enumerate(ends) if end >= edit.output[1]), len(ends) - 1)
+            first = min(bisect_right(places, edit.output[0], key=end), len(places) - 1)
+            last = min(bisect_left(places, edit.output[1], key=end), len(places) - 1)
             scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
         return scored
 

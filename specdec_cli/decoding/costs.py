@@ -10,7 +10,7 @@ from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.remembered import remembered
 
@@ -145,7 +145,7 @@ class _Constant:
     def propose(self, state: State) -> Draft:
         return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Nothing to learn."""
 
 
@@ -165,9 +165,9 @@ class _Timed:
         self.milliseconds.append(1000 * (_now(state) - started))
         return draft
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         started = _now(state)
-        self.drafter.observe(state, accepted, scores)
+        self.drafter.observe(state, verdict)
         self.milliseconds[-1] += 1000 * (_now(state) - started)
 
 

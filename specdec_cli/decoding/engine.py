@@ -140,7 +140,7 @@ def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> SizedDrafter 
         return Block(bundle.drafter, block_size)
     if name == "input-guided":
         word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=device)
-        return SourceCopy(settings.match, config.eos, config.padding, word_starts, block_size)
+        return SourceCopy(settings.match, config.eos, word_starts, block_size)
     if name == "lookup":
         return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding, bundle.tokenizer.shared)
     if name in JACOBI:

@@ -45,26 +45,32 @@ class LineDecoder:
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
         """What became of each line, in order, each as soon as it and those before it are done."""
-        pending = [DecodedLine(line, self._segments(index, line)) for index, line in enumerate(lines)]
+        encoded: dict[str, list[int]] = {}
+        pending = [DecodedLine(line, self._segments(index, line, encoded)) for index, line in enumerate(lines)]
         owner = [line for line in pending for _ in line.segments.texts]
         emitted = 0
-        for hypothesis in self._engine.decode(self._sentences(pending)):
+        for hypothesis in self._engine.decode(self._sentences(pending, encoded)):
             owner[hypothesis.number].parts.append(hypothesis)
             while emitted < len(pending) and len(pending[emitted].parts) == len(pending[emitted].segments.texts):
                 yield _in_order(pending[emitted])
                 emitted += 1
         yield from map(_in_order, pending[emitted:])
 
-    def _segments(self, index: int, line: str) -> Segments:
-        segments = segment(line, self._limit, lambda text: len(self._tokenizer.encode(text)), split=self._split)
+    def _segments(self, index: int, line: str, encoded: dict[str, list[int]]) -> Segments:
+        def count(text: str) -> int:
+            encoded[text] = self._tokenizer.encode(text)
+            return len(encoded[text])
+
+        segments = segment(line, self._limit, count, split=self._split)
         if segments.too_long and self._warn:
             self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
         return segments
 
-    def _sentences(self, lines: Sequence[DecodedLine]) -> list[Sentence]:
+    def _sentences(self, lines: Sequence[DecodedLine], encoded: dict[str, list[int]]) -> list[Sentence]:
+        """The sentences of all lines; most were encoded when their tokens were counted."""
         texts = [text for line in lines for text in line.segments.texts]
-        encoded = self._tokenizer.encode_batch(texts) if texts else []
-        return [Sentence(number, self._tokenizer.framed(ids)) for number, ids in enumerate(encoded)]
+        ids = (encoded[text] if text in encoded else self._tokenizer.encode(text) for text in texts)
+        return [Sentence(number, self._tokenizer.framed(each)) for number, each in enumerate(ids)]
 
 
 def _in_order(line: DecodedLine) -> DecodedLine:

@@ -1,19 +1,15 @@
 """Draft, verify, accept: the one loop behind every decoding that keeps the verifier's output."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice
 
 import torch
-from torch import Tensor
 
-from specdec_cli.decoding.accept import Rule, accept
+from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.cache import steps
-from specdec_cli.model.int8 import log_probabilities
 from specdec_cli.model.rows import join_rows, replace_rows, select_rows
 
 
@@ -81,21 +77,20 @@ def decode(
     Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for the round).
     """
     waiting = iter(sentences)
-    judge = partial(_judge, options.rule, verifier.model.config.eos)
     with verifier.placing(options.batch_size) as place:
         state = place(_enter(verifier, drafter, waiting, options.batch_size, options))
         while state is not None:
             draft = drafter.propose(state)
-            scores = verifier.score(state, draft)
-            accepted, ended = state.run(("judge", judge.args), judge, draft.ids, draft.counts, scores.logits)
+            verdict = verifier.verify(state, draft, options.rule, with_scores=options.with_scores)
             if onlooker is not None:
-                onlooker(Round(state, draft, accepted))
-            drafter.observe(state, accepted, scores)
-            logits = (scores.logits,) if options.with_scores else ()
-            done = int(state.run(("advance",), _advance, accepted.ids, accepted.counts, ended, *logits)) - state.vacant
+                onlooker(Round(state, draft, verdict.accepted))
+            drafter.observe(state, verdict)
+            done = verifier.advance(state, verdict) - state.vacant
             if 4 * done >= len(state.finished) - state.vacant:
                 yield from _finished(state, options.with_scores)
-                state = place(_exchange(state, _enter(verifier, drafter, waiting, done, options)))
+                entering = _enter(verifier, drafter, waiting, done, options)
+                all_done = done == len(state.finished) - state.vacant
+                state = place(entering if all_done else _exchange(state, entering))
 
 
 def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
@@ -108,41 +103,20 @@ def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], pl
 
 
 def _exchange(state: State, entering: State | None) -> State | None:
-    """The running rows and those that enter: these take the places of the finished ones, if they are as many."""
-    if entering is not None and len(entering.lengths) == len(state.lengths):
-        return entering
+    """The running rows, of which there are some, and those that enter: these take the places of the finished ones, if they are as many."""
     running = (~state.finished).nonzero()[:, 0]
     if entering is None:
-        return select_rows(state, running) if len(running) else None
+        return select_rows(state, running)
     free = state.finished.nonzero()[:, 0]
     if len(entering.lengths) == len(free):
         return replace_rows(state, free, entering)
-    return join_rows(select_rows(state, running), entering) if len(running) else entering
-
-
-def _judge(rule: Rule, eos: int, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> tuple[Accepted, Tensor]:
-    """What is accepted of a draft, and which rows (B,) it ends: those with an EOS, or at their limit; a finished row accepts nothing."""
-    accepted = accept(Draft(ids, counts), logits, rule)
-    before_end = (accepted.ids != eos).cumprod(1).sum(1)
-    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
-    counts = accepted.counts.minimum(before_end + 1).minimum(room)
-    return replace(accepted, counts=counts), (counts > before_end) | (counts == room)
-
-
-def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, logits: Tensor | None = None) -> Tensor:
-    """Take what is accepted into `state`; the number of rows that are finished."""
-    places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
-    state.tokens.scatter_(1, places, ids)
-    if logits is not None:
-        state.log_probabilities.scatter_(1, places, log_probabilities(logits, ids))
-    state.rounds += ~state.finished
-    state.lengths += counts
-    state.finished |= ended
-    return state.finished.sum()
+    return join_rows(select_rows(state, running), entering)
 
 
 def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
-    for row in state.finished[: len(state.finished) - state.vacant].nonzero()[:, 0].tolist():
-        ids = state.tokens[row, 1 : int(state.lengths[row])].tolist()
-        each = tuple(state.log_probabilities[row, 1 : len(ids) + 1].tolist()) if with_scores else ()
-        yield Hypothesis(int(state.numbers[row]), ids, int(state.rounds[row]), sum(each) if with_scores else None, (), each)
+    finished, numbers, lengths, rounds = (part.tolist() for part in (state.finished, state.numbers, state.lengths, state.rounds))
+    for row in range(len(finished) - state.vacant):
+        if finished[row]:
+            ids = state.tokens[row, 1 : lengths[row]].tolist()
+            each = tuple(state.log_probabilities[row, 1 : lengths[row]].tolist()) if with_scores else ()
+            yield Hypothesis(numbers[row], ids, rounds[row], sum(each) if with_scores else None, (), each)

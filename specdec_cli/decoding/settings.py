@@ -108,7 +108,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         decoding=decoding,
         rule=rule,
         block_size=_block_size(decoding, wishes.block_size, bundle),
-        paced=drafting and (wishes.block_size == "auto" or (wishes.block_size is None and decoding not in UNBOUNDED)),
+        paced=drafting and (wishes.block_size == "auto" or (wishes.block_size is None and (automatic or decoding not in UNBOUNDED))),
         watched=drafting and automatic,
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,

@@ -80,3 +80,16 @@ class Accepted:
     counts: Tensor
     bifurcation: Tensor
     predictions: Tensor
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the verifier says of a draft: what is accepted, and which rows (B,) that ends, by an EOS or their limit.
+
+    `states` (B, k + 1, W) are its top states; `log_probabilities` (B, k + 1) those of the accepted ids, if they were asked for.
+    """
+
+    accepted: Accepted
+    ended: Tensor
+    states: Tensor
+    log_probabilities: Tensor | None

@@ -2,15 +2,20 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.accept import Exact, Rule, accept
+from specdec_cli.decoding.compiled import CompiledRounds, CompiledVerdict
 from specdec_cli.decoding.graphs import CudaCapture
 from specdec_cli.decoding.stages import Place, Stages
-from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.decoding.state import Accepted, Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
+from specdec_cli.model.int8 import log_probabilities
 from specdec_cli.model.transformer import Transformer
 
 MULTIPLE = 16
@@ -35,6 +40,7 @@ class Verifier:
         self.model, self.forced = model.eval(), forced
         self.device = next(model.parameters()).device
         self.stages = Stages(CudaCapture()) if self.device.type == "cuda" else None
+        self._compiled = CompiledRounds.of(model, forced)
         self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
     @property
@@ -62,10 +68,7 @@ class Verifier:
         """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence."""
         config, rows = self.model.config, len(sources)
         width = self.source_width(max(map(len, sources)))
-        source = torch.full((rows, width), config.padding)
-        for row, ids in zip(source, sources, strict=True):
-            row[: len(ids)] = torch.tensor(ids)
-        source = source.to(self.device)
+        source = torch.tensor([[*ids, *[config.padding] * (width - len(ids))] for ids in sources], device=self.device)
         memory = self.model.encode(source)
         capacity = self.capacity(width)
         tokens = source.new_full((rows, capacity), config.padding)
@@ -90,6 +93,23 @@ class Verifier:
         """What puts batches of at most so many rows where they can be decoded; on a CPU anywhere will do."""
         return nullcontext(_anywhere) if self.stages is None else self.stages.placing(rows)
 
+    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+        """One pass over the last accepted token and the draft (B, k), and what of it passes by `rule`."""
+        if self._compiled is not None and isinstance(rule, Exact):
+            return self._compiled.verify(state, draft, with_scores)
+        scores = self.score(state, draft)
+        judge = partial(_judge, rule, self.model.config.eos, with_scores)
+        judged = state.run(("judge", *judge.args), judge, draft.ids, draft.counts, scores.logits)
+        return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
+
+    def advance(self, state: State, verdict: Verdict) -> int:
+        """Take what was accepted into `state`; the number of rows that are finished."""
+        if self._compiled is not None and isinstance(verdict, CompiledVerdict):
+            return self._compiled.advance(verdict)
+        scores = () if verdict.log_probabilities is None else (verdict.log_probabilities,)
+        accepted = verdict.accepted
+        return int(state.run(("advance",), _advance, accepted.ids, accepted.counts, verdict.ended, *scores))
+
     @torch.inference_mode()
     def score(self, state: State, draft: Draft) -> Scores:
         """One pass over the last accepted token and the draft (B, k)."""
@@ -113,6 +133,34 @@ class Verifier:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
         count = round_up(asked, self.model.row_multiple)
         return (state.lengths[:, None] - 1 + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    accepted: Accepted
+    ended: Tensor
+    log_probabilities: Tensor | None
+
+
+def _judge(rule: Rule, eos: int, with_scores: bool, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
+    """What is accepted of a draft, and which rows (B,) it ends: those with an EOS, or at their limit; a finished row accepts nothing."""
+    accepted = accept(Draft(ids, counts), logits, rule)
+    before_end = (accepted.ids != eos).cumprod(1).sum(1)
+    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
+    counts = accepted.counts.minimum(before_end + 1).minimum(room)
+    ended = (counts > before_end) | (counts == room)
+    return _Judged(replace(accepted, counts=counts), ended, log_probabilities(logits, accepted.ids) if with_scores else None)
+
+
+def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> Tensor:
+    places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
+    state.tokens.scatter_(1, places, ids)
+    if scores is not None:
+        state.log_probabilities.scatter_(1, places, scores)
+    state.rounds += ~state.finished
+    state.lengths += counts
+    state.finished |= ended
+    return state.finished.sum()
 
 
 def _anywhere(state: State | None) -> State | None:

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import torch
 
+from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.int8.kernels import load_kernels
+from specdec_cli.kernels.library import load_kernels
 
 
 class Stopwatch:
@@ -47,10 +48,10 @@ class WatchedVerifier(Verifier):
         with self._stopwatch.measure("encoder"):
             return super().begin(numbers, sources, max_length)
 
-    def score(self, state: State, draft: Draft) -> Scores:
+    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """Verify, as part "verifier"."""
         with self._stopwatch.measure("verifier"):
-            return super().score(state, draft)
+            return super().verify(state, draft, rule, with_scores=with_scores)
 
 
 class WatchedDrafter:
@@ -69,10 +70,10 @@ class WatchedDrafter:
         with self._stopwatch.measure("drafter"):
             return self._drafter.propose(state)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Let the drafter hear what was accepted."""
         with self._stopwatch.measure("drafter"):
-            self._drafter.observe(state, accepted, scores)
+            self._drafter.observe(state, verdict)
 
 
 def watch(engine: Engine, stopwatch: Stopwatch) -> None:
@@ -99,10 +100,11 @@ class KernelClock:
         for name, function in self._functions.items():
             setattr(self._kernels, name, function)
 
-    def _timed(self, function: Callable[..., None]) -> Callable[..., None]:
-        def call(*arguments: Any) -> None:
+    def _timed(self, function: Callable[..., int]) -> Callable[..., int]:
+        def call(*arguments: Any) -> int:
             started = perf_counter()
-            function(*arguments)
+            result = function(*arguments)
             self.seconds += perf_counter() - started
+            return result
 
         return call

@@ -12,15 +12,15 @@ from torch.nn.utils.rnn import pad_sequence
 
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.evaluation.bundle_runner import BundleRunner
 from specdec_cli.evaluation.geometries import Geometry, accepted_tokens, piece, recorded_drafts
 from specdec_cli.evaluation.profile import KernelClock
 from specdec_cli.evaluation.rows import Row
+from specdec_cli.kernels.library import load_kernels
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
-from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
 from specdec_cli.text.segmenters import TokenizersFile
@@ -118,11 +118,11 @@ class Recorded:
         counts = own.counts[rows, rounds]
         return Draft(own.ids[rows, rounds, : int(counts.max())], counts)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """For the drafter that works."""
         own: RecordedState = state.drafting
         state.drafting = own.inner
-        self._drafter.observe(state, accepted, scores)
+        self._drafter.observe(state, verdict)
         state.drafting = own
 
 

@@ -73,7 +73,7 @@ def test_what_is_wrong_is_corrected_where_it_stands(corrector: Path) -> None:
 
 def test_the_source_is_copied_in_few_rounds_with_the_output_of_greedy(corrector: Path) -> None:
     text = "".join(f"{line}\n" for line in make_lines(40))
-    copied, greedy = run(corrector, text, "--json"), run(corrector, text, "--json", "--decoding", "greedy")
+    copied, greedy = (run(corrector, text, "--json", "--decoding", name) for name in ("input-guided", "greedy"))
     records = [[json.loads(line) for line in result.stdout.splitlines()] for result in (copied, greedy)]
     assert [record["text"] for record in records[0]] == [record["text"] for record in records[1]]
     rounds = [sum(record["rounds"] for record in of_one) for of_one in records]

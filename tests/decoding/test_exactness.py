@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.accept import Exact, Rule
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
-from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
@@ -39,10 +39,10 @@ class Recorder(Verifier):
         super().__init__(model)
         self.rows: dict[int, list[Tensor]] = defaultdict(list)
 
-    def score(self, state: State, draft: Draft) -> Scores:
-        """Score, and remember it for `look`."""
-        self._last = super().score(state, draft)
-        return self._last
+    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+        """Verify, and remember for `look` what was behind it."""
+        self._last = self.score(state, draft)
+        return super().verify(state, draft, rule, with_scores=with_scores)
 
     def look(self, seen: Round) -> None:
         """Keep what was accepted."""

@@ -74,9 +74,8 @@ def test_many_rows_pay_for_each_position() -> None:
 
 def test_the_best_size_is_the_one_with_most_tokens_a_millisecond() -> None:
     pace = Pace(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
-    for slot in pace._slots:
-        slot.asked = slot.offered = 1000.0
-        slot.passed = 600.0
+    pace._asked[:] = pace._offered[:] = [1000.0] * 12
+    pace._passed[:] = [600.0] * 12
     rates = {}
     for size in range(1, 13):
         tokens = sum(0.6**place for place in range(size + 1))

@@ -49,7 +49,7 @@ def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
         model.output.bias[EOS] = -1e4  # so that all rows go on to the limit, and none leaves before
     outputs = {number: [7] * 30 for number in range(8)}
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 5, right)}
-    drafters["input-guided"] = SourceCopy("nearest", EOS, PADDING, torch.ones(VOCABULARY, dtype=torch.bool), 5)
+    drafters["input-guided"] = SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 5)
     drafters["jacobi"] = Jacobi(5, 1.0, None, PADDING, Continuations(VOCABULARY, torch.device("cpu")))
     drafters["lookup"] = Lookup(5, EOS, PADDING)
     made = drafters.get(drafter) or Block(tiny_drafter(model, **DRAFTERS[drafter]), 5)

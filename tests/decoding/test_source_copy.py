@@ -14,7 +14,7 @@ from specdec_cli.decoding.drafters.source_copy import LONGEST_SUFFIX, SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
 from specdec_cli.decoding.names import Match
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS, MASK, PADDING
+from specdec_cli.text.subwords import EOS, MASK
 from tests.fakes import VOCABULARY, TableVerifier, make_sentences, tiny_transformer
 
 WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
@@ -23,7 +23,7 @@ MATCHES: tuple[Match, ...] = ("unique", "nearest")
 
 
 def copier(match: Match, block_size: int = 0) -> SourceCopy:
-    return SourceCopy(match, EOS, PADDING, WORD_STARTS, block_size)
+    return SourceCopy(match, EOS, WORD_STARTS, block_size)
 
 
 def rewrite(pairs: Sequence[tuple[list[int], list[int]]], drafter: Drafter, batch_size: int = 1) -> list[Hypothesis]:

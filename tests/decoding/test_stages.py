@@ -30,7 +30,7 @@ from specdec_cli.decoding.graphs import CudaCapture
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.stages import Stages
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import map_tensors, tensors
@@ -99,7 +99,7 @@ def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Cal
     made: dict[str, Callable[[], SizedDrafter]] = {
         "fake": lambda: FakeDrafter(outputs, 5, wrong_at_the_end),
         "ragged": lambda: FakeDrafter(outputs, 7, sometimes, ragged=True),
-        "input-guided": lambda: SourceCopy("nearest", EOS, PADDING, words),
+        "input-guided": lambda: SourceCopy("nearest", EOS, words),
         "jacobi": lambda: Jacobi(0, 1.0, 3, PADDING, Continuations(VOCABULARY, torch.device("cpu"))),
         "published jacobi": lambda: Jacobi(6, 1.0, None, PADDING, None),
         "lookup": lambda: Lookup(5, EOS, PADDING),
@@ -220,10 +220,11 @@ def test_drafts_have_few_widths_and_drafters_do_not_hear_of_it() -> None:
             self.width = draft.ids.shape[1]
             return draft
 
-        def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
-            super().observe(state, accepted, scores)
+        def observe(self, state: State, verdict: Verdict) -> None:
+            super().observe(state, verdict)
+            accepted = verdict.accepted
             heard.add((self.width + 1, accepted.ids.shape[1]))
-            assert accepted.predictions.shape == accepted.ids.shape == scores.states.shape[:2]
+            assert accepted.predictions.shape == accepted.ids.shape == verdict.states.shape[:2]
 
     def look(now: Round) -> None:
         widths.add(now.draft.ids.shape[1])
@@ -235,7 +236,7 @@ def test_drafts_have_few_widths_and_drafters_do_not_hear_of_it() -> None:
 
 
 def test_who_asks_for_some_tokens_gets_what_fits_into_the_same_width() -> None:
-    drafter, free = Rounded(FakeDrafter({0: [7]}, 10, sometimes)), Rounded(SourceCopy("nearest", EOS, PADDING, torch.ones(1)))
+    drafter, free = Rounded(FakeDrafter({0: [7]}, 10, sometimes)), Rounded(SourceCopy("nearest", EOS, torch.ones(1)))
     assert drafter.block_size == 10
     assert free.block_size == 0
     for asked, bounded, unbounded in ((1, 3, 3), (3, 3, 3), (4, 7, 7), (8, 10, 11), (10, 10, 11), (0, 0, 0)):

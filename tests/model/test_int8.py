@@ -11,10 +11,11 @@ from torch.profiler import ProfilerActivity, profile
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import library
+from specdec_cli.kernels.library import load_kernels
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.int8 import first_choices, kernels, quantize
+from specdec_cli.model.int8 import first_choices, quantize
 from specdec_cli.model.int8.chain import Int8Chain
-from specdec_cli.model.int8.kernels import load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
 from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
 
@@ -154,12 +155,12 @@ def test_a_step_is_few_calls() -> None:
 
 def test_where_nothing_compiles_the_operators_do_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
-    monkeypatch.setattr(kernels, "_COMPILERS", ("no such compiler",))
-    kernels.load_kernels.cache_clear()
-    assert kernels.load_kernels() is None
-    monkeypatch.setattr(kernels, "_COMPILERS", ("false",))
-    kernels.load_kernels.cache_clear()
-    assert kernels.load_kernels() is None
+    monkeypatch.setattr(library, "_COMPILERS", ("no such compiler",))
+    library.load_kernels.cache_clear()
+    assert library.load_kernels() is None
+    monkeypatch.setattr(library, "_COMPILERS", ("false",))
+    library.load_kernels.cache_clear()
+    assert library.load_kernels() is None
     monkeypatch.undo()
-    kernels.load_kernels.cache_clear()
+    library.load_kernels.cache_clear()
     assert not list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class Drafter(Protocol):
@@ -14,7 +14,7 @@ class Drafter(Protocol):
     def propose(self, state: State) -> Draft:
         """Up to k ids a row."""
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Hear what was accepted, before `state` advances, and what the verifier predicted beyond."""
 
 

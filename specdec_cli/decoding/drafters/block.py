@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -69,10 +69,10 @@ class Block:
             states = self._over_own_prefix(state, own, last, block)
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Keep the verifier's top states as the prefix of the next block."""
         if self.network.config.prefix == "states":
-            state.run(("observe", self.network), self._observe, accepted.counts, scores.states)
+            state.run(("observe", self.network), self._observe, verdict.accepted.counts, verdict.states)
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
         own: BlockState = state.drafting

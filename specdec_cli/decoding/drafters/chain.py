@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
 SHORTEST = ROW_MULTIPLE - 1
@@ -51,14 +51,14 @@ class Chain:
         own.drafted = counts.minimum(own.reach)
         return Draft(ids[:, : int(own.drafted.max())], own.drafted)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Let all of them hear it, and set the reach."""
         own: ChainState = state.drafting
         for drafter, record in zip(self._drafters, own.records, strict=True):
             state.drafting = record
-            drafter.observe(state, accepted, scores)
+            drafter.observe(state, verdict)
         state.drafting = own
-        all_of_it = (own.drafted > 0) & (accepted.bifurcation == own.drafted)
+        all_of_it = (own.drafted > 0) & (verdict.accepted.bifurcation == own.drafted)
         own.reach = torch.where(all_of_it, 2 * own.reach + 1, SHORTEST).clamp_max(self.block_size)
 
 

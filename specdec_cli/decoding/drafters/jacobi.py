@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters.continuations import Continuations
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 @dataclass
@@ -50,12 +50,12 @@ class Jacobi:
         guesses = own.guesses.gather(1, places)
         return Draft(self._memory.fill(state, guesses) if self._memory else guesses, counts)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:  # noqa: ARG002
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Keep the predictions as guesses."""
         own: JacobiState = state.drafting
-        kept = accepted.predictions if self._memory else accepted.predictions[:, :-1]
+        kept = verdict.accepted.predictions if self._memory else verdict.accepted.predictions[:, :-1]
         steps = torch.arange(kept.shape[1], device=kept.device)
         places = (state.lengths[:, None] + steps).clamp_max(own.guesses.shape[1] - 1)
         own.guesses.scatter_(1, places, kept)
         if self._memory:
-            self._memory.observe(state, accepted)
+            self._memory.observe(state, verdict.accepted)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 
 LONGEST = 3
 """The longest suffix of the output that is looked for; the longest that is found counts."""
@@ -45,7 +45,7 @@ class Lookup:
         counts = meant.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)
         return Draft(text.gather(1, found), counts)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Nothing to learn: what was accepted is in the state."""
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:

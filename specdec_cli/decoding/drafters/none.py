@@ -1,6 +1,6 @@
 """Greedy decoding: the loop without a draft."""
 
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class NoDrafter:
@@ -14,5 +14,5 @@ class NoDrafter:
         """An empty draft (B, 0)."""
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Nothing to learn."""

@@ -1,11 +1,11 @@
 """How many tokens to draft, and whether to draft at all: what pays by what rounds cost and what was accepted lately."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 
 PRIOR = 0.7
 """How likely a slot is thought to pass before anything was seen; later ones are thought to be as likely as those before them."""
@@ -18,19 +18,10 @@ MEMORY = 0.99
 NEGLIGIBLE = 1e-3
 """A slot that is reached less often than this is not thought about."""
 LARGE = 1e6
-RENEWAL = 4
+RENEWAL = 8
 """Rounds after which the choice is made anew."""
 FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
 """While drafting does not pay, one sentence in so many is drafted all the same, at first and, after twice as many each time, in the end."""
-
-
-@dataclass
-class Slot:
-    """Rounds in which a slot was asked for after all before it had passed, in which it was offered, in which it passed too."""
-
-    asked: float = 0.0
-    offered: float = 0.0
-    passed: float = 0.0
 
 
 class Pace:
@@ -43,10 +34,12 @@ class Pace:
 
     def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int) -> None:
         self._drafter, self._costs = drafter, costs
-        self._slots = [Slot() for _ in range(longest)]
+        # Of each slot: rounds in which it was asked for after all before it had passed, in which it was offered, in which it passed too.
+        self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
         self._pause, self._skipped = FIRST_PAUSE, 0
-        self._age, self._present = 0, 1.0
-        self._size = self.best(1)[0]
+        self._rounds_since, self._present = 0, 1.0
+        self._choices: dict[int, tuple[int, bool]] = {}
+        self._size = self._choice(1)[0]
         self.rounds = self.asked = 0
         """Rounds of running sentences that had a draft, and the tokens that were asked for in all of them."""
 
@@ -56,11 +49,12 @@ class Pace:
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
         weight, short = WEIGHT * self._present, self._costs.sizes[0]
-        for size, slot in enumerate(self._slots, 1):
-            passes = (slot.passed + weight * passes) / (slot.asked + weight)
+        seen = zip(self._asked, self._offered, self._passed, strict=True)
+        for size, (slot_asked, slot_offered, slot_passed) in enumerate(seen, 1):
+            passes = (slot_passed + weight * passes) / (slot_asked + weight)
             all_pass *= passes
             tokens += all_pass
-            all_offered *= (slot.offered + weight) / (slot.asked + weight)
+            all_offered *= (slot_offered + weight) / (slot_asked + weight)
             offered += all_offered
             rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(offered - short, 0.0))
             if rate > best:
@@ -69,9 +63,18 @@ class Pace:
                 break
         return chosen, best > MARGIN / self._costs.without(rows)
 
+    def _choice(self, rows: int) -> tuple[int, bool]:
+        """The best for so many rows by what was seen some rounds ago."""
+        if self._rounds_since >= RENEWAL:
+            self._choices.clear()
+            self._rounds_since = 0
+        if rows not in self._choices:
+            self._choices[rows] = self.best(rows)
+        return self._choices[rows]
+
     def for_rows(self, rows: int) -> Drafter:
         """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
-        if self.best(rows)[1]:
+        if self._choice(rows)[1]:
             self._pause, self._skipped = FIRST_PAUSE, 0
             return self
         self._skipped += 1
@@ -86,34 +89,39 @@ class Pace:
 
     def propose(self, state: State) -> Draft:
         """A draft (B, k)."""
-        if self._age % RENEWAL == 0:
-            self._size = self.best(len(state.lengths))[0]
-        self._age += 1
+        self._size = self._choice(len(state.lengths))[0]
+        self._rounds_since += 1
         self._drafter.block_size = self._size
         self._drafted = self._drafter.propose(state)
         return self._drafted
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Learn from what was accepted, and tell the drafter."""
-        self._drafter.observe(state, accepted, scores)
+        self._drafter.observe(state, verdict)
         # What is seen now counts more than what was: as if all of that were made less.
         self._present /= MEMORY
         if self._present > LARGE:
             self._forget_scale()
-        # Beyond the verifier's own token; what stands behind an end of sentence is no gain.
-        passed_counts = (accepted.counts - 1).tolist()
-        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), passed_counts, strict=True)
-        for finished, offered, passed in rows:
-            if finished:
-                continue
-            self.rounds += 1
-            self.asked += self._size
-            for place, slot in enumerate(self._slots[: min(passed + 1, self._size)]):
-                slot.asked += self._present
-                slot.offered += self._present * (place < offered)
-                slot.passed += self._present * (place < passed)
+        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True)
+        size, running = self._size, [(offered, counts - 1) for finished, offered, counts in rows if not finished]
+        self.rounds += len(running)
+        self.asked += size * len(running)
+        # Beyond the verifier's own token: what stands behind an end of sentence is no gain.
+        self._add(self._asked, [min(passed + 1, size) for _, passed in running])
+        self._add(self._offered, [min(passed + 1, size, offered) for offered, passed in running])
+        self._add(self._passed, [passed for _, passed in running])
+
+    def _add(self, sums: list[float], reached: Sequence[int]) -> None:
+        """Count each row for the slots before the one that it reached."""
+        stopped = [0] * (len(sums) + 1)
+        for place in reached:
+            stopped[place] += 1
+        going_on = len(reached)
+        for slot in range(max(reached, default=0)):
+            going_on -= stopped[slot]
+            sums[slot] += self._present * going_on
 
     def _forget_scale(self) -> None:
-        for slot in self._slots:
-            slot.asked, slot.offered, slot.passed = (each / self._present for each in (slot.asked, slot.offered, slot.passed))
+        for sums in (self._asked, self._offered, self._passed):
+            sums[:] = [each / self._present for each in sums]
         self._present = 1.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import SizedDrafter
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
 
@@ -39,13 +39,14 @@ class Rounded:
         missing = _rounded(self._width) - self._width
         return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Let the drafter hear of what it drafted, and the one token after it."""
         own = self._width + 1
+        accepted = verdict.accepted
         if own < accepted.ids.shape[1]:
             accepted = replace(accepted, ids=accepted.ids[:, :own], predictions=accepted.predictions[:, :own])
-            scores = Scores(scores.logits[:, :own], scores.states[:, :own])
-        self._drafter.observe(state, accepted, scores)
+            verdict = replace(verdict, accepted=accepted, states=verdict.states[:, :own])
+        self._drafter.observe(state, verdict)
 
 
 def _rounded(tokens: int) -> int:

@@ -1,12 +1,15 @@
 """Input-guided drafting: the source itself is the draft, for output that repeats most of its input."""
 
+import ctypes
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.names import Match
-from specdec_cli.decoding.state import Accepted, Draft, Scores, State
+from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.kernels.library import Kernels, load_kernels
+from specdec_cli.kernels.structs import CopyStruct
 
 LONGEST_SUFFIX = 3
 """The papers' q: the longest suffix that is looked for in the source."""
@@ -38,32 +41,53 @@ class SourceCopy:
     It always has a draft; a wrong one costs no round.
     """
 
-    def __init__(self, match: Match, eos: int, padding: int, word_starts: Tensor, block_size: int = 0) -> None:
+    def __init__(self, match: Match, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
         self.match, self.block_size = match, block_size
-        self._eos, self._padding = eos, padding
+        self._eos = eos
         self._word_starts = word_starts
+        self._kernels = load_kernels() if match == "nearest" and word_starts.device.type == "cpu" else None
 
     def begin(self, state: State) -> CopyState:
         """Copy from the start."""
-        ends = (state.source != self._padding).sum(1) - 1
-        return CopyState(ends * 0, ends, ends * 0)
+        ends = state.memory.mask.ends[:, 0] - 1
+        return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends))
 
     def propose(self, state: State) -> Draft:
         """What is left of the source (B, k) from where the copy stands, without its EOS: that is the verifier's to say."""
         own: CopyState = state.drafting
+        if self._kernels is not None:
+            return self._copy(self._kernels, state, own)
         left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
         counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or state.source.shape[1])
         steps = torch.arange(int(counts.max()), device=counts.device)
         places = (own.start[:, None] + steps).clamp(0, state.source.shape[1] - 1)
         return Draft(state.source.gather(1, places), counts)
 
-    def observe(self, state: State, accepted: Accepted, scores: Scores) -> None:  # noqa: ARG002
+    def observe(self, state: State, verdict: Verdict) -> None:
         """Find where to copy from next."""
         own: CopyState = state.drafting
+        accepted = verdict.accepted
         if self.match == "unique":
             own.start = self._after_unique_suffix(state, accepted, own.ends)
+        elif self._kernels is not None:
+            ids, counts, passed = accepted.ids.contiguous(), accepted.counts, accepted.bifurcation
+            copy = ctypes.byref(self._describe(state, own))
+            self._kernels.realign(copy, ids.data_ptr(), ids.shape[1], counts.data_ptr(), passed.data_ptr())
         else:
             self._realign(state, accepted, own)
+
+    def _copy(self, kernels: Kernels, state: State, own: CopyState) -> Draft:
+        rows, width = state.source.shape
+        most = self.block_size or width
+        ids, counts = own.ends.new_empty(rows * most), own.ends.new_empty(rows)
+        running = (state.lengths.data_ptr(), state.limits.data_ptr(), state.finished.data_ptr())
+        longest = kernels.copy(ctypes.byref(self._describe(state, own)), *running, most, ids.data_ptr(), counts.data_ptr())
+        return Draft(ids[: rows * longest].view(rows, longest), counts)
+
+    def _describe(self, state: State, own: CopyState) -> CopyStruct:
+        """The record, whose start and misses the kernels write to, as they know it."""
+        tensors = (state.source, own.ends, own.start, own.misses, self._word_starts)
+        return CopyStruct(*state.source.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, ends: Tensor) -> Tensor:
         source = state.source

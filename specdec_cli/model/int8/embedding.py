@@ -1,8 +1,11 @@
 """Embeddings in one call."""
 
+import ctypes
+
 from torch import Tensor, nn
 
-from specdec_cli.model.int8.kernels import LANES, load_kernels
+from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.structs import LANES, EmbeddingStruct, describe_norm
 from specdec_cli.model.transformer import Embedding
 
 
@@ -16,7 +19,8 @@ class FusedEmbedding(nn.Module):
         self._plain = (embedding,)
         self._width = embedding.tokens.embedding_dim
         self._kernels = load_kernels() if self._width % LANES == 0 else None
-        self._tables = (embedding.tokens.weight.data_ptr(), embedding.positions.data_ptr())
+        tables = (embedding.tokens.weight.data_ptr(), embedding.positions.data_ptr())
+        self.struct = EmbeddingStruct(*tables, self._width, self.offset, describe_norm(self.norm), self.scale)
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Embed `ids` (..., T) at `positions` (..., T) or (T,): (..., T, W)."""
@@ -25,8 +29,5 @@ class FusedEmbedding(nn.Module):
             return plain
         ids, positions = ids.contiguous(), positions.expand(ids.shape).contiguous()
         output = self.tokens.weight.new_empty(*ids.shape, self._width)
-        self._kernels.embed(
-            *self._tables, self.scale, self.offset, ids.data_ptr(), positions.data_ptr(), ids.numel(), self._width, output.data_ptr()
-        )
-        normed: Tensor = self.norm(output)
-        return normed
+        self._kernels.embed(ctypes.addressof(self.struct), ids.data_ptr(), positions.data_ptr(), ids.numel(), output.data_ptr())
+        return output

@@ -6,11 +6,11 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.structs import LANES, KeysStruct, LayerStruct, RowsStruct, StackStruct, describe_keys, describe_norm
 from specdec_cli.model.attention import PrefixMask, mix
 from specdec_cli.model.cache import LayerCache, steps
-from specdec_cli.model.int8.kernels import LANES, KeysStruct, LayerStruct, NormStruct, RowsStruct, load_kernels
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Sublayer
 from specdec_cli.model.uninitialized import Uninitialized
@@ -58,7 +58,7 @@ class Int8Layer(nn.Module):
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         norms = (self.after_attention, self.after_cross_attention, self.after_feed_forward)
         addresses = [None if part is None else part.address for part in parts]
-        return LayerStruct(self.heads, self.width, *addresses, *map(_describe_norm, norms))
+        return LayerStruct(self.heads, self.width, *addresses, *map(describe_norm, norms))
 
     def forward(
         self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, store: LayerCache | None
@@ -86,10 +86,9 @@ class Int8Layers(nn.Module):
         self.kernels = load_kernels() if all(layer.fits for layer in own) else None
         if self.kernels is not None:
             self._structs = (LayerStruct * len(own))(*(layer.describe() for layer in own))
-            self._last = _describe_norm(norm)
-            self._scratch = max(layer.scratch for layer in own)
-            self._width = own[0].heads * own[0].width
-            self._work = sum(layer.work for layer in own)
+            self.stack = StackStruct(ctypes.addressof(self._structs), len(own), describe_norm(norm))
+            self.scratch = max(layer.scratch for layer in own)
+            self.work = sum(layer.work for layer in own)
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
         """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, by one product."""
@@ -111,43 +110,23 @@ class Int8Layers(nn.Module):
                 x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
             output: Tensor = self.norm(x)
             return output
-        if memory_mask is None:
-            return self._encode(x, mask)
         x = x.contiguous()
-        rows, queries, width = x.shape
+        rows, queries, _ = x.shape
+        starts = steps(rows + 1, x.device) * queries
         places = stores[0].slots.data_ptr() if stores and stores[0] is not None else None
-        own = [_describe_keys(store.store if store else None, mask, width) for store in stores or [None] * len(self.layers)]
-        seen = [_describe_keys(each, memory_mask, width) for each in memory]
-        self._call(x, rows, steps(rows + 1, x.device) * queries, own, places, seen)
-        return x
-
-    def _encode(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """The same for rows (B, S, W) that see themselves alone: what stands behind a row's end is left out, and becomes 0."""
-        rows, length, width = x.shape
-        ends = mask.ends.expand(rows, 1)
-        real = (steps(length, x.device) < ends).flatten().nonzero()[:, 0]
-        packed = x.view(-1, width).index_select(0, real)
-        starts = F.pad(ends[:, 0].cumsum(0), (1, 0))
-        self._call(packed, rows, starts, [_describe_keys(None, mask, width)] * len(self.layers), None, [])
-        return torch.zeros_like(x).view(-1, width).index_copy_(0, real, packed).view_as(x)
-
-    def _call(
-        self, x: Tensor, rows: int, starts: Tensor, own: Sequence[KeysStruct], places: int | None, seen: Sequence[KeysStruct]
-    ) -> None:
-        assert self.kernels is not None
-        positions = x.numel() // self._width
+        own = [describe_keys(store.store if store else None, mask.ends) for store in stores or [None] * len(self.layers)]
+        seen = [describe_keys(each, None if memory_mask is None else memory_mask.ends) for each in memory]
         self.kernels.layers(
-            ctypes.addressof(self._structs),
-            len(self.layers),
-            ctypes.addressof(self._last),
+            ctypes.addressof(self.stack),
             x.data_ptr(),
             ctypes.byref(RowsStruct(rows, starts.data_ptr())),
             (KeysStruct * len(own))(*own),
             places,
             (KeysStruct * len(seen))(*seen),
-            self.kernels.scratch(positions * self._scratch),
-            self.kernels.threads(positions * self._work),
+            self.kernels.scratch(rows * queries * self.scratch),
+            self.kernels.threads(rows * queries * self.work),
         )
+        return x
 
 
 def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none") -> Int8Linear:
@@ -172,19 +151,3 @@ def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
 def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask) -> Tensor:
     keys, values = keys_values.transpose(1, 3).unbind(2)
     return mix(queries.transpose(1, 2), keys, values, mask.additive).transpose(1, 2).flatten(2)
-
-
-def _describe_norm(norm: nn.Module) -> NormStruct:
-    if not isinstance(norm, nn.LayerNorm):
-        return NormStruct(None, None, 0.0)
-    return NormStruct(norm.weight.data_ptr(), norm.bias.data_ptr(), norm.eps)
-
-
-def _describe_keys(stored: Tensor | None, mask: PrefixMask, width: int) -> KeysStruct:
-    """Of keys and values (B, S, 2, H, D) with H * D of `width`, or of what the layer itself makes."""
-    ends = mask.ends
-    strides = (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
-    if stored is None:
-        return KeysStruct(None, None, 0, 0, *strides, 1)
-    first = stored.data_ptr()
-    return KeysStruct(first, first + 4 * width, stored.stride(1), stored.stride(0), *strides, 0)

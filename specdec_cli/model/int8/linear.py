@@ -6,8 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.int8.kernels import ACTIVATIONS as NUMBERS
-from specdec_cli.model.int8.kernels import LANES, TILE, LinearStruct, load_kernels
+from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.structs import ACTIVATIONS as NUMBERS
+from specdec_cli.kernels.structs import LANES, TILE, LinearStruct
 from specdec_cli.model.transformer import ACTIVATIONS
 
 

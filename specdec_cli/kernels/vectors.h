@@ -1,0 +1,63 @@
+// Vectors of 16 numbers.
+
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#include <immintrin.h>
+#else
+#error "no instruction for products of unsigned and signed bytes"
+#endif
+
+#define LANES 16
+#define EXPORT __attribute__((visibility("default")))
+
+typedef float floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t integers __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint8_t bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+static inline floats load(const float *from) { return *(const floats *)from; }
+static inline void store(float *to, floats values) { *(floats *)to = values; }
+static inline floats all(float value) { return value - (floats){0}; }
+static inline floats choose(integers mask, floats yes, floats no) { return (floats)(((integers)yes & mask) | ((integers)no & ~mask)); }
+static inline floats largest(floats a, floats b) { return choose(a > b, a, b); }
+static inline floats smallest(floats a, floats b) { return choose(a < b, a, b); }
+
+static inline float sum_lanes(floats v) {
+    v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+    v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    return v[0] + v[1];
+}
+
+static inline integers multiply_add(integers sums, int32_t four_inputs, const int8_t *weights) {
+#if defined(__AVX512VNNI__)
+    return (integers)_mm512_dpbusd_epi32((__m512i)sums, _mm512_set1_epi32(four_inputs), _mm512_loadu_si512(weights));
+#else
+    union { integers all; __m256i half[2]; } both = {sums};
+    __m256i inputs = _mm256_set1_epi32(four_inputs);
+    for (int i = 0; i < 2; i++)
+        both.half[i] = _mm256_dpbusd_avx_epi32(both.half[i], inputs, _mm256_loadu_si256((const __m256i *)weights + i));
+    return both.all;
+#endif
+}
+
+// e^x for x up to 88, to about 2 units in the last place; 0 below -87.
+static inline floats exponential(floats x) {
+    const floats bounded = largest(smallest(x, all(88.0f)), all(-87.0f));
+    const floats shifter = all(12582912.0f); // 1.5 * 2^23: adding it rounds to a whole number
+    floats whole = (bounded * 1.44269504f + shifter) - shifter;
+    floats rest = (bounded - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    floats power = all(1.9875691500e-4f);
+    power = power * rest + 1.3981999507e-3f;
+    power = power * rest + 8.3334519073e-3f;
+    power = power * rest + 4.1665795894e-2f;
+    power = power * rest + 1.6666665459e-1f;
+    power = power * rest + 5.0000001201e-1f;
+    power = power * rest * rest + rest + 1.0f;
+    integers exponent = (__builtin_convertvector(whole, integers) + 127) << 23;
+    return choose(x < -87.0f, all(0.0f), power * (floats)exponent);
+}
