@@ -7,7 +7,7 @@ from typing import Self, cast
 
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.kernels.library import Kernels
-from specdec_cli.kernels.structs import AT_ONCE, BatchStruct, DecoderStruct, DraftStruct, KeysStruct, VerdictStruct, describe_keys
+from specdec_cli.kernels.structs import AT_ONCE, TILE, BatchStruct, DecoderStruct, DraftStruct, KeysStruct, VerdictStruct, describe_keys
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
@@ -33,7 +33,7 @@ class CompiledRounds:
         no_token = -1
         first = no_token if forced is None else forced
         self._decoder = DecoderStruct(embedding.struct, layers.stack, output.address, model.config.eos, first)
-        self._scratch, self._head = layers.scratch, 4 * output.outputs + output.inputs + 8
+        self._scratch, self._head = layers.scratch, 4 * (output.outputs + output.outputs // TILE + 1) + output.inputs + 8
         self._work = layers.work + output.inputs * output.outputs
 
     @classmethod

@@ -7,15 +7,13 @@
 static float largest_number(const float *x, int64_t size) {
     const int64_t whole = size / LANES * LANES;
     floats most = all(-INFINITY);
-    float top = -INFINITY;
     for (int64_t i = 0; i < whole; i += LANES) most = largest(most, load(x + i));
-    for (int i = 0; i < LANES; i++) top = most[i] > top ? most[i] : top;
+    float top = largest_lane(most);
     for (int64_t i = whole; i < size; i++) top = x[i] > top ? x[i] : top;
     return top;
 }
 
-int64_t place_of_largest(const float *x, int64_t size) {
-    const float top = largest_number(x, size);
+int64_t place_of(float top, const float *x, int64_t size) {
     int64_t place = 0;
     while (place < size - 1 && x[place] != top) place++;
     return place;
@@ -29,7 +27,10 @@ struct largest_call {
 
 static void find_largest(void *argument) {
     const struct largest_call *call = argument;
-    SHARED_FOR (row, call->rows) call->places[row] = place_of_largest(call->x + row * call->size, call->size);
+    SHARED_FOR (row, call->rows) {
+        const float *own = call->x + row * call->size;
+        call->places[row] = place_of(largest_number(own, call->size), own, call->size);
+    }
 }
 
 // places (rows): where each row's largest number stands, the first of them.
@@ -38,9 +39,8 @@ EXPORT void specdec_largest(const float *x, int64_t rows, int64_t size, int64_t 
     together(find_largest, &call, threads);
 }
 
-__attribute__((noinline, noclone)) float log_probability(const float *logits, int64_t size, int64_t id) {
+__attribute__((noinline, noclone)) float log_probability(const float *logits, int64_t size, float top, int64_t id) {
     const int64_t whole = size / LANES * LANES;
-    const float top = largest_number(logits, size);
     floats total = {0};
     for (int64_t i = 0; i < whole; i += LANES) total += exponential(load(logits + i) - top);
     float sum = sum_lanes(total);
@@ -57,7 +57,10 @@ struct probabilities_call {
 
 static void find_probabilities(void *argument) {
     const struct probabilities_call *call = argument;
-    SHARED_FOR (row, call->rows) call->to[row] = log_probability(call->x + row * call->size, call->size, call->ids[row]);
+    SHARED_FOR (row, call->rows) {
+        const float *own = call->x + row * call->size;
+        call->to[row] = log_probability(own, call->size, largest_number(own, call->size), call->ids[row]);
+    }
 }
 
 // to (rows): the logarithm of the probability of one id a row, by logits (rows, size).

@@ -6,7 +6,6 @@
 
 #include "layers.h"
 
-#define TILE 64 // outputs computed together
 #define BLOCK 6 // rows computed together
 
 static inline floats activate(floats x, int32_t activation) {
@@ -41,11 +40,7 @@ __attribute__((noinline, noclone)) static void quantize(const struct linear *lay
         least = smallest(least, load(row + i));
         most = largest(most, load(row + i));
     }
-    float bottom = least[0], top = most[0];
-    for (int i = 1; i < LANES; i++) {
-        bottom = least[i] < bottom ? least[i] : bottom;
-        top = most[i] > top ? most[i] : top;
-    }
+    const float bottom = -largest_lane(-least), top = largest_lane(most);
     const float range = top - bottom, inverse = range > 0 ? 255.0f / range : 0.0f;
     for (int64_t i = 0; i < inputs; i += LANES) {
         integers rounded = __builtin_convertvector((load(row + i) - bottom) * inverse + 0.5f, integers);
@@ -85,9 +80,11 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
     }
 }
 
-// From integer sums to what leaves the layer, for some rows of a tile.
-__attribute__((noinline, noclone)) static void finish(const struct linear *layer, int64_t first, int rows, const integers *sums, const float *lows, const float *steps, const float *residual, float *to) {
+// From integer sums to what leaves the layer, for some rows of a tile; the largest number of each row in the tile, if wanted.
+__attribute__((noinline, noclone)) static void finish(const struct linear *layer, int64_t first, int rows, const integers *sums, const float *lows, const float *steps, const float *residual, float *to, float *tops) {
     const int64_t outputs = layer->outputs;
+    floats most[BLOCK];
+    for (int row = 0; row < BLOCK; row++) most[row] = all(-INFINITY);
     for (int64_t part = 0; part < TILE / LANES && first + part * LANES < outputs; part++) {
         const int64_t at = first + part * LANES;
         const floats low_sums = load(layer->sums + at), scales = load(layer->scales + at), bias = load(layer->bias + at);
@@ -98,14 +95,20 @@ __attribute__((noinline, noclone)) static void finish(const struct linear *layer
             if (at + LANES <= outputs) {
                 if (residual) value += load(residual + row * outputs + at);
                 store(place, value);
+                most[row] = largest(most[row], value);
             } else {
-                for (int64_t i = 0; at + i < outputs; i++) place[i] = value[i] + (residual ? residual[row * outputs + at + i] : 0.0f);
+                for (int64_t i = 0; at + i < outputs; i++) {
+                    place[i] = value[i] + (residual ? residual[row * outputs + at + i] : 0.0f);
+                    most[row] = largest(most[row], all(place[i]));
+                }
             }
         }
     }
+    if (tops)
+        for (int row = 0; row < rows; row++) tops[row] = largest_lane(most[row]);
 }
 
-void linear(const struct linear *layer, const float *x, int64_t rows, const float *residual, float *to, uint8_t *scratch) {
+void linear(const struct linear *layer, const float *x, int64_t rows, const float *residual, float *to, float *tops, uint8_t *scratch) {
     const int64_t inputs = layer->inputs, tiles = (layer->outputs + TILE - 1) / TILE, blocks = (rows + BLOCK - 1) / BLOCK;
     // Of 7 rows, 4 and 3 take less time together than 6 and 1.
     const int64_t each = blocks ? (rows + blocks - 1) / blocks : 0;
@@ -120,24 +123,39 @@ void linear(const struct linear *layer, const float *x, int64_t rows, const floa
             integers sums[BLOCK * (TILE / LANES)];
             multiply_rows(scratch + first * inputs, inputs, weights, count, sums);
             finish(layer, tile * TILE, count, sums, lows + first, steps + first, residual ? residual + first * layer->outputs : 0,
-                   to + first * layer->outputs);
+                   to + first * layer->outputs, tops ? tops + tile * rows + first : 0);
         }
     }
 }
 
-// `width` of a head is a multiple of 16.
+// Products of a query with 4 keys, those at `key` and after it, none beyond `last`; as sums over every fourth number still.
+__attribute__((noinline, noclone)) static floats four_products(const float *query, const float *keys, int64_t stride, int64_t key, int64_t last, int64_t width) {
+    floats sums[4] = {{0}};
+    const float *from[4];
+    for (int i = 0; i < 4; i++) from[i] = keys + (key + i < last ? key + i : last) * stride;
+    for (int64_t at = 0; at < width; at += LANES) {
+        const floats part = load(query + at);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) sums[i] += part * load(from[i] + at);
+    }
+    return sum_fours(sums[0], sums[1], sums[2], sums[3]);
+}
+
+// `width` of a head is a multiple of 16. `scores` has room for `end` numbers, rounded up to a multiple of 16.
 __attribute__((noinline, noclone)) static void attend(const float *query, const float *keys, const float *values, int64_t stride, int64_t end, int64_t width, float *scores, float *to) {
+    const integers numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const float scale = 1.0f / sqrtf(width);
     floats highest = all(-INFINITY), total = {0};
-    for (int64_t key = 0; key < end; key++) {
-        floats product = {0};
-        for (int64_t i = 0; i < width; i += LANES) product += load(query + i) * load(keys + key * stride + i);
-        scores[key] = sum_lanes(product) * scale;
+    for (int64_t key = 0; key < end; key += LANES) {
+        floats fours[4] = {{0}};
+        for (int four = 0; four < 4 && key + 4 * four < end; four++)
+            fours[four] = four_products(query, keys, stride, key + 4 * four, end - 1, width);
+        const floats products = sum_quarters(fours[0], fours[1], fours[2], fours[3]) * scale;
+        const floats seen = choose(numbers < (int32_t)(end - key), products, all(-INFINITY));
+        store(scores + key, seen);
+        highest = largest(highest, seen);
     }
-    for (int64_t key = end; key % LANES; key++) scores[key] = -INFINITY;
-    for (int64_t key = 0; key < end; key += LANES) highest = largest(highest, load(scores + key));
-    float top = highest[0];
-    for (int i = 1; i < LANES; i++) top = highest[i] > top ? highest[i] : top;
+    const float top = largest_lane(highest);
     for (int64_t key = 0; key < end; key += LANES) {
         floats weights = exponential(load(scores + key) - top);
         store(scores + key, weights);
@@ -208,18 +226,18 @@ static void run_layer(const struct layer *layer, float *x, const struct rows *ro
         itself.stride = 3 * width;
         itself.packed = 1;
     }
-    linear(layer->query_key_value, x, count, 0, wide, room);
+    linear(layer->query_key_value, x, count, 0, wide, 0, room);
     attention(wide, 3 * width, rows, layer->heads, layer->width, &itself, places, mixed);
-    linear(layer->output, mixed, count, x, x, room);
+    linear(layer->output, mixed, count, x, x, 0, room);
     normalize_rows(&layer->after_attention, x, count, width);
     if (layer->query) {
-        linear(layer->query, x, count, 0, wide, room);
+        linear(layer->query, x, count, 0, wide, 0, room);
         attention(wide, width, rows, layer->heads, layer->width, memory, 0, mixed);
-        linear(layer->cross_output, mixed, count, x, x, room);
+        linear(layer->cross_output, mixed, count, x, x, 0, room);
         normalize_rows(&layer->after_cross_attention, x, count, width);
     }
-    linear(layer->inner, x, count, 0, wide, room);
-    linear(layer->outer, wide, count, x, x, room);
+    linear(layer->inner, x, count, 0, wide, 0, room);
+    linear(layer->outer, wide, count, x, x, 0, room);
     normalize_rows(&layer->after_feed_forward, x, count, width);
 }
 
@@ -233,7 +251,7 @@ struct linear_call {
 
 static void do_linear(void *argument) {
     const struct linear_call *call = argument;
-    linear(call->layer, call->x, call->rows, 0, call->to, call->scratch);
+    linear(call->layer, call->x, call->rows, 0, call->to, 0, call->scratch);
 }
 
 EXPORT void specdec_linear(const struct linear *layer, const float *x, int64_t rows, float *to, uint8_t *scratch, int threads) {

@@ -5,6 +5,8 @@
 #include "team.h"
 #include "vectors.h"
 
+#define TILE 64 // outputs computed together
+
 // A linear layer. `weights` are packed by tiles of 64 outputs: [tile][input / 4][64][4], zeros where there is no
 // output; `scales`, `sums` (of an output's integer weights) and `bias` have a place for each output of each tile.
 // `gamma` and `beta`, if given, are of the layer norm before it.
@@ -66,8 +68,9 @@ struct embedding {
 void embed(const struct embedding *embedding, int64_t id, int64_t position, float *to);
 
 // to (rows, outputs) = activation(norm(x) (rows, inputs) * weights + bias) + residual (rows, outputs), if there is one;
-// `to` may be the residual. `scratch` has room for rows * (inputs + 8) bytes. All threads of a piece of work call this.
-void linear(const struct linear *layer, const float *x, int64_t rows, const float *residual, float *to, uint8_t *scratch);
+// `to` may be the residual; tops (tiles, rows), if given, are the largest numbers by tiles of outputs. `scratch` has room for
+// rows * (inputs + 8) bytes. All threads of a piece of work call this.
+void linear(const struct linear *layer, const float *x, int64_t rows, const float *residual, float *to, float *tops, uint8_t *scratch);
 
 // x (queries, W) through all layers, in place, then through the last norm. What a layer sees is `own` and `memory`,
 // one of each a layer; without keys, attention is over x itself. `scratch` has room for

@@ -51,7 +51,7 @@ struct choose_call {
     const struct positions *positions;
     const float *x;
     int64_t first, count;
-    float *logits, *log_probabilities;
+    float *logits, *tops, *log_probabilities;
     uint8_t *room;
 };
 
@@ -70,21 +70,29 @@ static int reached(const struct positions *positions, const struct draft *draft,
     return 1;
 }
 
+// The best token of a position, by its logits and the largest of them in each tile.
+static int64_t first_choice(const struct choose_call *call, int64_t i) {
+    const int64_t size = call->decoder->output->outputs, tiles = (size + TILE - 1) / TILE;
+    int64_t best = 0;
+    for (int64_t tile = 1; tile < tiles; tile++)
+        if (call->tops[tile * call->count + i] > call->tops[best * call->count + i]) best = tile;
+    return best * TILE + place_of(call->tops[best * call->count + i], call->logits + i * size + best * TILE, size - best * TILE);
+}
+
 static void choose_tokens(void *argument) {
     const struct choose_call *call = argument;
     const struct linear *output = call->decoder->output;
-    const int64_t size = output->outputs;
-    linear(output, call->x + call->first * output->inputs, call->count, 0, call->logits, call->room);
-    SHARED_FOR (i, call->count) {
-        const int64_t index = call->first + i;
-        call->positions->predicted[index] = is_forced(call, index) ? call->decoder->forced : place_of_largest(call->logits + i * size, size);
-    }
+    const struct positions *positions = call->positions;
+    linear(output, call->x + call->first * output->inputs, call->count, 0, call->logits, call->tops, call->room);
+    SHARED_FOR (i, call->count)
+        positions->predicted[call->first + i] = is_forced(call, call->first + i) ? call->decoder->forced : first_choice(call, i);
     if (!call->log_probabilities) return;
     SHARED_FOR (j, call->count) {
-        const int64_t index = call->first + j;
-        if (!reached(call->positions, call->draft, index)) continue;
-        const int64_t place = call->positions->owners[index] * (call->draft->longest + 1) + slot_of(call->positions, index);
-        call->log_probabilities[place] = is_forced(call, index) ? 0.0f : log_probability(call->logits + j * size, size, call->positions->predicted[index]);
+        const int64_t index = call->first + j, token = positions->predicted[index];
+        if (!reached(positions, call->draft, index)) continue;
+        const float *logits = call->logits + j * output->outputs;
+        const int64_t place = positions->owners[index] * (call->draft->longest + 1) + slot_of(positions, index);
+        call->log_probabilities[place] = is_forced(call, index) ? 0.0f : log_probability(logits, output->outputs, logits[token], token);
     }
 }
 
@@ -122,7 +130,7 @@ static void accept(const struct batch *batch, const struct draft *draft, const s
 }
 
 // One pass over the last token of each row and its draft. `scratch` has room for 1 + rows + 4 * positions numbers, and then
-// for what the layers need, or AT_ONCE times V floats and W + 8 bytes if that is more.
+// for what the layers need, or AT_ONCE times V + V / 64 + 1 floats and W + 8 bytes if that is more.
 EXPORT void specdec_verify(const struct decoder *decoder, const struct batch *batch, const struct draft *draft, const struct verdict *verdict,
                     int64_t *scratch, int threads) {
     const int64_t rows = batch->rows, slots = draft->longest + 1, width = decoder->embedding.width, size = decoder->output->outputs;
@@ -143,7 +151,8 @@ EXPORT void specdec_verify(const struct decoder *decoder, const struct batch *ba
                                .log_probabilities = verdict->log_probabilities};
     for (call.first = 0; call.first < all.total; call.first += AT_ONCE) {
         call.count = all.total - call.first < AT_ONCE ? all.total - call.first : AT_ONCE;
-        call.room = (uint8_t *)(room + call.count * size);
+        call.tops = room + call.count * size;
+        call.room = (uint8_t *)(call.tops + call.count * ((size + TILE - 1) / TILE));
         together(choose_tokens, &call, threads);
     }
     for (int64_t row = 0; row < rows; row++) {
