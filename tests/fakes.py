@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.decoding.loop import Sentence
-from specdec_cli.decoding.state import Draft, Scores, State, Verdict
+from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.library import load_kernels
 from specdec_cli.model.config import TransformerConfig
@@ -190,7 +190,8 @@ class FakeDrafter:
     def propose(self, state: State) -> Draft:
         """A guess for each row."""
         heard: Heard = state.drafting
-        assert torch.equal(heard.numbers, state.numbers)
+        there = state.numbers != VACANT
+        assert torch.equal(heard.numbers[there], state.numbers[there])
         assert torch.equal(heard.tokens, state.lengths - 1)
         rows, size = len(state.numbers), self._draw(self.block_size, 1).item() if self.ragged else self.block_size
         places = (state.lengths[:, None] - 1 + torch.arange(size)).clamp_max(self.table.shape[1] - 1)

@@ -8,7 +8,7 @@ import torch
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.state import Accepted, Draft, State
+from specdec_cli.decoding.state import VACANT, Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import join_rows, replace_rows, select_rows
 
@@ -90,7 +90,10 @@ def decode(
                 yield from _finished(state, options.with_scores)
                 entering = _enter(verifier, drafter, waiting, done, options)
                 all_done = done == len(state.finished) - state.vacant
-                state = place(entering if all_done else _exchange(state, entering))
+                if verifier.skips(options.rule) and not all_done:
+                    state = _take_places(state, entering)
+                else:
+                    state = place(entering if all_done else _exchange(state, entering))
 
 
 def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
@@ -99,6 +102,17 @@ def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], pl
         return None
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length)
     state.drafting = drafter.begin(state)
+    return state
+
+
+def _take_places(state: State, entering: State | None) -> State:
+    """The rows of `state`, in which as many as enter take places of finished ones; the other places are vacant."""
+    free = state.finished.nonzero()[:, 0]
+    taken = 0 if entering is None else len(entering.lengths)
+    if entering is not None:
+        state = replace_rows(state, free[:taken], entering)
+    state.numbers[free[taken:]] = VACANT
+    state.vacant = len(free) - taken
     return state
 
 
@@ -115,8 +129,8 @@ def _exchange(state: State, entering: State | None) -> State | None:
 
 def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
     finished, numbers, lengths, rounds = (part.tolist() for part in (state.finished, state.numbers, state.lengths, state.rounds))
-    for row in range(len(finished) - state.vacant):
-        if finished[row]:
+    for row, number in enumerate(numbers):
+        if finished[row] and number != VACANT:
             ids = state.tokens[row, 1 : lengths[row]].tolist()
             each = tuple(state.log_probabilities[row, 1 : lengths[row]].tolist()) if with_scores else ()
-            yield Hypothesis(numbers[row], ids, rounds[row], sum(each) if with_scores else None, (), each)
+            yield Hypothesis(number, ids, rounds[row], sum(each) if with_scores else None, (), each)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.graphs import Capture, Graph
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import VACANT, State
 from specdec_cli.model.rows import form, map_tensors, select_rows, tensors
 
 WARM_UP = 3
@@ -139,6 +139,7 @@ def _filled(state: State, vacant: int) -> State:
     rows = len(state.lengths)
     filled = select_rows(state, torch.arange(rows + vacant, device=state.lengths.device).clamp_max(rows - 1))
     filled.finished[rows:] = True
+    filled.numbers[rows:] = VACANT
     return filled
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from specdec_cli.decoding.stages import Stage
 
 R = TypeVar("R")
+VACANT = -1
 
 
 @dataclass
@@ -23,8 +24,8 @@ class State:
     its length reaches `limits` (B,). `cache` is the verifier's, valid below length - 1: the last accepted token
     has not been fed yet. `source` (B, M) are the source ids; `drafting` is the drafter's own record;
     `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took,
-    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed. On a GPU it lies at a `stage`,
-    and the last `vacant` rows are no sentences.
+    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed. On a GPU it lies at a `stage`.
+    So many rows as are `vacant` are no sentences: they are finished, and their number is VACANT.
     """
 
     source: Tensor

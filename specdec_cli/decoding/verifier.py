@@ -93,6 +93,10 @@ class Verifier:
         """What puts batches of at most so many rows where they can be decoded; on a CPU anywhere will do."""
         return nullcontext(_anywhere) if self.stages is None else self.stages.placing(rows)
 
+    def skips(self, rule: Rule) -> bool:
+        """Whether finished rows take no time by `rule`, so that they may stay."""
+        return self._compiled is not None and isinstance(rule, Exact)
+
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """One pass over the last accepted token and the draft (B, k), and what of it passes by `rule`."""
         if self._compiled is not None and isinstance(rule, Exact):

@@ -1,11 +1,13 @@
 """Keys and values of a decoder's prefix: static, a length per row, rolled back by lowering it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol, Self
 
 import torch
 from torch import Tensor
+
+from specdec_cli.model.rows import EMPTY_AT_FIRST
 
 
 class KeyStore(Protocol):
@@ -45,7 +47,7 @@ class Cache:
     So a rollback is a smaller length, and costs nothing.
     """
 
-    whole: Tensor
+    whole: Tensor = field(metadata=EMPTY_AT_FIRST)
 
     @classmethod
     def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor, *, masked: bool = True) -> Self:

@@ -1,6 +1,6 @@
 """Choosing and joining the rows of records whose tensors all have the row as their first dimension."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -22,9 +22,13 @@ def join_rows(first: T, second: T) -> T:
     return joined
 
 
+EMPTY_AT_FIRST = {"empty at first": True}
+"""Metadata of a field that holds nothing of a row that is new: where it takes the place of another, what is there may stay."""
+
+
 def replace_rows(record: T, rows: Tensor, others: T) -> T:
-    """`record` with `others`, as many of the same form, in the places `rows`; its tensors are written to."""
-    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others])
+    """`record` with `others`, new rows of the same form, in the places `rows`; its tensors are written to."""
+    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], leave=EMPTY_AT_FIRST)
     return replaced
 
 
@@ -59,12 +63,14 @@ def _parts(record: Any) -> Sequence[Any]:
     return ()
 
 
-def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any]) -> Any:
+def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any], leave: Mapping[str, bool] | None = None) -> Any:
+    """`function` of each tensor of records of one form; not of fields whose metadata are `leave`."""
     first = records[0]
     if isinstance(first, Tensor):
         return function(list(records))
     if isinstance(first, list):
-        return [_map(function, parts) for parts in zip(*records, strict=True)]
+        return [_map(function, parts, leave) for parts in zip(*records, strict=True)]
     if is_dataclass(first) and not isinstance(first, type):
-        return replace(first, **{f.name: _map(function, [getattr(r, f.name) for r in records]) for f in fields(first)})
+        names = [f.name for f in fields(first) if leave is None or f.metadata != leave]
+        return replace(first, **{name: _map(function, [getattr(r, name) for r in records], leave) for name in names})
     return first

@@ -1,13 +1,13 @@
 """Rows of records are chosen and joined wherever tensors lie."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.rows import form, join_rows, map_tensors, select_rows, tensors
+from specdec_cli.model.rows import EMPTY_AT_FIRST, form, join_rows, map_tensors, replace_rows, select_rows, tensors
 
 
 @dataclass
@@ -42,6 +42,17 @@ def test_joining_puts_the_second_after_the_first(first: int, second: int) -> Non
     assert found.ids.tolist() == [*range(first), *range(100, 100 + second)]
     assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
     assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
+
+
+def test_new_rows_take_places_and_leave_what_is_empty_at_first() -> None:
+    @dataclass
+    class Kept:
+        ids: Tensor
+        cache: Tensor = field(metadata=EMPTY_AT_FIRST)
+
+    found = replace_rows(Kept(torch.arange(4), torch.arange(4)), torch.tensor([2, 0]), Kept(torch.tensor([7, 8]), torch.tensor([7, 8])))
+    assert found.ids.tolist() == [8, 1, 7, 3]
+    assert found.cache.tolist() == [0, 1, 2, 3]
 
 
 def test_what_was_selected_is_a_copy() -> None:

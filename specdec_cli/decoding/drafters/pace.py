@@ -89,7 +89,7 @@ class Pace:
 
     def propose(self, state: State) -> Draft:
         """A draft (B, k)."""
-        self._size = self._choice(len(state.lengths))[0]
+        self._size = self._choice(len(state.lengths) - state.vacant)[0]
         self._rounds_since += 1
         self._drafter.block_size = self._size
         self._drafted = self._drafter.propose(state)
