@@ -1,9 +1,13 @@
-"""CUDA graphs: what was computed once on tensors that stay where they are, launched again with a single call."""
+"""CUDA graphs: what was computed once on tensors that stay where they are, launched again with a single call; and streams."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
+
+from specdec_cli.model.rows import tensors
+
+T = TypeVar("T")
 
 
 class Graph(Protocol):
@@ -26,6 +30,36 @@ class Capture(Protocol):
 
         Outputs are valid until another graph of this `kind` is replayed.
         """
+
+
+class Side(Protocol):
+    """Where something is computed while the rest goes on."""
+
+    def run(self, compute: Callable[[], T]) -> T:
+        """Begin to compute. Nobody may look at what comes of it before it was joined."""
+
+    def join(self, result: Any) -> None:
+        """Wait for what was begun; from now on `result`, which came of it, is like any other."""
+
+
+class CudaSide:
+    """A stream of its own on the current GPU."""
+
+    def __init__(self) -> None:
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+
+    def run(self, compute: Callable[[], T]) -> T:
+        """Begin to compute, after all that was asked for so far."""
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            return compute()
+
+    def join(self, result: Any) -> None:
+        """Let the current stream wait, and keep the memory of `result` until that is done with it."""
+        current = torch.cuda.current_stream()
+        current.wait_stream(self._stream)
+        for tensor in tensors(result):
+            tensor.record_stream(current)
 
 
 class CudaGraph:

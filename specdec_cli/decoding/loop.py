@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
 
 import torch
 
@@ -10,6 +10,7 @@ from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import VACANT, Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.decoding.waiting import Waiting
 from specdec_cli.model.rows import join_rows, replace_rows, select_rows
 
 
@@ -65,6 +66,9 @@ class LoopOptions:
     with_scores: bool = False
 
 
+LEAVING = 4
+"""When one in so many rows is finished, they leave and others enter."""
+
 Onlooker = Callable[[Round], None]
 
 
@@ -76,9 +80,10 @@ def decode(
 
     Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for the round).
     """
-    waiting = iter(sentences)
+    # On a side as many are encoded ahead as leave at a time.
+    waiting = Waiting(sentences, partial(_enter, verifier, drafter, options), verifier.side, -(-options.batch_size // LEAVING))
     with verifier.placing(options.batch_size) as place:
-        state = place(_enter(verifier, drafter, waiting, options.batch_size, options))
+        state = place(waiting.take(options.batch_size))
         while state is not None:
             draft = drafter.propose(state)
             verdict = verifier.verify(state, draft, options.rule, with_scores=options.with_scores)
@@ -86,9 +91,9 @@ def decode(
                 onlooker(Round(state, draft, verdict.accepted))
             drafter.observe(state, verdict)
             done = verifier.advance(state, verdict) - state.vacant
-            if 4 * done >= len(state.finished) - state.vacant:
+            if LEAVING * done >= len(state.finished) - state.vacant:
                 yield from _finished(state, options.with_scores)
-                entering = _enter(verifier, drafter, waiting, done, options)
+                entering = waiting.take(done)
                 all_done = done == len(state.finished) - state.vacant
                 if verifier.skips(options.rule) and not all_done:
                     state = _take_places(state, entering)
@@ -96,10 +101,7 @@ def decode(
                     state = place(entering if all_done else _exchange(state, entering))
 
 
-def _enter(verifier: Verifier, drafter: Drafter, waiting: Iterator[Sentence], places: int, options: LoopOptions) -> State | None:
-    entering = list(islice(waiting, places))
-    if not entering:
-        return None
+def _enter(verifier: Verifier, drafter: Drafter, options: LoopOptions, entering: Sequence[Sentence]) -> State:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length)
     state.drafting = drafter.begin(state)
     return state

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Exact, Rule, accept
 from specdec_cli.decoding.compiled import CompiledRounds, CompiledVerdict
-from specdec_cli.decoding.graphs import CudaCapture
+from specdec_cli.decoding.graphs import CudaCapture, CudaSide, Side
 from specdec_cli.decoding.stages import Place, Stages
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
@@ -40,6 +40,7 @@ class Verifier:
         self.model, self.forced = model.eval(), forced
         self.device = next(model.parameters()).device
         self.stages = Stages(CudaCapture()) if self.device.type == "cuda" else None
+        self.side: Side | None = CudaSide() if self.device.type == "cuda" else None
         self._compiled = CompiledRounds.of(model, forced)
         self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
