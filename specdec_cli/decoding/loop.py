@@ -11,7 +11,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import VACANT, Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.decoding.waiting import Waiting
-from specdec_cli.model.rows import join_rows, replace_rows, select_rows
+from specdec_cli.model.rows import keep_rows, replace_rows
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ def decode(
     """
     # On a side as many are encoded ahead as leave at a time.
     waiting = Waiting(sentences, partial(_enter, verifier, drafter, options), verifier.side, -(-options.batch_size // LEAVING))
+    skips = verifier.skips(options.rule)
     with verifier.placing(options.batch_size) as place:
         state = place(waiting.take(options.batch_size))
         while state is not None:
@@ -95,10 +96,8 @@ def decode(
                 yield from _finished(state, options.with_scores)
                 entering = waiting.take(done)
                 all_done = done == len(state.finished) - state.vacant
-                if verifier.skips(options.rule) and not all_done:
-                    state = _take_places(state, entering)
-                else:
-                    state = place(entering if all_done else _exchange(state, entering))
+                state = entering if all_done else _exchange(state, entering, keep_finished=skips)
+                state = state if skips else place(state)
 
 
 def _enter(verifier: Verifier, drafter: Drafter, options: LoopOptions, entering: Sequence[Sentence]) -> State:
@@ -107,26 +106,17 @@ def _enter(verifier: Verifier, drafter: Drafter, options: LoopOptions, entering:
     return state
 
 
-def _take_places(state: State, entering: State | None) -> State:
-    """The rows of `state`, in which as many as enter take places of finished ones; the other places are vacant."""
+def _exchange(state: State, entering: State | None, *, keep_finished: bool) -> State:
+    """Rows that enter take the places of finished ones. Other finished rows leave, or are kept as vacant."""
     free = state.finished.nonzero()[:, 0]
     taken = 0 if entering is None else len(entering.lengths)
     if entering is not None:
         state = replace_rows(state, free[:taken], entering)
+    if not keep_finished:
+        return state if taken == len(free) else keep_rows(state, ~state.finished)
     state.numbers[free[taken:]] = VACANT
     state.vacant = len(free) - taken
     return state
-
-
-def _exchange(state: State, entering: State | None) -> State | None:
-    """The running rows, of which there are some, and those that enter: these take the places of the finished ones, if they are as many."""
-    running = (~state.finished).nonzero()[:, 0]
-    if entering is None:
-        return select_rows(state, running)
-    free = state.finished.nonzero()[:, 0]
-    if len(entering.lengths) == len(free):
-        return replace_rows(state, free, entering)
-    return join_rows(select_rows(state, running), entering)
 
 
 def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:

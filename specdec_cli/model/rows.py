@@ -32,6 +32,14 @@ def replace_rows(record: T, rows: Tensor, others: T) -> T:
     return replaced
 
 
+def keep_rows(record: T, kept: Tensor) -> T:
+    """`record` with only the rows that are `kept` (B,), in any order; its tensors are written to, and those that come lie in them."""
+    number = int(kept.sum())
+    holes, movers = (~kept[:number]).nonzero()[:, 0], number + kept[number:].nonzero()[:, 0]
+    result: T = _map(lambda tensors: tensors[0].index_copy_(0, holes, tensors[0].index_select(0, movers))[:number], [record])
+    return result
+
+
 def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
     """`record` anew, with what `function` makes of each of its tensors."""
     mapped: T = _map(lambda tensors: function(tensors[0]), [record])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.rows import EMPTY_AT_FIRST, form, join_rows, map_tensors, replace_rows, select_rows, tensors
+from specdec_cli.model.rows import EMPTY_AT_FIRST, form, join_rows, keep_rows, map_tensors, replace_rows, select_rows, tensors
 
 
 @dataclass
@@ -42,6 +42,16 @@ def test_joining_puts_the_second_after_the_first(first: int, second: int) -> Non
     assert found.ids.tolist() == [*range(first), *range(100, 100 + second)]
     assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
     assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=9))
+def test_kept_rows_move_to_the_front_in_any_order(kept: list[bool]) -> None:
+    whole = record(0, len(kept))
+    found = keep_rows(whole, torch.tensor(kept))
+    assert sorted(found.ids.tolist()) == [row for row, keeps in enumerate(kept) if keeps]
+    assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
+    assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
+    assert not any(kept) or found.ids.data_ptr() == whole.ids.data_ptr()
 
 
 def test_new_rows_take_places_and_leave_what_is_empty_at_first() -> None:
