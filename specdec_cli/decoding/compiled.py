@@ -2,6 +2,7 @@
 
 import ctypes
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -12,6 +13,8 @@ from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Transformer
+
+_NOT_FORCED = -1
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,7 @@ class CompiledRounds:
         embedding = cast(FusedEmbedding, model.embedding)
         self._parts = (layers, embedding, output)  # the kernels read what these own
         self._kernels, self._width, self._own = kernels, model.config.width, threading.local()
-        no_token = -1
-        first = no_token if forced is None else forced
+        first = _NOT_FORCED if forced is None else forced
         self._decoder = DecoderStruct(embedding.struct, layers.stack, output.address, model.config.eos, first)
         self._scratch, self._head = layers.scratch, 4 * (output.outputs + output.outputs // TILE + 1) + output.inputs + 8
         self._work = layers.work + output.inputs * output.outputs
@@ -74,11 +76,12 @@ class CompiledRounds:
 
     def _described(self, state: State) -> BatchStruct:
         """The batch as the kernels know it; that of the last round if it is still the same."""
-        if getattr(self._own, "state", None) is not state:
+        last: weakref.ref[State] | None = getattr(self._own, "state", None)
+        if last is None or last() is not state:
             keys_values, ends = state.memory.keys_values, state.memory.mask.ends
             self._own.memory = (KeysStruct * len(keys_values))(*(describe_keys(each, ends) for each in keys_values))
             self._own.batch = _describe(state, ctypes.addressof(self._own.memory))
-            self._own.state = state
+            self._own.state = weakref.ref(state)
         batch: BatchStruct = self._own.batch
         return batch
 

@@ -17,7 +17,7 @@ from specdec_cli.files import cache_folder
 from specdec_cli.remembered import fingerprint
 
 _SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
-WORTH_SHARING = 8_000_000
+WORTH_SHARING = 4_000_000
 """Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
 LOOKING = 10
 """Multiplications that looking at a number counts as."""

@@ -1,4 +1,4 @@
-// The steps of a round: what the verifier says of a draft, what of it is taken, and what a copy of the source goes on with.
+// The steps of a round: what the verifier says of a draft, and what of it is taken.
 
 #include "choices.h"
 #include "layers.h"
