@@ -22,7 +22,7 @@ UNKNOWN = 1.0
 """Milliseconds that a round is taken for where a model ends every sentence at once, so that none could be timed."""
 _SOURCE = 14
 _TOKENS = 8
-_REPETITIONS = 5
+_REPETITIONS = 3
 _ENOUGH = 0.25
 """Seconds after which nothing is repeated."""
 
