@@ -92,8 +92,8 @@ BlockSizeOption = Annotated[
         "--block-size",
         metavar="N|auto",
         callback=_checked,
-        help="Tokens that are drafted a round, at most.",
-        show_default="the bundle's",
+        help="Tokens that are drafted a round, at most; auto: as many as pay. By name, input-guided and Jacobi decoding have no bound.",
+        show_default="auto",
         rich_help_panel=DECODING_PANEL,
     ),
 ]
