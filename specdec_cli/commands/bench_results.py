@@ -111,7 +111,7 @@ def _decoding(row: dict[str, Any]) -> str:
     chosen, drafted = row["settings"].get("chosen", row["decoding"]), row["drafted"]
     if drafted is None or drafted > MOSTLY:
         return str(chosen)
-    return f"{chosen}, which chose not to draft" if drafted == 0 else f"{chosen}, which chose to draft in {drafted:.0%} of rounds"
+    return f"{chosen}, which chose not to draft" if drafted == 0 else f"{chosen}, which chose to draft in {drafted:.1%} of rounds"
 
 
 def _setting(settings: dict[str, Any]) -> str:
