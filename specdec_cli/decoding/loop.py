@@ -82,7 +82,6 @@ def decode(
     """
     # On a side as many are encoded ahead as leave at a time.
     waiting = Waiting(sentences, partial(_enter, verifier, drafter, options), verifier.side, -(-options.batch_size // LEAVING))
-    skips = verifier.skips(options.rule)
     with verifier.placing(options.batch_size) as place:
         state = place(waiting.take(options.batch_size))
         while state is not None:
@@ -96,8 +95,7 @@ def decode(
                 yield from _finished(state, options.with_scores)
                 entering = waiting.take(done)
                 all_done = done == len(state.finished) - state.vacant
-                state = entering if all_done else _exchange(state, entering, keep_finished=skips)
-                state = state if skips else place(state)
+                state = place(entering if all_done else _exchange(state, entering, keep_finished=verifier.skips(options.rule)))
 
 
 def _enter(verifier: Verifier, drafter: Drafter, options: LoopOptions, entering: Sequence[Sentence]) -> State:
