@@ -1,8 +1,8 @@
 """What a round takes on this machine, by how many rows it has, how many tokens are drafted and how many verified."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
+from math import inf
 
 import torch
 
@@ -23,7 +23,7 @@ UNKNOWN = 1.0
 _SOURCE = 14
 _TOKENS = 8
 _REPETITIONS = 3
-_ENOUGH = 0.25
+_ENOUGH = 2.0
 """Seconds after which nothing is repeated."""
 
 Times = tuple[float, float]
@@ -84,38 +84,39 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
     Of several times the least counts: what else the machine does makes a round slower, never faster.
     """
     sizes, before = (min(SHORT, longest), min(LONG, longest)), drafter.block_size
-    plain: list[float] = []
-    verifying: list[list[float]] = []
-    drafting: list[list[float]] = []
-    for rows in (1, ROWS):
-        plain.append(min(_rounds(verifier, NoDrafter(), rows), default=UNKNOWN))
-        verifying.append([min(_rounds(verifier, _Constant(size), rows), default=UNKNOWN) for size in sizes])
-        drafting.append([])
-        for drafter.block_size in sizes:
+    verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
+    drafting = {(rows, size): inf for rows in (1, ROWS) for size in sizes}
+    started = time.perf_counter()
+    # Each of them once, then all of them again: what else the machine does comes and goes.
+    for repetition in range(_REPETITIONS):
+        if repetition and time.perf_counter() - started > _ENOUGH:
+            break
+        for (rows, size), least in verifying.items():
+            constant = _Constant(size) if size else NoDrafter()
+            verifying[rows, size] = min([least, *_rounds(verifier, constant, rows)])
+        for (rows, drafter.block_size), least in drafting.items():
             timed = _Timed(drafter)
             list(_rounds(verifier, timed, rows))
-            drafting[-1].append(min(timed.milliseconds))
+            drafting[rows, drafter.block_size] = min([least, *timed.milliseconds])
     drafter.block_size = before
-    return Costs(sizes, (plain[0], plain[1]), _pairs(verifying), _pairs(drafting))
+    known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
+    short, long = sizes
+    return Costs(
+        sizes,
+        (known[1, 0], known[ROWS, 0]),
+        ((known[1, short], known[1, long]), (known[ROWS, short], known[ROWS, long])),
+        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
+    )
 
 
-def _pairs(times: list[list[float]]) -> tuple[Times, Times]:
-    few, many = times
-    return (few[0], few[1]), (many[0], many[1])
-
-
-def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> Iterator[float]:
+def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
     """Milliseconds of rounds of so many rows."""
     some = verifier.model.config.source_size - 8
     sources = [[8 + (31 * row + 7 * place) % some for place in range(_SOURCE)] for row in range(rows)]
     sentences = [Sentence(row, [*source, verifier.model.config.eos]) for row, source in enumerate(sources)]
-    started = time.perf_counter()
-    for repetition in range(_REPETITIONS):
-        if repetition and time.perf_counter() - started > _ENOUGH:
-            return
-        clock = _Clock()
-        list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
-        yield from clock.milliseconds
+    clock = _Clock()
+    list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
+    return clock.milliseconds
 
 
 class _Clock:

@@ -18,10 +18,14 @@ MEMORY = 0.99
 NEGLIGIBLE = 1e-3
 """A slot that is reached less often than this is not thought about."""
 LARGE = 1e6
+MOST_ROUNDS = 8
+"""Rounds of a sentence that count for those after it, at most."""
 RENEWAL = 8
 """Rounds after which the choice is made anew."""
 FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
-"""While drafting does not pay, one sentence in so many is drafted all the same, at first and, after twice as many each time, in the end."""
+SHORT_PAUSE = 4
+"""While drafting does not pay, one sentence in so many is drafted all the same, at first (sooner where it did pay before) and, after
+twice as many each time, in the end."""
 
 
 class Pace:
@@ -36,6 +40,8 @@ class Pace:
         self._drafter, self._costs = drafter, costs
         # Of each slot: rounds in which it was asked for after all before it had passed, in which it was offered, in which it passed too.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
+        # The same as it was when rows last began, and the rounds since then.
+        self._before, self._lasted = self._seen(), 0
         self._pause, self._skipped = FIRST_PAUSE, 0
         self._rounds_since, self._present = 0, 1.0
         self._choices: dict[int, tuple[int, bool]] = {}
@@ -75,7 +81,7 @@ class Pace:
     def for_rows(self, rows: int) -> Drafter:
         """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
         if self._choice(rows)[1]:
-            self._pause, self._skipped = FIRST_PAUSE, 0
+            self._pause, self._skipped = SHORT_PAUSE, 0
             return self
         self._skipped += 1
         if self._skipped < self._pause:
@@ -84,8 +90,16 @@ class Pace:
         return self
 
     def begin(self, state: State) -> object:
-        """The record of the drafter."""
+        """The record of the drafter. However many rounds a sentence took in which nothing passed, the next is another one."""
+        share = min(1.0, MOST_ROUNDS / max(self._lasted, 1))
+        for sums, before in zip((self._asked, self._offered, self._passed), self._before, strict=True):
+            sums[:] = [then + share * (now - then) for then, now in zip(before, sums, strict=True)]
+        self._before, self._lasted = self._seen(), 0
+        self._choices.clear()
         return self._drafter.begin(state)
+
+    def _seen(self) -> tuple[list[float], ...]:
+        return self._asked.copy(), self._offered.copy(), self._passed.copy()
 
     def propose(self, state: State) -> Draft:
         """A draft (B, k)."""
@@ -104,6 +118,7 @@ class Pace:
             self._forget_scale()
         rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True)
         size, running = self._size, [(offered, counts - 1) for finished, offered, counts in rows if not finished]
+        self._lasted += 1
         self.rounds += len(running)
         self.asked += size * len(running)
         # Beyond the verifier's own token: what stands behind an end of sentence is no gain.
@@ -124,4 +139,5 @@ class Pace:
     def _forget_scale(self) -> None:
         for sums in (self._asked, self._offered, self._passed):
             sums[:] = [each / self._present for each in sums]
+        self._before = self._seen()
         self._present = 1.0
