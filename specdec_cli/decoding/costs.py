@@ -94,10 +94,10 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
         for (rows, size), least in verifying.items():
             constant = _Constant(size) if size else NoDrafter()
             verifying[rows, size] = min([least, *_rounds(verifier, constant, rows)])
-        for (rows, drafter.block_size), least in drafting.items():
-            timed = _Timed(drafter)
-            list(_rounds(verifier, timed, rows))
-            drafting[rows, drafter.block_size] = min([least, *timed.milliseconds])
+        for (rows, size), least in drafting.items():
+            drafter.block_size, timed = size, _Timed(drafter)
+            _rounds(verifier, timed, rows)
+            drafting[rows, size] = min([least, *timed.milliseconds])
     drafter.block_size = before
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
     short, long = sizes

@@ -10,6 +10,7 @@ from specdec_cli.decoding.costs import UNKNOWN, Costs, measure_costs
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
@@ -108,3 +109,38 @@ def test_a_model_that_ends_every_sentence_at_once_has_costs_too() -> None:
     costs = measure_costs(Verifier(model), FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right), 5)
     assert costs.without(1) == costs.without(8) == UNKNOWN
     assert costs.with_draft(1, 3, 3) >= UNKNOWN
+
+
+class Silent:
+    """Drafts what nobody checks."""
+
+    block_size = 0
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        return None
+
+    def propose(self, state: State) -> Draft:
+        return Draft(state.tokens[:, : self.block_size], state.lengths * 0 + self.block_size)
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Nothing to learn."""
+
+
+def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
+    verifier = Verifier(tiny_transformer())
+    state = verifier.begin([0], [make_sentences(1)[0].source])
+    pace = Pace(Silent(), CHEAP, 12)
+
+    def round_of(passing: int) -> None:
+        ids = pace.propose(state).ids
+        counts = torch.tensor([min(passing, ids.shape[1]) + 1])
+        accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1])
+        pace.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
+
+    for rounds, passing in ((6, 12), (6, 12), (6, 12), (80, 0)):
+        pace.begin(state)
+        for _ in range(rounds):
+            round_of(passing)
+    assert not pace.best(1)[1]
+    pace.begin(state)
+    assert pace.best(1)[1]
