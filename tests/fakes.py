@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
 from specdec_cli.model.int8 import quantize

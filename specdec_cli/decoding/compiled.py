@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
-from specdec_cli.kernels.library import Kernels
+from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import AT_ONCE, TILE, BatchStruct, DecoderStruct, DraftStruct, KeysStruct, VerdictStruct, describe_keys
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.layers import Int8Layers

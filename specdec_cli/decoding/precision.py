@@ -29,7 +29,7 @@ def fastest_precision(threads: int) -> str:
 
 
 def _kernels() -> bool:
-    from specdec_cli.kernels.library import load_kernels
+    from specdec_cli.kernels.build import load_kernels
 
     return load_kernels() is not None
 

@@ -158,6 +158,7 @@ def _judge(rule: Rule, eos: int, with_scores: bool, state: State, ids: Tensor, c
 
 
 def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> Tensor:
+    """Take ids, as many as `counts` (B,) say, and their log probabilities into `state`; the number of rows that are finished."""
     places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
     state.tokens.scatter_(1, places, ids)
     if scores is not None:

@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 
 
 class Stopwatch:

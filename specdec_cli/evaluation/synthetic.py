@@ -17,7 +17,7 @@ from specdec_cli.evaluation.bundle_runner import BundleRunner
 from specdec_cli.evaluation.geometries import Geometry, accepted_tokens, piece, recorded_drafts
 from specdec_cli.evaluation.profile import KernelClock
 from specdec_cli.evaluation.rows import Row
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig

@@ -14,7 +14,7 @@ from specdec_cli.decoding.drafters.source_copy import CopyState, SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.rows import map_tensors
 from specdec_cli.text.subwords import EOS
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_transformer

@@ -10,7 +10,7 @@ from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
 

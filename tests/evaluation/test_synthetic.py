@@ -9,7 +9,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources, recorded_drafts
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.evaluation.synthetic import RecordedRunner, random_bundle
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)

@@ -11,8 +11,8 @@ from torch.profiler import ProfilerActivity, profile
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels import library
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels import build
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.int8 import first_choices, quantize
 from specdec_cli.model.int8.chain import Int8Chain
@@ -155,12 +155,12 @@ def test_a_step_is_few_calls() -> None:
 
 def test_where_nothing_compiles_the_operators_do_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
-    monkeypatch.setattr(library, "_COMPILERS", ("no such compiler",))
-    library.load_kernels.cache_clear()
-    assert library.load_kernels() is None
-    monkeypatch.setattr(library, "_COMPILERS", ("false",))
-    library.load_kernels.cache_clear()
-    assert library.load_kernels() is None
+    monkeypatch.setattr(build, "_COMPILERS", ("no such compiler",))
+    build.load_kernels.cache_clear()
+    assert build.load_kernels() is None
+    monkeypatch.setattr(build, "_COMPILERS", ("false",))
+    build.load_kernels.cache_clear()
+    assert build.load_kernels() is None
     monkeypatch.undo()
-    library.load_kernels.cache_clear()
+    build.load_kernels.cache_clear()
     assert not list(tmp_path.iterdir())

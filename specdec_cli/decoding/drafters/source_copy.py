@@ -8,7 +8,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.names import Match
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
-from specdec_cli.kernels.library import Kernels, load_kernels
+from specdec_cli.kernels.build import Kernels, load_kernels
 from specdec_cli.kernels.structs import CopyStruct
 
 LONGEST_SUFFIX = 3

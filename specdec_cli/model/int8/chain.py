@@ -6,7 +6,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.kernels.library import LOOKING, Kernels
+from specdec_cli.kernels.build import LOOKING, Kernels
 from specdec_cli.kernels.structs import LANES, MOST_CANDIDATES, ChainStruct
 from specdec_cli.model.chain import Chain
 from specdec_cli.model.int8.linear import Int8Linear

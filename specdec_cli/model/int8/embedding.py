@@ -4,7 +4,7 @@ import ctypes
 
 from torch import Tensor, nn
 
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.kernels.structs import LANES, EmbeddingStruct, describe_norm
 from specdec_cli.model.transformer import Embedding
 

@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.kernels.structs import LANES, KeysStruct, LayerStruct, RowsStruct, StackStruct, describe_keys, describe_norm
 from specdec_cli.model.attention import PrefixMask, mix
 from specdec_cli.model.cache import LayerCache, steps

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.kernels.library import load_kernels
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.kernels.structs import ACTIVATIONS as NUMBERS
 from specdec_cli.kernels.structs import LANES, TILE, LinearStruct
 from specdec_cli.model.transformer import ACTIVATIONS

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.kernels.library import LOOKING, Kernels, load_kernels
+from specdec_cli.kernels.build import LOOKING, Kernels, load_kernels
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.embedding import FusedEmbedding
