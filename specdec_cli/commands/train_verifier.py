@@ -64,6 +64,7 @@ def train_verifier(
     from specdec_cli.text.subwords import Subwords
     from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.depth import changed_depth, with_depth
     from specdec_cli.training.loop import Trainer, start
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
@@ -81,12 +82,11 @@ def train_verifier(
         subwords: Tokenizer = Subwords(tokenizer or beside)
         model = Transformer(preset(plan.preset, len(subwords), **plan.model), plan.run.dropout)
     else:
-        if plan.model:
-            raise UsageError(f"--init {init} brings its own shape; [model] in the recipe has others: {', '.join(plan.model)}")
         first = load_bundle(find_bundle(init))
         languages = (source_language or first.info.source_language, target_language or first.info.target_language)
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
+        model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
     train = load_pairs(sources, subwords, model.config.eos)
     ratio = sum(len(pair.target) for pair in train) / sum(len(pair.source) for pair in train)
     bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)

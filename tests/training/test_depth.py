@@ -1,0 +1,42 @@
+"""A trained Transformer with more or fewer layers."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.training.depth import changed_depth, with_depth
+
+
+def test_new_layers_change_nothing_at_first(bundle: Bundle) -> None:
+    first = bundle.verifier.eval()
+    config = replace(first.config, encoder_layers=first.config.encoder_layers + 2, decoder_layers=first.config.decoder_layers + 3)
+    deeper = with_depth(first, config, dropout=0.0).eval()
+    source, target = torch.tensor([[7, 9, 11, 3]]), torch.tensor([[2, 8, 6]])
+    assert (len(deeper.encoder.layers), len(deeper.layers)) == (config.encoder_layers, config.decoder_layers)
+    torch.testing.assert_close(deeper(source, target), first(source, target))
+
+
+def test_new_layers_learn(bundle: Bundle) -> None:
+    first = bundle.verifier
+    deeper = with_depth(first, replace(first.config, decoder_layers=first.config.decoder_layers + 1), dropout=0.0)
+    deeper(torch.tensor([[7, 9, 3]]), torch.tensor([[2, 8]])).logsumexp(-1).sum().backward()
+    gradient = deeper.layers[-1].feed_forward.outer.weight.grad
+    assert gradient is not None and gradient.abs().sum() > 0
+
+
+def test_fewer_layers_are_the_first_ones(bundle: Bundle) -> None:
+    first = bundle.verifier
+    shallower = with_depth(first, replace(first.config, decoder_layers=1), dropout=0.0)
+    assert all(torch.equal(value, first.state_dict()[name]) for name, value in shallower.state_dict().items())
+
+
+def test_only_layers_can_change(bundle: Bundle) -> None:
+    config = bundle.verifier.config
+    assert changed_depth(config, {"decoder_layers": 5, "width": config.width}) == replace(config, decoder_layers=5)
+    with pytest.raises(UsageError, match=f"width {config.width}"):
+        changed_depth(config, {"width": 2 * config.width, "decoder_layers": 5})
+    with pytest.raises(ModelError, match="'depth'"):
+        changed_depth(config, {"depth": 5})
