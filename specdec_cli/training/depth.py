@@ -37,7 +37,7 @@ def with_depth(first: Transformer, config: TransformerConfig, dropout: float) ->
     own = model.state_dict()
     model.load_state_dict(own | {name: value for name, value in first.state_dict().items() if name in own})
     for layers, trained in ((model.encoder.layers, first.encoder.layers), (model.layers, first.layers)):
-        for layer in layers[len(trained) :]:
+        for layer in list(layers)[len(trained) :]:
             layer.load_state_dict(trained[-1].state_dict())
             _make_identity(layer)
     return model
