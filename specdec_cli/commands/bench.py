@@ -242,7 +242,7 @@ def bench(
     if plot is not None:
         draw(outcome.points, plot, f"{chosen.name}, {outcome.examples['name']}")
     if tune:
-        store(chosen, tuned, markdown)
+        store(chosen, tuned, outcome.examples["lines"], markdown)
     _check(outcome.results, outcome.environment)
 
 

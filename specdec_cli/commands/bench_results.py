@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from specdec_cli.commands.bench_view import environment_lines
+from specdec_cli.commands.bench_view import machine_lines
 from specdec_cli.evaluation.report import Table
 from specdec_cli.files import write_atomically
 
@@ -81,7 +81,7 @@ def results(wanted: Sequence[Claim], repetitions: int) -> str:
             print(*rows[-1], sep=" | ", file=sys.stderr)
     columns = ("what", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
     first = next(iter(records.values()))
-    environment = environment_lines(first["environment"], first["input"])[:2]
+    environment = machine_lines(first["environment"])
     return Table(columns, tuple(rows), names=2).to_markdown() + "\n" + "  \n".join(environment) + "\n"
 
 

@@ -11,7 +11,7 @@ from specdec_cli.commands.bench_worker import Inspection
 from specdec_cli.commands.loading import Choice, find_bundle
 from specdec_cli.commands.options import batch_rows
 from specdec_cli.errors import UsageError
-from specdec_cli.evaluation.environment import describe_environment
+from specdec_cli.evaluation.environment import describe_environment, share_of_others
 from specdec_cli.evaluation.examples import Examples
 from specdec_cli.evaluation.histogram import Bin, speedup_histogram
 from specdec_cli.evaluation.measure import Conditions, Pool, measure
@@ -20,7 +20,7 @@ from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.rows import BEST, Row, Sweep, sweep_rows
 from specdec_cli.evaluation.scatter import Point, scatter
 from specdec_cli.evaluation.scoring import Score
-from specdec_cli.evaluation.summary import Result, Scorer, milliseconds_per_sentence, summarise
+from specdec_cli.evaluation.summary import Result, Scorer, milliseconds_per_sentence, reference, summarise
 from specdec_cli.processes import Process
 
 WORKER = "specdec_cli.commands.bench_worker"
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out. `left_out` says why, by row; `histogram` is of the row that it names, `points` are by row."""
+    """What came out. `left_out` says why, by row; `points` are by row, `histograms` by a row that drafts and its baseline."""
 
     results: list[Result]
     environment: dict[str, Any]
@@ -58,7 +58,7 @@ class Outcome:
     signatures: dict[str, str]
     left_out: dict[str, str]
     profiles: dict[str, dict[str, float]]
-    histogram: tuple[str, list[Bin]] | None
+    histograms: dict[tuple[str, str], list[Bin]]
     points: dict[str, list[Point]]
 
 
@@ -73,19 +73,21 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
         rows = settle_opponents(WORKER, rows, conditions, lines)
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
+            before = share_of_others()
             measured = measure(pool, rows, lines, plan.repetitions, report)
+            busy = max((before, share_of_others()), key=lambda share: share or 0.0)
             profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
     signatures: dict[str, str] = {}
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
     return Outcome(
         results=results,
-        environment=_environment(plan, inspection),
+        environment=_environment(plan, inspection) | {"busy": busy},
         examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
         signatures=signatures,
         left_out=left_out,
         profiles=profiles,
-        histogram=_histogram(measured) if plan.histogram else None,
+        histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot else {},
     )
 
@@ -153,8 +155,9 @@ def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
     return describe_environment() | machine | {"model": plan.model.name, "repetitions": plan.repetitions}
 
 
-def _histogram(measured: Sequence[Measured]) -> tuple[str, list[Bin]]:
-    """Speedups of the first row that drafts over greedy, sentence by sentence."""
+def _histograms(measured: Sequence[Measured]) -> dict[tuple[str, str], list[Bin]]:
+    """Speedups of the first row that drafts over greedy and, where it was measured, over beam search, sentence by sentence."""
     drafting = next(one for one in measured if one.row.drafts)
-    greedy = next(one for one in measured if one.row.decoding == "greedy")
-    return drafting.row.name, speedup_histogram(milliseconds_per_sentence(greedy), milliseconds_per_sentence(drafting))
+    times = milliseconds_per_sentence(drafting)
+    baselines = [one for name in ("greedy", "beam") if (one := reference(drafting.row, measured, name)) is not None]
+    return {(drafting.row.name, one.row.name): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}

@@ -16,6 +16,8 @@ from specdec_cli.evaluation.summary import Result
 from specdec_cli.files import read_json, write_json
 
 GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
+LEAST_LINES = 100
+"""Lines of dev data below which presets are shown, but not stored: BLEU on fewer is mostly noise."""
 MOST_LOST = 0.5
 """BLEU points that high-efficiency may have less than greedy decoding."""
 
@@ -72,11 +74,13 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
-def store(model: Choice, chosen: Mapping[str, Result], markdown: bool) -> None:
-    """Write `chosen` into the bundle's presets, all else as it was, and print what is there now.
+def store(model: Choice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
+    """Write `chosen`, by `lines` lines of text, into the bundle's presets, all else as it was, and print what is there now.
 
-    Raises UsageError where it cannot be written, SpecdecError if there is nothing to write.
+    Raises UsageError where it cannot be written, SpecdecError if there is nothing to write or too little to choose by.
     """
+    if lines < LEAST_LINES:
+        raise SpecdecError(f"--tune: {lines} lines are too few to choose presets by (at least {LEAST_LINES}), and nothing was written")
     if not chosen:
         raise SpecdecError(
             f"--tune: every setting loses more than {MOST_LOST} BLEU on greedy, and nothing was written; "

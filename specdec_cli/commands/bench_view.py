@@ -1,5 +1,6 @@
 """What `specdec bench` prints."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,8 +16,10 @@ from specdec_cli.commands.bench_run import Outcome
 from specdec_cli.evaluation.report import Table, histogram_table, main_table, profile_table, sweep_table, tolerance_table
 from specdec_cli.evaluation.rows import Sweep
 
+MOST_BUSY = 0.1
+"""Share of all processors that other processes may take before times are called unreliable."""
 _WIDE = 200
-_HEADER_WIDTH = 10
+_HEADER_WIDTH = 9
 
 
 class View:
@@ -24,8 +27,9 @@ class View:
 
     def __init__(self, markdown: bool) -> None:
         self._markdown = markdown
-        # Without a terminal there is no edge to break lines at.
-        self._console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+        # COLUMNS counts everywhere; without it, a pipe has no edge to break lines at.
+        wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+        self._console = Console(width=_WIDE if wide else None, highlight=False)
 
     def paragraph(self, *lines: str) -> None:
         """Some lines of text."""
@@ -40,14 +44,18 @@ class View:
         if self._markdown:
             self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
             return
-        shown = _framed(table)
-        needed = self._console.measure(shown, options=self._console.options.update(width=_WIDE)).maximum
-        if needed > self._console.width and len(table.columns) > table.names + 1:
-            # One below the other, so that no number is cut off.
-            for half in table.halves():
-                self.table(half)
-            return
-        self._console.print(shown)
+        start, count = 0, len(table.columns) - table.names
+        while True:
+            # Columns that do not fit beside these go into another table below, so that no number is cut off.
+            end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), min(start + 1, count))
+            self._console.print(_framed(table.part(start, end)))
+            start = end
+            if start >= count:
+                return
+
+    def _fits(self, table: Table) -> bool:
+        wide = self._console.options.update(width=_WIDE)
+        return self._console.measure(_framed(table), options=wide).maximum <= self._console.width
 
 
 def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
@@ -61,9 +69,8 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
     if outcome.profiles:
         view.paragraph("Time by module, a sentence:")
         view.table(profile_table(outcome.profiles, outcome.examples["sentences"]))
-    if outcome.histogram:
-        name, bins = outcome.histogram
-        view.paragraph(f"Speedup of {name} over greedy, sentence by sentence:")
+    for (name, baseline), bins in outcome.histograms.items():
+        view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")
         view.table(histogram_table(bins))
     if outcome.signatures:
         view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
@@ -72,7 +79,7 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
 def _framed(table: Table) -> RichTable:
     shown = RichTable(box=SIMPLE_HEAD)
     for place, column in enumerate(table.columns):
-        header = "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False))
+        header = "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
         shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
     for row in table.rows:
         shown.add_row(*row)
@@ -81,14 +88,22 @@ def _framed(table: Table) -> RichTable:
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
     """Machine, versions and input in a few words."""
-    place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
-    versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
     return [
-        f"{place}; {environment['device']}, {environment['precision']}",
-        f"{versions}; {environment['date']}",
+        *machine_lines(environment),
         f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
         + (f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""),
     ]
+
+
+def machine_lines(environment: Mapping[str, Any]) -> list[str]:
+    """Machine, versions, and whether other processes were busy there."""
+    place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
+    versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
+    lines = [f"{place}; {environment['device']}, {environment['precision']}", f"{versions}; {environment['date']}"]
+    busy = environment.get("busy")
+    if busy is not None and busy > MOST_BUSY:
+        lines.append(f"Other processes took {busy:.0%} of the processors: these times are not reliable.")
+    return lines
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import torch
 
 from specdec_cli.decoding.accept import FixedPoint
 from specdec_cli.decoding.costs import round_costs
-from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters import Drafter, OptionalDrafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
 from specdec_cli.decoding.drafters.continuations import Continuations
@@ -95,7 +95,7 @@ class Engine:
                 yield from beam_search([self.verifier], list(group.sentences), options)
             else:
                 loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
-                chosen = drafter.for_rows(group.rows) if isinstance(drafter, Pace) and settings.watched else drafter
+                chosen = drafter.for_rows(group.rows) if isinstance(drafter, OptionalDrafter) and settings.watched else drafter
                 yield from decode(self.verifier, chosen, group.sentences, loop, self._onlooker)
 
 

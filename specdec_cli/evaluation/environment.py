@@ -5,11 +5,14 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from specdec_cli import __version__
 
 _CPU_FILE = Path("/proc/cpuinfo")
+_REST = 0.1  # until idle threads of our own processes have stopped spinning
+_TIMES_FILE = Path("/proc/stat")
 
 
 def describe_environment() -> dict[str, Any]:
@@ -24,6 +27,29 @@ def describe_environment() -> dict[str, Any]:
         "sacrebleu": version("sacrebleu"),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def share_of_others(seconds: float = 0.3) -> float | None:
+    """Share of all processors (0 to 1) that other processes take in `seconds` without work of our own; None without Linux' /proc."""
+    sleep(_REST)
+    before = _processor_times()
+    if before is None:
+        return None
+    sleep(seconds)
+    after = _processor_times() or before
+    busy, total = (later - earlier for earlier, later in zip(before, after, strict=True))
+    return busy / total if total else 0.0
+
+
+def _processor_times() -> tuple[int, int] | None:
+    """Busy and all ticks of all processors since the start of the system."""
+    try:
+        first = _TIMES_FILE.read_text(encoding="ascii").partition("\n")[0].split()
+    except OSError:
+        return None
+    user, nice, system, idle, waiting, *others = map(int, first[1:9])
+    busy = user + nice + system + sum(others)
+    return busy, busy + idle + waiting
 
 
 def _cpu() -> str:

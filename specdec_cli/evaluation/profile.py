@@ -8,7 +8,7 @@ from typing import Any, Self
 import torch
 
 from specdec_cli.decoding.accept import Rule
-from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -76,10 +76,27 @@ class WatchedDrafter:
             self._drafter.observe(state, verdict)
 
 
+class WatchedOptionalDrafter(WatchedDrafter):
+    """A drafter that may be left out, under a stopwatch."""
+
+    def __init__(self, drafter: OptionalDrafter, stopwatch: Stopwatch) -> None:
+        super().__init__(drafter, stopwatch)
+        self._optional = drafter
+
+    def for_rows(self, rows: int) -> Drafter:
+        """Itself where the drafter chooses itself, else what it chooses."""
+        chosen = self._optional.for_rows(rows)
+        return self if chosen is self._optional else chosen
+
+
 def watch(engine: Engine, stopwatch: Stopwatch) -> None:
     """Put verifier and drafter of `engine` under a stopwatch."""
     engine.verifier = WatchedVerifier(engine.verifier, stopwatch)
-    engine.drafter = WatchedDrafter(engine.drafter, stopwatch)
+    drafter = engine.drafter
+    if isinstance(drafter, OptionalDrafter):
+        engine.drafter = WatchedOptionalDrafter(drafter, stopwatch)
+    else:
+        engine.drafter = WatchedDrafter(drafter, stopwatch)
 
 
 class KernelClock:

@@ -37,13 +37,10 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     names: int = 1
 
-    def halves(self) -> tuple["Table", "Table"]:
-        """The columns in two tables, the names in both."""
-        middle = (self.names + len(self.columns) + 1) // 2
-        left = Table(self.columns[:middle], tuple(row[:middle] for row in self.rows), self.names)
-        names, numbers = slice(self.names), slice(middle, None)
-        rows = tuple(row[names] + row[numbers] for row in self.rows)
-        return left, Table(self.columns[names] + self.columns[numbers], rows, self.names)
+    def part(self, start: int, end: int) -> "Table":
+        """The columns of names, and the other columns from `start` to `end`, counted from 0."""
+        names, numbers = slice(self.names), slice(self.names + start, self.names + end)
+        return Table(self.columns[names] + self.columns[numbers], tuple(row[names] + row[numbers] for row in self.rows), self.names)
 
     def to_markdown(self) -> str:
         """The table in GitHub's Markdown."""
@@ -72,9 +69,10 @@ def main_table(results: Sequence[Result]) -> Table:
         **_quality(results),
         "iterations": lambda r: _number(r.iterations, 2),
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
-        **({"block size": _drafts} if any(result.drafted is not None for result in results) else {}),
+        **(_ADAPTIVE if any(result.drafted is not None for result in results) else {}),
         "ms a sentence": lambda r: _number(r.median_ms, 1),
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
+        **_spread(results),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
         "speedup vs beam": lambda r: _ratio(r.speedup_vs_beam),
         **{f"speedup vs {name}": _speedup(other) for name, other in _opponents(results).items()},
@@ -93,7 +91,9 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
         "iterations": lambda r: _number(r.iterations, 2),
         **_quality(results),
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
+        **_spread(results),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
+        **({"speedup vs beam": lambda r: _ratio(r.speedup_vs_beam)} if any(r.speedup_vs_beam for r in results) else {}),
     }
     return _table(columns, results)
 
@@ -149,7 +149,7 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int) -
 
 
 def histogram_table(bins: Sequence[Bin]) -> Table:
-    """How many sentences have which speedup (technical report, Figure 8)."""
+    """Counts and shares of sentences by speedup (technical report, Figure 8)."""
     total, most = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
     rows = []
     for entry in bins:
@@ -190,11 +190,25 @@ def _opponents(results: Sequence[Result]) -> dict[str, Result]:
     return fastest
 
 
-def _drafts(result: Result) -> str:
-    """The block size, on average where it was chosen as it went, and then the share of rounds that drafted."""
+def _block_size(result: Result) -> str:
+    """The block size; its mean over the rounds that drafted where it was adapted."""
     if result.drafted is None:
         return str(result.settings.get("block_size", NOTHING))
-    return f"{_number(result.block_size, 1)} in {result.drafted:.0%}" if result.drafted else "none"
+    return _number(result.block_size, 1) if result.drafted else NOTHING
+
+
+def _drafted(result: Result) -> str:
+    return NOTHING if result.drafted is None else f"{result.drafted:.0%}"
+
+
+_ADAPTIVE: Mapping[str, Cell] = {"block size": _block_size, "rounds with a draft": _drafted}
+"""Columns of runs in which some row adapted its block size."""
+
+
+def _spread(results: Sequence[Result]) -> dict[str, Cell]:
+    """A column for the spread over repetitions, where there was more than one."""
+    cell: Cell = lambda r: NOTHING if r.spread is None else f"{r.spread:.0%}"  # noqa: E731
+    return {"spread": cell} if any(r.spread is not None for r in results) else {}
 
 
 def _identical(result: Result) -> str:
@@ -212,6 +226,7 @@ def _row_to_json(result: Result) -> dict[str, Any]:
         "drafted": _rounded(result.drafted),
         "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},
         "tokens_per_second": _rounded(result.tokens_per_second),
+        "spread": _rounded(result.spread),
         "speedup_vs_greedy": _rounded(result.speedup_vs_greedy),
         "speedup_vs_beam": _rounded(result.speedup_vs_beam),
         "identical": result.identical and list(result.identical),

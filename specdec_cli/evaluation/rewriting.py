@@ -12,7 +12,7 @@ from specdec_cli.evaluation.max_match import max_match
 from specdec_cli.evaluation.sari import sari
 from specdec_cli.evaluation.scoring import Score
 from specdec_cli.evaluation.tokenised import Tokenised, as_it_stands, detokenise
-from specdec_cli.text.edits import edit_ratio, find_edits
+from specdec_cli.text.edits import word_edit_ratio
 from specdec_cli.text.lines import read_text_lines
 from specdec_cli.text.parallel import read_tsv
 
@@ -88,6 +88,6 @@ def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def mean_edit_ratio(sources: Sequence[str], texts: Sequence[str]) -> float:
-    """The mean over lines of words changed, over words of the source."""
-    ratios = [edit_ratio(source, find_edits(source, text)) for source, text in zip(sources, texts, strict=True)]
+    """The mean over lines of the word edit distance over the words of the source."""
+    ratios = [word_edit_ratio(source, text) for source, text in zip(sources, texts, strict=True)]
     return sum(ratios) / max(len(ratios), 1)

@@ -36,6 +36,8 @@ BEST = "best"
 """After the colon of a CTranslate2 row: in the format, and with the threads and batches, that are fastest for it."""
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
+BASELINES = ("greedy", "beam")
+"""What speedups are over: greedy in this project, beam search in the papers."""
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score")
 
 _SWEEP_VALUES = {
@@ -152,8 +154,8 @@ def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
 
 
 def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
-    """The rows that a sweep is of if none was asked for: greedy, and those of the `usual` ones that it changes."""
-    return [name for name in usual if name == "greedy" or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
+    """The rows that a sweep is of if none was asked for: greedy and beam as baselines, and those of the `usual` ones that it changes."""
+    return [name for name in usual if name in BASELINES or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
 
 
 def _matters(key: str, row: Row) -> bool:

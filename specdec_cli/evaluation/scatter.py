@@ -1,5 +1,6 @@
 """Speedup against edit ratio, a point a line (technical report, Figure 5)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +9,16 @@ from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.records import Measured
 from specdec_cli.evaluation.summary import milliseconds_per_sentence, reference
 from specdec_cli.files import write_atomically
-from specdec_cli.text.edits import edit_ratio, find_edits
+from specdec_cli.text.edits import word_edit_ratio
 
 FORMATS = (".svg", ".png", ".pdf")
+SPREAD = 0.02
+"""Width over which points of one edit ratio are drawn."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A line: words changed over words of the source, and the time of greedy over that of the row."""
+    """A line: word edit distance over words of the source, and the time of greedy over that of the row."""
 
     edit_ratio: float
     speedup: float
@@ -29,10 +32,20 @@ def scatter(measured: Sequence[Measured], sources: Sequence[str]) -> dict[str, l
         if not one.row.drafts or greedy is None:
             continue
         texts = [(source, output.text) for source, output in zip(sources, one.outputs, strict=True) if output.sentences]
-        ratios = [edit_ratio(source, find_edits(source, text)) for source, text in texts]
+        ratios = [word_edit_ratio(source, text) for source, text in texts]
         times = zip(milliseconds_per_sentence(greedy), milliseconds_per_sentence(one), strict=True)
         points[one.row.name] = [Point(ratio, before / after) for ratio, (before, after) in zip(ratios, times, strict=True)]
     return points
+
+
+def spread_equal(values: Sequence[float]) -> list[float]:
+    """`values`, of which equal ones are moved up by 0 to `SPREAD` in equal steps, so that points do not hide each other."""
+    counts, seen = Counter(values), Counter[float]()
+    moved = []
+    for value in values:
+        moved.append(value + SPREAD * seen[value] / counts[value])
+        seen[value] += 1
+    return moved
 
 
 def check_plot(path: Path) -> None:
@@ -57,9 +70,13 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
     axes.axhline(1, color="0.6", linewidth=1)
     for name, of_row in points.items():
         ratios, speedups = [point.edit_ratio for point in of_row], [point.speedup for point in of_row]
-        axes.scatter(ratios, speedups, s=9, alpha=0.5, linewidths=0, label=name)
-    axes.set(title=title, xlabel="edit ratio (words changed / words of the source)", ylabel="speedup over greedy")
-    axes.set_xlim(left=-0.02)
+        axes.scatter(spread_equal(ratios), speedups, s=9, alpha=0.5, linewidths=0, label=name)
+    axes.set(
+        title=title,
+        xlabel=f"edit ratio (word edit distance / words of the source); equal ones spread over {SPREAD}",
+        ylabel="speedup over greedy",
+    )
+    axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(loc="upper right", frameon=False)

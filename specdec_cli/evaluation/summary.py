@@ -18,6 +18,7 @@ class Result:
 
     `iterations` are mean rounds a sentence, `tokens_per_round` is summed over the corpus before dividing.
     `median_ms` and `p95_ms` are over lines, for a line of several sentences its time divided by their number.
+    `spread` is how far the repetitions lie apart: the longest minus the shortest wall time, over the median.
     `block_size` is that of a row which chose it as it went, on average, and `drafted` the share of rounds that drafted.
     `identical` lines have greedy's tokens; `first_difference` is the first line, from 1, that has not.
     """
@@ -32,6 +33,7 @@ class Result:
     median_ms: float | None
     p95_ms: float | None
     tokens_per_second: float
+    spread: float | None
     speedup_vs_greedy: float | None
     speedup_vs_beam: float | None
     identical: tuple[int, int] | None
@@ -99,6 +101,7 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
         median_ms=median(times) if times else None,
         p95_ms=quantile(times, 0.95) if times else None,
         tokens_per_second=tokens / seconds,
+        spread=_spread(one),
         speedup_vs_greedy=_wall_seconds(greedy) / seconds if greedy else None,
         speedup_vs_beam=_wall_seconds(beam) / seconds if beam else None,
         identical=(len(outputs) - len(differing), len(outputs)) if greedy else None,
@@ -109,6 +112,11 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
 
 def _wall_seconds(one: Measured) -> float:
     return median(run.seconds for run in one.runs)
+
+
+def _spread(one: Measured) -> float | None:
+    times = [run.seconds for run in one.runs]
+    return (max(times) - min(times)) / median(times) if len(times) > 1 else None
 
 
 def _differing_lines(one: Measured, other: Measured) -> list[int]:

@@ -66,9 +66,22 @@ def apply_edits(source: str, edits: Iterable[Change]) -> str:
 
 
 def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
-    """Words that are changed, added or dropped, over the words of `source` (at least 1)."""
+    """Words that `edits` change, add or drop, over the words of `source` (at least 1): at least `word_edit_ratio`."""
     changed = sum(max(len(_WORD.findall(edit.source)), len(_WORD.findall(edit.text))) for edit in edits)
     return changed / max(len(_WORD.findall(source)), 1)
+
+
+def word_edit_ratio(source: str, text: str) -> float:
+    """Word edit distance (Levenshtein: insertions, deletions, substitutions) over the words of `source` (at least 1)."""
+    before, after = _WORD.findall(source), _WORD.findall(text)
+    distances = list(range(len(after) + 1))
+    for row, word in enumerate(before, start=1):
+        diagonal, distances[0] = distances[0], row
+        for column, other in enumerate(after, start=1):
+            replaced = diagonal + (word != other)
+            diagonal = distances[column]
+            distances[column] = min(replaced, diagonal + 1, distances[column - 1] + 1)
+    return distances[-1] / max(len(before), 1)
 
 
 def count_words(text: str) -> int:

@@ -128,7 +128,7 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
     rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
-    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, None, {})
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {})
     monkeypatch.setattr("specdec_cli.commands.bench_run.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")

@@ -29,6 +29,11 @@ STRICT_AND_LAX = ("--sweep", "top-beta=1,300", "--sweep", "tolerance=0,1000")
 PRESETS = {"own": [4, 2.0], "high-quality": [9, 9.0]}
 
 
+@pytest.fixture(autouse=True)
+def few_lines_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.commands.bench_tune.LEAST_LINES", 2)
+
+
 @pytest.fixture
 def folder(bundle: Bundle, tmp_path: Path) -> Path:
     """A bundle with presets and with a drafter that has learned nothing."""
@@ -110,6 +115,15 @@ def test_if_every_setting_loses_too_much_nothing_is_written(folder: Path, table:
     assert json.loads((tmp_path / "a.json").read_text())["presets"] == {}
 
 
+def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.commands.bench_tune.LEAST_LINES", 100)
+    before = described(folder)
+    result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
+    assert "--tune: 3 lines are too few to choose presets by (at least 100)" in str(result.exception)
+    assert "specdec++" in result.stdout
+    assert described(folder) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "text", "kind", "words"),
     [
@@ -155,7 +169,7 @@ def test_a_disk_that_is_full_is_named(folder: Path, table: Path, monkeypatch: py
 
 def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
     row = Row("greedy" if top_beta is None else "specdec++", top_beta=top_beta, tolerance=tolerance)
-    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, None, None, None, None, 1.0, None, None, None, None, None)
+    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, None, None, None, None, 1.0, None, None, None, None, None, None)
 
 
 @pytest.mark.parametrize(

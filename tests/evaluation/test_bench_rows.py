@@ -76,8 +76,8 @@ def test_a_sweep_of_nothing_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("key", "names"),
     [
-        ("block-size", ["greedy", "specdec", "specdec++"]),
-        ("top-beta", ["greedy", "specdec++"]),
+        ("block-size", ["greedy", "beam", "specdec", "specdec++"]),
+        ("top-beta", ["greedy", "beam", "specdec++"]),
         ("batch-size", ["greedy", "beam", "specdec", "specdec++"]),
         ("beam-size", ["greedy", "beam"]),
     ],

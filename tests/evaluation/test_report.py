@@ -38,6 +38,7 @@ SPECDEC = Result(
     median_ms=12.3456,
     p95_ms=40.0,
     tokens_per_second=1234.5,
+    spread=0.07,
     speedup_vs_greedy=3.3,
     speedup_vs_beam=3.79,
     identical=(7, 10),
@@ -55,6 +56,7 @@ UNMEASURED = Result(
     median_ms=None,
     p95_ms=None,
     tokens_per_second=800.0,
+    spread=None,
     speedup_vs_greedy=None,
     speedup_vs_beam=None,
     identical=None,
@@ -73,17 +75,20 @@ def test_json_is_as_agreed() -> None:
 
 def test_main_table() -> None:
     table = main_table([SPECDEC, UNMEASURED])
-    cells = ["26.91", "55.50", "4.00", "7.56", "8.2 in 96%", "12.3", "1,234", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
+    cells = ["26.91", "55.50", "4.00", "7.56", "8.2", "96%", "12.3", "1,234", "7%", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
     assert table.rows[0] == ("specdec++:high-quality", *cells)
-    assert table.rows[1] == ("ctranslate2-beam:int8", "—", "—", "—", "—", "—", "—", "800", "—", "—", "1.00x", "—", "—")
-    assert len(table.columns) == 13
-    assert table.columns[5] == "block size" and table.columns[10] == "speedup vs ctranslate2-beam"
+    assert table.rows[1] == ("ctranslate2-beam:int8", *"——————", "—", "800", "—", "—", "—", "1.00x", "—", "—")
+    assert len(table.columns) == 15
+    assert table.columns[5:7] == ("block size", "rounds with a draft")
+    assert table.columns[9] == "spread" and table.columns[12] == "speedup vs ctranslate2-beam"
 
 
 def test_sweep_table_shows_what_was_varied() -> None:
     table = sweep_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
     assert table.columns[:3] == ("decoding", "top beta", "batch size")
     assert [row[1:3] for row in table.rows] == [("3", "1"), ("—", "32")]
+    assert table.columns[-2:] == ("speedup vs greedy", "speedup vs beam")
+    assert [row[-2:] for row in table.rows] == [("3.30x", "3.79x"), ("—", "—")]
 
 
 def test_tolerance_table_is_the_papers_grid() -> None:
@@ -104,9 +109,9 @@ def test_histogram_table_has_bars() -> None:
     assert table.rows == (("0.5x to 1.0x", "█" * 10, "1", "20.0%"), ("1.0x to 1.5x", "█" * 40, "4", "80.0%"))
 
 
-def test_markdown_and_halves() -> None:
+def test_markdown_and_parts() -> None:
     table = Table(("row", "a", "b", "c"), (("x", "1", "2", "3"),))
     assert table.to_markdown() == "| row | a | b | c |\n| :-- | --: | --: | --: |\n| x | 1 | 2 | 3 |\n"
-    left, right = table.halves()
+    left, right = table.part(0, 2), table.part(2, 3)
     assert (left.columns, right.columns) == (("row", "a", "b"), ("row", "c"))
     assert (left.rows, right.rows) == ((("x", "1", "2"),), (("x", "3"),))

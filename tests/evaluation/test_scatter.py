@@ -8,7 +8,7 @@ import pytest
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.records import Measured, Output, Run
 from specdec_cli.evaluation.rows import Row
-from specdec_cli.evaluation.scatter import Point, check_plot, draw, scatter
+from specdec_cli.evaluation.scatter import SPREAD, Point, check_plot, draw, scatter, spread_equal
 
 SOURCES = ("he go home", "", "it is so")
 
@@ -41,6 +41,10 @@ def test_a_figure_names_its_rows_and_axes(tmp_path: Path) -> None:
     draw({"input-guided:nearest": [Point(0.0, 4.0)]}, tmp_path / "a.svg", "en-gec, dev")
     text = (tmp_path / "a.svg").read_text()
     assert all(f"<!-- {words}" in text for words in ("input-guided:nearest", "en-gec, dev", "edit ratio", "speedup over greedy"))
+
+
+def test_equal_points_are_drawn_beside_each_other() -> None:
+    assert spread_equal([0.0, 0.5, 0.0]) == [0.0, 0.5, SPREAD / 2]
 
 
 def test_what_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ def test_numbers_of_a_row() -> None:
     assert result.median_ms == pytest.approx(150)
     assert result.p95_ms == pytest.approx(195)
     assert (result.quality, result.peak_memory_mb) == ({"bleu": 1.0}, 100.9)
+    assert result.spread == pytest.approx((0.9 - 0.3) / 0.6)
 
 
 def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
@@ -65,6 +66,8 @@ def test_what_was_not_measured_is_none() -> None:
     missing = ("iterations", "tokens_per_round", "block_size", "drafted", "median_ms", "p95_ms", "speedup_vs_greedy", "identical")
     assert [getattr(result, name) for name in (*missing, "speedup_vs_beam", "peak_memory_mb")] == [None] * 10
     assert result.quality == {}
+    (once,) = summarise([measured("greedy", [1.5])], no_score)
+    assert once.spread is None
 
 
 def test_quantiles() -> None:

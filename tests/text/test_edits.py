@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, word_edit_ratio
 
 Texts = st.text(st.sampled_from(["a", "b", "c", " ", " ", ".", "'", "\u00e9", "\t"]), max_size=24)
 
@@ -53,3 +53,18 @@ def test_the_ratio_counts_words() -> None:
     edits = [Edit(0, 2, "He", "She"), Edit(9, 9, "", " at all")]
     assert edit_ratio("He is here", edits) == 1.0
     assert edit_ratio("", []) == 0.0
+
+
+def distance(before: str, after: str) -> int:
+    """The word edit distance by its recursive definition."""
+    if not before or not after:
+        return len(before) + len(after)
+    replaced = distance(before[1:], after[1:]) + (before[0] != after[0])
+    return min(replaced, distance(before[1:], after) + 1, distance(before, after[1:]) + 1)
+
+
+@given(st.text("abc", max_size=5), st.text("abc", max_size=5))
+def test_the_word_edit_ratio_is_minimal(source: str, text: str) -> None:
+    ratio = word_edit_ratio(" ".join(source), " ".join(text))
+    assert ratio == distance(source, text) / max(len(source), 1)
+    assert ratio <= edit_ratio(" ".join(source), find_edits(" ".join(source), " ".join(text)))

@@ -1,6 +1,6 @@
 """Drafters: each proposes tokens its own way, and the loop knows none of them by name."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from specdec_cli.decoding.state import Draft, State, Verdict
 
@@ -16,6 +16,14 @@ class Drafter(Protocol):
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Hear what was accepted, before `state` advances, and what the verifier predicted beyond."""
+
+
+@runtime_checkable
+class OptionalDrafter(Drafter, Protocol):
+    """A drafter that may be left out where it does not pay."""
+
+    def for_rows(self, rows: int) -> Drafter:
+        """What drafts for the next sentences, `rows` at a time: itself, or a drafter that proposes nothing."""
 
 
 class SizedDrafter(Drafter, Protocol):
