@@ -35,9 +35,11 @@ _specdec() {
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
                 --threads) return ;;
                 --seed) return ;;
+                --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
+                --output-dir) compopt -o dirnames; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -61,9 +63,11 @@ _specdec() {
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
                 --threads) return ;;
                 --seed) return ;;
+                --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
+                --output-dir) compopt -o dirnames; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split -o --output --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)

@@ -1,13 +1,9 @@
-"""The command line: which commands there are, and which exit code each failure has."""
+"""The command line: which commands there are, and how the program begins and ends."""
 
 import atexit
 import gc
-import os
-import select
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +23,8 @@ from specdec_cli.commands import (
     translate,
     visualize,
 )
-from specdec_cli.errors import InputError, SpecdecError
+from specdec_cli.failures import exit_codes, open_closed_streams
+from specdec_cli.signals import Ending
 
 # In the order of the help; the modules import torch and its like only when a command runs.
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
@@ -59,11 +56,11 @@ class _Commands(TyperGroup):
         return _without_types_of_flags(super().get_params(*arguments))
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
-        with _exit_codes():
+        with exit_codes():
             return super().make_context(*arguments, **settings)
 
     def invoke(self, *arguments: Any, **settings: Any) -> Any:
-        with _exit_codes():
+        with exit_codes():
             return super().invoke(*arguments, **settings)
 
 
@@ -72,55 +69,6 @@ def _without_types_of_flags(parameters: Any) -> Any:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
     return parameters
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turn what went wrong in a user's hands into a message on stderr and an exit code; leave the rest alone."""
-    try:
-        with _flushed_stdout():
-            yield
-    except SpecdecError as error:
-        print(f"specdec: error: {error}", file=sys.stderr)
-        raise typer.Exit(error.exit_code) from error
-    except BrokenPipeError as error:
-        if _reader_has_gone():
-            raise typer.Exit(0) from error
-        # Typer would end without a word.
-        raise RuntimeError("a process at the other end of a pipe has ended") from error
-    except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"specdec: error: {error.filename}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(InputError.exit_code) from error
-    except SystemExit as error:
-        # So rich ends the program where a reader has gone.
-        if isinstance(error.__context__, BrokenPipeError):
-            raise typer.Exit(0) from error
-        raise
-
-
-def _reader_has_gone() -> bool:
-    """Whether stdout is a pipe that nobody reads."""
-    poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)
-    return any(event & select.POLLERR for _, event in poll.poll(0))
-
-
-@contextmanager
-def _flushed_stdout() -> Iterator[None]:
-    """Write out what stdout still holds. A reader that has closed the pipe has all that it wants: exit code 0."""
-    try:
-        yield
-    finally:
-        try:
-            sys.stdout.flush()
-        except OSError as error:
-            # Else the interpreter would try once more at its exit, and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            if isinstance(error, BrokenPipeError):
-                raise typer.Exit(0) from error
-            raise InputError(f"stdout: {error.strerror}") from error
 
 
 def _unwrapped(text: str) -> str:
@@ -157,6 +105,13 @@ def main() -> None:
     """Run the command line; the entry point of the `specdec` script."""
     # What is left at the end goes with the process; to search all that torch is made of for cycles takes a quarter of a second.
     atexit.register(gc.freeze)
-    # As an exception, so that half-written and temporary files go away and processes end; 143 as shells report it.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    app(prog_name="specdec")
+    open_closed_streams()
+    ending = Ending()
+    ending.install()
+    try:
+        app(prog_name="specdec")
+    except BaseException:
+        if ending.signal is None:
+            raise
+        # Libraries make other exceptions of the one that the signal raised, while they are imported above all.
+        sys.exit(ending.exit_code)

@@ -22,7 +22,7 @@ import subprocess, sys
 from pathlib import Path
 from specdec_cli.app import app, main
 from specdec_cli.errors import *
-from specdec_cli.text.lines import LineWriter
+from specdec_cli.text.writing import LineWriter
 
 @app.command("try")
 def command() -> None:

@@ -9,7 +9,7 @@ import typer
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.text.lines import LineWriter, read_lines
+from specdec_cli.text.lines import read_lines
 
 _EDITS_PANEL = "Edits"
 
@@ -69,7 +69,9 @@ def correct(
     threads: options.ThreadsOption = None,
     seed: options.SeedOption = 1,
     no_split: options.NoSplitOption = False,
+    max_line_bytes: options.MaxLineBytesOption = 2**20,
     output: options.OutputOption = None,
+    output_dir: options.OutputDirOption = None,
     as_json: options.JsonOption = False,
     stats: options.StatsOption = False,
     trace: options.TraceOption = False,
@@ -83,7 +85,7 @@ def correct(
     started = time.perf_counter()
 
     from specdec_cli.commands.correction_view import view
-    from specdec_cli.commands.stream import Stream
+    from specdec_cli.commands.stream import Stream, open_writer
     from specdec_cli.decoding.corrector import Corrector, Restraint
     from specdec_cli.decoding.settings import Wishes
 
@@ -91,7 +93,7 @@ def correct(
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
     if min_score is not None and decoding == "beam":
         raise UsageError("--min-score needs scores of tokens, which --decoding beam does not have")
-    lines = read_lines(files or ())
+    lines = read_lines(files or (), max_line_bytes)
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
         decoding=decoding,
@@ -111,14 +113,17 @@ def correct(
     stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
-    written = view(diff, m2, check, as_json, coloured=output is None and sys.stdout.isatty(), decoding=stream.settings.decoding)
+    written = view(
+        diff, m2, check, as_json, coloured=output is None and output_dir is None and sys.stdout.isatty(), decoding=stream.settings.decoding
+    )
+    writer = open_writer(output, output_dir, files or ())
     loaded = time.perf_counter()
     changed = 0
-    with LineWriter(output, files or ()) as writer:
+    with writer:
         for line, correction in stream.run(lines, corrector.correct):
             changed += bool(correction.edits)
             for text, ending in written(line, correction):
-                writer.write(text, ending)
+                writer.write(text, ending, line.file)
     if stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
     if check and changed:

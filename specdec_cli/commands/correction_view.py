@@ -1,4 +1,4 @@
-"""The ways to write a corrected line: text, coloured difference, JSON, M2, or an edit a line."""
+"""The ways to write a corrected line: text, marked difference, JSON, M2, or an edit a line."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from specdec_cli.text.lines import Line
 Written = Iterator[tuple[str, str]]
 """Texts, each with what ends its line."""
 _M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
-_RED, _GREEN, _PLAIN = "\033[31;9m", "\033[32;1m", "\033[0m"
+_RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
@@ -30,8 +30,10 @@ def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, de
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
-    """`source` with what goes and what comes marked in it: by colour, or as [-old-]{+new+}."""
-    go, come = (f"{_RED}{{}}{_PLAIN}", f"{_GREEN}{{}}{_PLAIN}") if coloured else ("[-{}-]", "{{+{}+}}")
+    """`source` with what goes and what comes marked in it: as [-old-]{+new+}, and by colour where that is wanted."""
+    go, come = "[-{}-]", "{{+{}+}}"
+    if coloured:
+        go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
     pieces, position = [], 0
     for edit in edits:
         pieces.append(source[position : edit.start])
@@ -55,7 +57,7 @@ def m2_block(source: str, text: str) -> list[str]:
 
 def _place(line: Line, edit: Edit) -> str:
     score = "" if edit.score is None else f" ({edit.score:.2f})"
-    return f"{line.place}, column {edit.start + 1}: {edit.source!r} -> {edit.text!r}{score}"
+    return f"{line.file or '<stdin>'}:{line.number}:{edit.start + 1}: {edit.source!r} -> {edit.text!r}{score}"
 
 
 def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]:

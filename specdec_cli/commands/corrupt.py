@@ -80,12 +80,12 @@ def corrupt(
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
     from specdec_cli.recipe import load_recipe
-    from specdec_cli.text.lines import STANDARD, LineWriter, read_lines
+    from specdec_cli.text.lines import STANDARD, read_lines
+    from specdec_cli.text.writing import LineWriter, check_no_input
 
     inputs = files or []
     target = None if output == STANDARD else output
-    if target is not None and target.exists() and any(path.exists() and target.samefile(path) for path in inputs):
-        raise UsageError(f"{target}: is both input and output")
+    check_no_input(target, inputs)
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
     texts = (_text(line.text, line.place, column) for line in read_lines(inputs))
     tally = Tally()

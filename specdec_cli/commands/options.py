@@ -181,7 +181,7 @@ MemoryOption = Annotated[
         "--memory",
         metavar="MB",
         min=1,
-        help="Memory that batches may take, beside the model.",
+        help="Memory that batches and the lines in flight may take, beside the model.",
         show_default="half of what is free",
         rich_help_panel=MACHINE_PANEL,
     ),
@@ -209,6 +209,20 @@ NoSplitOption = Annotated[
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write here.", show_default="stdout", rich_help_panel=OUTPUT_PANEL),
+]
+OutputDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output-dir",
+        metavar="FOLDER",
+        help="Write a file for each FILE here, of the same name; of what is compressed a plain one.",
+        show_default=False,
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
+MaxLineBytesOption = Annotated[
+    int,
+    typer.Option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.", rich_help_panel=OUTPUT_PANEL),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line instead of text.", rich_help_panel=OUTPUT_PANEL)]
 StatsOption = Annotated[

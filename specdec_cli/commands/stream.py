@@ -2,14 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.text.lines import Line
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.windows import windows
+from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
@@ -39,11 +43,18 @@ class Decoded(Protocol):
 
 
 R = TypeVar("R", bound=Decoded)
+_HELD = 2**26
+"""Bytes that lines in flight may take where no bound is known."""
+_SHARE = 4
+"""One part of so many of --memory is for lines in flight; batches have the rest."""
+_PER_CHARACTER = 64
+"""Bytes that a character in flight takes, about: its line, sentence, tokens, and what became of them."""
 
 
 def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     """What --json says of every line."""
     return {
+        "file": None if line.file is None else str(line.file),
         "line": line.number,
         "source": line.text,
         "text": decoded.text,
@@ -55,24 +66,42 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     }
 
 
+def open_writer(output: Path | None, folder: Path | None, inputs: Sequence[Path]) -> Writer:
+    """Where --output or --output-dir sends the lines of `inputs`. Raises UsageError for both, or for one that would destroy an input."""
+    if folder is None:
+        return LineWriter(output, inputs)
+    if output is not None:
+        raise UsageError("--output and --output-dir are two places for the same lines; give one")
+    return FolderWriter(folder, inputs)
+
+
 class Stream:
-    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on stderr."""
+    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on stderr.
+
+    A fourth of the memory that the user allows is for lines in flight (read, decoded or waiting for either), the rest for batches.
+    """
 
     def __init__(self, model: str | Choice, machine: Machine, wishes: Wishes, *, trace: bool, quiet: bool) -> None:
         self.bundle, self.machine = open_bundle(model, machine), machine
-        self.settings = settle(wishes, self.bundle)
+        held = wishes.memory // _SHARE
+        self.settings = settle(replace(wishes, memory=wishes.memory - held), self.bundle)
         self.engine = Engine(self.bundle, self.settings, _tracer(self.bundle) if trace else None)
         self.totals = Totals()
         self._quiet = quiet
+        self._held = held or _HELD
         self._window: list[Line] = []
 
     def run(self, lines: Iterator[Line], decode: Callable[[Sequence[str]], Iterator[R]]) -> Iterator[tuple[Line, R]]:
-        """Each line with what `decode` makes of it, counted."""
+        """Each line with what `decode` makes of it, counted. Raises InputError as the lines do."""
         size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
-        for self._window in windows(lines, size):
-            for line, decoded in zip(self._window, decode([x.text for x in self._window]), strict=True):
-                self._count(decoded)
-                yield line, decoded
+        try:
+            for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held):
+                self._window = window
+                for line, decoded in zip(window, decode([x.text for x in window]), strict=True):
+                    self._count(decoded)
+                    yield line, decoded
+        except LineTooLong as error:
+            raise InputError(f"{error}; --max-line-bytes allows longer lines") from error
 
     def warn(self, index: int, message: str) -> None:
         """Tell about a line of the present window on stderr, unless --quiet."""

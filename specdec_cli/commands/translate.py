@@ -8,7 +8,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
-from specdec_cli.text.lines import LineWriter, read_lines
+from specdec_cli.text.lines import read_lines
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.translator import Translation
@@ -43,7 +43,9 @@ def translate(
     threads: options.ThreadsOption = None,
     seed: options.SeedOption = 1,
     no_split: options.NoSplitOption = False,
+    max_line_bytes: options.MaxLineBytesOption = 2**20,
     output: options.OutputOption = None,
+    output_dir: options.OutputDirOption = None,
     as_json: options.JsonOption = False,
     stats: options.StatsOption = False,
     trace: options.TraceOption = False,
@@ -57,11 +59,11 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.stream import Stream, record
+    from specdec_cli.commands.stream import Stream, open_writer, record
     from specdec_cli.decoding.settings import Wishes
     from specdec_cli.decoding.translator import Translator
 
-    lines = read_lines(files or ())
+    lines = read_lines(files or (), max_line_bytes)
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
         decoding=decoding,
@@ -83,14 +85,15 @@ def translate(
     stream = Stream(chosen, machine, wishes, trace=trace, quiet=quiet)
     split = not no_split and stream.bundle.info.task != "summarise"
     translator = Translator(stream.engine, stream.bundle.tokenizer, split=split, warn=stream.warn)
+    writer = open_writer(output, output_dir, files or ())
     loaded = time.perf_counter()
-    with LineWriter(output, files or ()) as writer:
+    with writer:
         for line, translation in stream.run(lines, translator.translate):
             if not as_json:
-                writer.write(translation.text, line.ending)
+                writer.write(translation.text, line.ending, line.file)
                 continue
             said = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if n_best > 1 else {})
-            writer.write(json.dumps(said, ensure_ascii=False))
+            writer.write(json.dumps(said, ensure_ascii=False), source=line.file)
     if stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
 

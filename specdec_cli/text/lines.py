@@ -1,143 +1,133 @@
-"""Lines in and out: read as they arrive, written as they are finished."""
+"""Lines of text files and of stdin, read as they arrive."""
 
 import gzip
 import lzma
+import select
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, Any, cast
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError
 
 STANDARD = Path("-")
+LONGEST_LINE = 2**26
+"""Bytes of a line, where no other limit is given: no text has such lines, and a line is held in memory as a whole."""
+_CHUNK = 2**16
 _UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+
+
+class LineTooLong(InputError):
+    """A line that is longer than the limit; an endless one, perhaps."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of input: its number from 1 over all inputs, its text, what ended it, and its place for messages.
+    """A line of input: its number from 1 within its file, its text, what ended it, and its place for messages.
 
-    `ending` is LF or CR LF, to be written after what becomes of the line; the text holds neither.
+    `ending` is LF or CR LF, to be written after what becomes of the line; the text holds neither. `file` is None for stdin.
     """
 
     number: int
     text: str
     ending: str
     place: str
+    file: Path | None = None
 
 
-def read_lines(paths: Sequence[Path] = ()) -> Iterator[Line]:
-    """The lines of several files as if they were one; `-`, or no path at all, is stdin.
+def read_lines(paths: Sequence[Path] = (), longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """The lines of several files, one file after the other; `-`, or no path at all, is stdin.
 
-    Nothing is read ahead, so a line from a pipe is there as soon as it is written. .gz and .xz are decompressed.
-    Raises InputError for a file that is missing, at once; for bytes that are not UTF-8, a NUL byte or a
-    damaged file, after all lines before; the message names file and line.
+    A line from a pipe is there as soon as it is written. .gz and .xz are decompressed. Raises InputError for a file that
+    is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a damaged file, after all lines before;
+    LineTooLong for a line of more than `longest` bytes. The message names file and line.
     """
     for path in paths:
         if path != STANDARD and not path.exists():
             raise InputError(f"{path}: no such file")
-    number = count(1)
     for path in paths or (STANDARD,):
-        for line in _lines_of(path):
+        for line in _lines_of(path, longest):
             if "\0" in line.text:
                 raise InputError(f"{line.place}: holds a NUL byte; text must be UTF-8")
-            yield Line(next(number), line.text, line.ending, line.place)
+            yield line
 
 
 def read_text_lines(path: Path) -> Iterator[str]:
     """The lines of one file without their ends, NUL bytes and all. Raises InputError as `read_lines` does."""
-    return (line.text for line in _lines_of(path))
+    return (line.text for line in _lines_of(path, LONGEST_LINE))
 
 
-def _lines_of(path: Path) -> Iterator[Line]:
+def _lines_of(path: Path, longest: int) -> Iterator[Line]:
     if path == STANDARD:
-        yield from _decoded(sys.stdin.buffer, "stdin")
+        # Not through the buffer of sys.stdin: a thread that waits in it holds its lock, and the interpreter needs that
+        # lock at its exit.
+        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, longest)
         return
     with open_binary(path) as stream:
-        yield from _decoded(stream, str(path))
+        yield from _decoded(stream, path, longest)
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading; .gz and .xz are decompressed. Raises InputError."""
+    """Open `path` for reading, unbuffered; .gz and .xz are decompressed. Raises InputError."""
     try:
         if path.suffix == ".gz":
             return cast(IO[bytes], gzip.open(path))
         if path.suffix == ".xz":
             return lzma.open(path)
-        return path.open("rb")
+        return path.open("rb", buffering=0)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def _decoded(stream: IO[bytes], name: str) -> Iterator[Line]:
-    """Split on LF only: U+2028, U+0085 and their like stand inside lines."""
+def _decoded(stream: Any, path: Path | None, longest: int) -> Iterator[Line]:
+    """The lines of a stream, decoded and with their places."""
+    name = str(path or "stdin")
+    lines = _split(stream, longest)
     for number in count(1):
+        place = f"{name}, line {number}"
         try:
-            raw = stream.readline()
+            body = next(lines, None)
+        except LineTooLong as error:
+            raise LineTooLong(f"{place}: {error}") from error
         except _UNREADABLE as error:
             raise InputError(f"{name}, after line {number - 1}: {error}") from error
-        if not raw:
+        if body is None:
             return
-        place = f"{name}, line {number}"
-        body = raw.removesuffix(b"\n")
         text = body.removesuffix(b"\r")
         try:
-            yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", place)
+            yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", place, path)
         except UnicodeDecodeError as error:
             raise InputError(f"{place}: not valid UTF-8 ({error.reason} at byte {error.start + 1})") from error
 
 
-class LineWriter:
-    """Writes finished lines to a file, or to stdout for None or `-`, each flushed.
+def _split(stream: Any, longest: int) -> Iterator[bytes]:
+    """The lines of a stream without their LF. U+2028, U+0085 and their like do not end a line. Raises LineTooLong."""
+    begun = bytearray()
+    while chunk := _read_some(stream):
+        first, *others = chunk.split(b"\n")
+        begun += first
+        for following in others:
+            yield _checked(begun, longest)
+            begun = bytearray(following)
+        _checked(begun, longest)
+    if begun:
+        yield bytes(begun)
 
-    A file is written in place, line by line, and not moved there at the end: what is finished stays, whatever
-    happens to the rest, and can be watched. Raises UsageError if the file cannot be opened, or is one of
-    `inputs`, which opening would empty; InputError if a line cannot be written (a full disk), except
-    BrokenPipeError for a closed pipe.
-    """
 
-    def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
-        self._file: IO[bytes] | None = None
-        self._name = "stdout"
-        if path is None or path == STANDARD:
-            return
-        if path.exists() and any(other.exists() and path.samefile(other) for other in inputs):
-            raise UsageError(f"{path}: is both input and output")
-        self._name = str(path)
-        try:
-            self._file = path.open("wb")
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}") from error
+def _checked(line: bytearray, longest: int) -> bytes:
+    if len(line) > longest:
+        raise LineTooLong(f"longer than {longest} bytes")
+    return bytes(line)
 
-    def write(self, text: str, ending: str = "\n") -> None:
-        """Write one line; an LF inside `text` becomes a space, so that it stays one."""
-        stream = self._file or sys.stdout.buffer
-        with self._failures():
-            stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
-            stream.flush()
 
-    def close(self) -> None:
-        """Close the file; stdout stays open."""
-        if self._file is not None:
-            with self._failures():
-                self._file.close()
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise InputError(f"{self._name}: {error.strerror}") from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+def _read_some(stream: Any) -> bytes:
+    """The bytes that are there already, at least one; none at the end of the stream."""
+    while True:
+        # A raw stream's read returns what is there; a buffered one's read1 does.
+        found: bytes | None = (getattr(stream, "read1", None) or stream.read)(_CHUNK)
+        if found is not None:
+            return found
+        select.select([stream], [], [])  # Another process has made the pipe non-blocking.

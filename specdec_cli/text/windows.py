@@ -1,56 +1,69 @@
 """As many lines at a time as are there already, so that neither a pipe nor a batch has to wait."""
 
-from collections.abc import Iterable, Iterator
-from queue import Empty, Queue
-from threading import Thread
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from threading import Condition, Thread
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
+_AHEAD = 4
+"""Windows of items that are read ahead, at most."""
 
 
-def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def windows(items: Iterable[T], size: int, weigh: Callable[[T], int] = lambda _: 0, weight: int = 1) -> Iterator[list[T]]:
     """Lists of 1 to `size` items: all that have arrived by the time the list is asked for.
 
-    A thread reads ahead, at most four windows. What `items` raises is raised after the items before it.
+    A list of several items is no heavier than `weight`, the sum of `weigh`. A thread reads ahead: at most four lists of
+    items, no heavier than `weight` together, and one item. What `items` raises is raised after the items before it.
     """
-    arrived: Queue[T | _End] = Queue(maxsize=4 * size)
-    Thread(target=_read, args=(items, arrived), daemon=True).start()
-    while True:
-        window: list[T] = []
-        end = _fill(window, arrived, size)
-        if window:
-            yield window
-        if end is not None:
-            if end.error is not None:
-                raise end.error
-            return
+    arrived = _Arrived(items, _AHEAD * size, weigh, weight)
+    Thread(target=arrived.read, daemon=True).start()
+    while window := arrived.take(size):
+        yield window
 
 
-class _End:
-    """Stands after the last item, with the error that ended the reading, if any."""
+class _Arrived(Generic[T]):
+    """Items that wait between the thread that reads them and the one that takes them."""
 
-    def __init__(self, error: BaseException | None = None) -> None:
-        self.error = error
+    def __init__(self, items: Iterable[T], most: int, weigh: Callable[[T], int], weight: int) -> None:
+        self._items, self._most, self._weigh, self._limit = items, most, weigh, weight
+        self._waiting: deque[tuple[T, int]] = deque()
+        self._weight = 0
+        self._ended = False
+        self._error: BaseException | None = None
+        self._changed = Condition()
 
+    def read(self) -> None:
+        """Read all items, waiting while there are too many, or they are too heavy."""
+        try:
+            for item in self._items:
+                heavy = self._weigh(item)
+                with self._changed:
+                    self._changed.wait_for(self._has_room)
+                    self._waiting.append((item, heavy))
+                    self._weight += heavy
+                    self._changed.notify()
+        except BaseException as error:
+            self._error = error
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
 
-def _read(items: Iterable[T], arrived: "Queue[T | _End]") -> None:
-    try:
-        for item in items:
-            arrived.put(item)
-    except BaseException as error:
-        arrived.put(_End(error))
-    else:
-        arrived.put(_End())
+    def take(self, size: int) -> list[T]:
+        """Wait for an item; with it, up to `size` that are there too. None at the end. Raises what reading raised."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ended)
+            taken: list[T] = []
+            weight = 0
+            while self._waiting and len(taken) < size and (not taken or weight + self._waiting[0][1] <= self._limit):
+                item, heavy = self._waiting.popleft()
+                taken.append(item)
+                weight += heavy
+            self._weight -= weight
+            self._changed.notify()
+        if not taken and self._error is not None:
+            raise self._error
+        return taken
 
-
-def _fill(window: list[T], arrived: "Queue[T | _End]", size: int) -> _End | None:
-    """Wait for one item, then take what else is there; the end, if it came."""
-    try:
-        while len(window) < size:
-            item = arrived.get() if not window else arrived.get_nowait()
-            if isinstance(item, _End):
-                return item
-            window.append(item)
-    except Empty:
-        pass
-    return None
+    def _has_room(self) -> bool:
+        return not self._waiting or (len(self._waiting) < self._most and self._weight < self._limit)

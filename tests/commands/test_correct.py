@@ -1,6 +1,7 @@
 """`specdec correct`: a line for a line, untouched where nothing is to change."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,13 @@ def test_json_has_edits_that_lead_to_the_text(bundle_folder: Path) -> None:
     assert run(bundle_folder, *WILD).stdout_bytes.count(b"\n") == 5
 
 
-def test_check_tells_places_and_has_an_exit_code(bundle_folder: Path) -> None:
+def test_check_tells_places_and_has_an_exit_code(bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    found = run(bundle_folder, *WILD, "--check", tmp_path / "a.txt").stdout.splitlines()
+    assert found and all(re.fullmatch(rf"{tmp_path}/a.txt:[1-5]:\d+: '.*' -> '.*' \(-\d+\.\d\d\)", line) for line in found)
     result = run(bundle_folder, *WILD, "--check")
     assert result.exit_code == 1
-    assert result.stdout.startswith("stdin, line 3, column 4: 'resu")
+    assert result.stdout.startswith("<stdin>:3:4: 'resu")
     assert "of 5 lines need a change" in result.stderr
     result = run(bundle_folder, "--max-edit-ratio", 0, "--check")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -69,7 +73,7 @@ def test_a_difference_is_marked() -> None:
     edits = (Edit(3, 5, "go", "goes"), Edit(10, 10, "", " now"))
     assert marked("He go home.", edits, coloured=False) == "He [-go-]{+goes+} home{+ now+}."
     coloured = marked("He go home.", edits, coloured=True)
-    assert coloured.startswith("He \033[31;9mgo\033[0m\033[32;1mgoes\033[0m home")
+    assert coloured.startswith("He \033[31m[-go-]\033[0m\033[32;1m{+goes+}\033[0m home")
 
 
 def test_m2_stands_on_white_space() -> None:

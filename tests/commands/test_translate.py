@@ -33,8 +33,8 @@ def test_the_batch_changes_nothing(bundle_folder: Path, lines: list[str]) -> Non
 def test_json_says_what_the_documentation_says(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--json", "--max-length", 5, text=b"kalo mita\n\n")
     first, blank = map(json.loads, result.stdout.splitlines())
-    assert set(first) == {"line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding"}
-    assert (first["line"], first["source"], first["decoding"]) == (1, "kalo mita", "greedy")
+    assert set(first) == {"file", "line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding"}
+    assert (first["file"], first["line"], first["source"], first["decoding"]) == (None, 1, "kalo mita", "greedy")
     assert 1 <= first["tokens"] == first["rounds"] <= 5
     assert first["score"] < 0
     assert (blank["line"], blank["text"], blank["tokens"], blank["rounds"], blank["score"]) == (2, "", 0, 0, None)
@@ -96,3 +96,33 @@ def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
     result = run(tmp_path / "nothing")
     assert result.exit_code == 3
     assert "no bundle of that name ships" in result.stderr
+
+
+def test_many_files_have_their_names_and_lines(bundle_folder: Path, tmp_path: Path) -> None:
+    for name, text in (("a", "kalo\nmita\n"), ("b", "resu\n")):
+        (tmp_path / name).write_text(text)
+    files = (tmp_path / "a", "-", tmp_path / "b")
+    records = [json.loads(line) for line in run(bundle_folder, "--json", *files, text=b"no\npe\n").stdout.splitlines()]
+    places = [(record["file"], record["line"]) for record in records]
+    assert places == [(str(tmp_path / "a"), 1), (str(tmp_path / "a"), 2), (None, 1), (None, 2), (str(tmp_path / "b"), 1)]
+
+
+def test_an_output_for_each_file(bundle_folder: Path, tmp_path: Path) -> None:
+    for name, text in (("a", "kalo\nmita\n"), ("b", "resu\n")):
+        (tmp_path / name).write_text(text)
+    files, folder = (tmp_path / "a", tmp_path / "b"), tmp_path / "out"
+    result = run(bundle_folder, "--output-dir", folder, *files)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert [(folder / name).read_bytes().count(b"\n") for name in "ab"] == [2, 1]
+    assert b"".join((folder / name).read_bytes() for name in "ab") == run(bundle_folder, *files).stdout_bytes
+    for arguments in (("--output-dir", tmp_path, *files), ("--output-dir", folder), ("--output-dir", folder, "-o", folder / "x", *files)):
+        assert run(bundle_folder, *arguments).exit_code == 2
+    assert (tmp_path / "a").read_text() == "kalo\nmita\n"
+
+
+def test_a_line_that_is_too_long_ends_after_those_before_it(bundle_folder: Path) -> None:
+    text = b"kalo\n" + b"mita " * 100 + b"\nresu\n"
+    result = run(bundle_folder, "--max-line-bytes", 499, text=text)
+    assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 1)
+    assert "stdin, line 2: longer than 499 bytes; --max-line-bytes" in result.stderr
+    assert run(bundle_folder, "--max-line-bytes", 500, text=text).exit_code == 0

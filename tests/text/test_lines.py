@@ -3,15 +3,19 @@
 import gzip
 import io
 import os
+import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import Line, LineWriter, read_lines, read_text_lines
+from specdec_cli.errors import InputError
+from specdec_cli.text.lines import Line, LineTooLong, read_lines, read_text_lines
+from specdec_cli.text.writing import LineWriter
 
 
 class Stdin:
@@ -48,7 +52,7 @@ def test_concatenates_files_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     a, b = written(tmp_path, "a", b"1\n2"), written(tmp_path, "b", b"3\n")
     lines = list(read_lines([a, Path("-"), b]))
     assert [line.text for line in lines] == ["1", "2", "s", "3"]
-    assert [line.number for line in lines] == [1, 2, 3, 4]
+    assert [(line.file, line.number) for line in lines] == [(a, 1), (a, 2), (None, 1), (b, 1)]
     assert [line.place for line in lines] == [f"{a}, line 1", f"{a}, line 2", "stdin, line 1", f"{b}, line 1"]
 
 
@@ -113,23 +117,48 @@ def test_what_is_written_is_what_was_read(tmp_path_factory: pytest.TempPathFacto
     assert (folder / "out").read_bytes() == source.read_bytes()
 
 
-def test_each_line_is_in_the_file_at_once(tmp_path: Path) -> None:
-    writer = LineWriter(tmp_path / "out")
-    writer.write("one\ntwo")
-    assert (tmp_path / "out").read_bytes() == b"one two\n"
-    writer.close()
+def test_a_line_may_be_as_long_as_the_limit(tmp_path: Path) -> None:
+    path = written(tmp_path, "a", b"1234\n123\r\n12345\n6\n")
+    lines = read_lines([path], longest=4)
+    assert [next(lines).text, next(lines).text] == ["1234", "123"]
+    with pytest.raises(LineTooLong, match="a, line 3: longer than 4 bytes"):
+        next(lines)
 
 
-def test_refuses_to_write_over_its_input(tmp_path: Path) -> None:
-    path = written(tmp_path, "a", b"1\n")
-    (tmp_path / "link").symlink_to(path)
-    with pytest.raises(UsageError, match="both input and output"):
-        LineWriter(tmp_path / "link", [Path("-"), path])
-    assert path.read_bytes() == b"1\n"
+@pytest.mark.parametrize("size", [2**16 - 1, 2**16, 2**16 + 1, 3 * 2**16])
+def test_lines_longer_than_what_is_read_at_once(tmp_path: Path, size: int) -> None:
+    path = written(tmp_path, "a", b"x" * size + b"\n\n" + b"y" * size)
+    assert [len(line.text) for line in read_lines([path])] == [size, 0, size]
 
 
-def test_names_an_output_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no/such"):
-        LineWriter(tmp_path / "no" / "such")
-    with pytest.raises(InputError, match="/dev/full"), LineWriter(Path("/dev/full")) as writer:
-        writer.write("text")
+def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
+    bomb = written(tmp_path, "bomb.gz", b"".join(gzip.compress(bytes(2**24)) for _ in range(16)))
+    tracemalloc.start()
+    for path in (Path("/dev/zero"), bomb):
+        with pytest.raises(LineTooLong, match="line 1: longer than 1000000 bytes"):
+            next(read_lines([path], longest=10**6))
+    assert tracemalloc.get_traced_memory()[1] < 5 * 10**6
+    tracemalloc.stop()
+
+
+def test_waits_for_a_pipe_that_does_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with os.fdopen(reading, "r") as stdin, os.fdopen(writing, "wb", buffering=0) as other:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        Timer(0.05, other.write, [b"late\n"]).start()
+        assert next(read_lines()).text == "late"
+
+
+def test_a_waiting_thread_holds_nothing_that_the_exit_needs() -> None:
+    script = """
+import threading, time
+from specdec_cli.text.lines import read_lines
+threading.Thread(target=lambda: next(read_lines()), daemon=True).start()
+time.sleep(0.1)
+"""
+    reading, writing = os.pipe()
+    result = subprocess.run([sys.executable, "-c", script], stdin=reading, capture_output=True, text=True, check=False)
+    os.close(reading)
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -1,0 +1,143 @@
+"""Finished lines, written at once: to stdout, to a file, or to a file for each input."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Protocol, Self
+
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.lines import STANDARD
+
+_STDIN, _STDOUT = 0, 1
+
+
+class Writer(Protocol):
+    """Where finished lines go; used in a `with` block."""
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
+        """Write a line that was made of a line of the input `source` (None: stdin)."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+
+class LineWriter:
+    """Writes finished lines to a file, or to stdout for None or `-`, each flushed.
+
+    A file is written in place, line by line, and not moved there at the end: what is finished stays, whatever
+    happens to the rest, and can be watched. Raises UsageError if the file cannot be opened or is one of `inputs`
+    (none: stdin), which writing would destroy; InputError if a line cannot be written (a full disk), except
+    BrokenPipeError for a closed pipe.
+    """
+
+    def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
+        self._file: IO[bytes] | None = None
+        self._name = "stdout"
+        target = None if path == STANDARD else path
+        check_no_input(target, inputs)
+        if target is None:
+            return
+        self._name = str(target)
+        try:
+            self._file = target.open("wb")
+        except OSError as error:
+            raise UsageError(f"{target}: {error.strerror}") from error
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
+        """Write one line; an LF inside `text` becomes a space, so that it stays one."""
+        stream = self._file or sys.stdout.buffer
+        with self._failures():
+            stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
+            stream.flush()
+
+    def close(self) -> None:
+        """Close the file; stdout stays open."""
+        if self._file is not None:
+            with self._failures():
+                self._file.close()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(f"{self._name}: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class FolderWriter:
+    """Writes the lines of each input to a file of the same name in `folder`, which is made if it is missing.
+
+    A compressed input's output is plain, and its name loses .gz or .xz. Lines come in the order of `inputs`; an input
+    without lines has an empty output. Raises UsageError for stdin, for two inputs of one name, and for an output that is
+    an input; InputError as LineWriter does.
+    """
+
+    def __init__(self, folder: Path, inputs: Sequence[Path]) -> None:
+        if not inputs or STANDARD in inputs:
+            raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
+        self._targets: dict[Path, Path] = {}
+        for path in dict.fromkeys(inputs):
+            target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
+            if target in self._targets.values():
+                raise UsageError(f"{target}: is the output of two inputs")
+            check_no_input(target, inputs)
+            self._targets[path] = target
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder}: {error.strerror}") from error
+        self._waiting = list(self._targets)
+        self._source: Path | None = None
+        self._writer: LineWriter | None = None
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
+        """Write one line of the output of `source`."""
+        while self._source != source:
+            self._next()
+        assert self._writer is not None
+        self._writer.write(text, ending)
+
+    def _next(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._source = self._waiting.pop(0)
+        self._writer = LineWriter(self._targets[self._source], list(self._targets))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        while kind is None and self._waiting:
+            self._next()
+        if self._writer is not None:
+            self._writer.close()
+
+
+def check_no_input(target: Path | None, inputs: Sequence[Path]) -> None:
+    """Raise UsageError if the file `target` (None: stdout) is one of the regular files that are read: `inputs`, none for stdin."""
+    try:
+        written = os.fstat(_STDOUT) if target is None else target.stat()
+    except OSError:
+        return
+    if not stat.S_ISREG(written.st_mode):
+        return
+    for path in inputs or (STANDARD,):
+        try:
+            read = os.fstat(_STDIN) if path == STANDARD else path.stat()
+        except OSError:
+            continue
+        if os.path.samestat(read, written):
+            raise UsageError(f"{target or 'stdout'}: is both input and output")

@@ -1,0 +1,57 @@
+"""Windows of lines: as many as are there, within bounds."""
+
+from collections.abc import Iterator
+from threading import Semaphore
+
+import pytest
+
+from specdec_cli.text.windows import windows
+
+
+def test_all_items_come_in_order() -> None:
+    assert [item for window in windows(range(1000), 7) for item in window] == list(range(1000))
+    assert max(len(window) for window in windows(range(1000), 7)) <= 7
+    assert list(windows([], 3)) == []
+
+
+def test_an_error_comes_after_the_items_before_it() -> None:
+    def items() -> Iterator[int]:
+        yield from range(3)
+        raise ValueError("bad")
+
+    found: list[int] = []
+    with pytest.raises(ValueError, match="bad"):
+        for window in windows(items(), 2):
+            found += window
+    assert found == [0, 1, 2]
+
+
+def test_a_line_is_there_before_the_next_one() -> None:
+    asked = Semaphore(1)
+
+    def items() -> Iterator[int]:
+        for number in range(5):
+            asked.acquire()
+            yield number
+
+    for window in windows(items(), 10):
+        assert len(window) == 1
+        asked.release()
+
+
+@pytest.mark.parametrize("weight", [1, 5, 100, 1000])
+def test_weight_bounds_windows_and_what_is_read_ahead(weight: int) -> None:
+    read: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(500):
+            read.append(number)
+            yield 10
+
+    taken = 0
+    for window in windows(items(), 200, lambda item: item, weight):
+        assert sum(window) <= max(10, weight)
+        taken += len(window)
+        # Beyond what may wait there are the item that crosses the limit, and the one that waits for room.
+        assert len(read) - taken <= weight / 10 + 2
+    assert taken == 500
