@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,10 +40,19 @@ def write_json(path: Path, value: Any) -> None:
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
+def check_regular(path: Path, failure: type[SpecdecError]) -> None:
+    """Raise `failure` where `path` is there but is no regular file: a device or a pipe could be read without end."""
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise failure(f"{path}: not a regular file")
+
+
 def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
     """The object in a JSON file. Raises `failure`, naming the file, where there is none."""
+    check_regular(path, failure)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise failure(f"{path}: not readable as JSON (too deeply nested)") from error
     except (OSError, ValueError) as error:
         raise failure(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(value, dict):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.config import config_from_dict
+from specdec_cli.fields import config_from_dict
 
 T = TypeVar("T")
 

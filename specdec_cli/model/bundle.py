@@ -1,27 +1,32 @@
 """A bundle: the folder that holds all that a translation needs."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import nn
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.files import read_json, write_atomically, write_json
-from specdec_cli.model.config import TransformerConfig, config_from_dict
+from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.files import read_json, write_json
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
-from specdec_cli.text.loading import load_tokenizer
+from specdec_cli.text.loading import load_tokenizer, tokenizer_digest
 from specdec_cli.text.tokenizer import Tokenizer
 
 FORMAT = 1
 T = TypeVar("T")
-Storage = Literal["float32", "float16", "int8"]
+M = TypeVar("M", bound=nn.Module)
+Score = Annotated[float, Between(-1e6, 1e6)]
+Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1e6)]]
+"""Top-beta and tolerance."""
+_DIGEST = "tokenizer_digest"
+"""The key of bundle.json that says which tokenizer belongs to the weights."""
 
 
 @dataclass(frozen=True)
@@ -40,47 +45,50 @@ class BundleInfo:
     source_language: str = "en"
     target_language: str = "de"
     decoding: str = "auto"
-    block_size: int = 0
-    length_ratio: float = 1.0
-    max_length: int = 0
-    presets: dict[str, tuple[int, float]] = field(default_factory=dict)
+    block_size: Annotated[int, Between(0, 4096)] = 0
+    length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
+    max_length: Annotated[int, Between(0, 2**20)] = 0
+    presets: dict[str, Preset] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""
-    min_score: float | None = None
-    min_score_in_company: float | None = None
-    max_pieces: float | None = None
+    min_score: Score | None = None
+    min_score_in_company: Score | None = None
+    max_pieces: Annotated[float, Between(0, 1e6)] | None = None
     meant_for: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass
 class Bundle:
-    """A loaded bundle: its description, tokenizer and models; `drafter` is None where it has none."""
+    """A loaded bundle: its description, tokenizer and models; `drafter` is None where it has none.
+
+    `path` is the bundle.json that it was read from, for messages.
+    """
 
     info: BundleInfo
     tokenizer: Tokenizer
     verifier: Transformer
     drafter: BlockDrafter | None = None
+    path: Path | None = None
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
     """Store `bundle` in `folder`, each file atomically; `bundle.json` comes last, so that a folder with it is whole."""
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
-    _save_module(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
+    _save_model(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
     if bundle.drafter is not None:
-        _save_module(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
+        _save_model(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     elif (folder / "drafter").exists():
         shutil.rmtree(folder / "drafter")  # it was made for another verifier
-    write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info))
+    write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | {_DIGEST: tokenizer_digest(folder)})
 
 
 def read_info(folder: Path) -> BundleInfo:
     """The description of a bundle, without its weights. Raises ModelError."""
-    info = _read_config(BundleInfo, folder / "bundle.json", FORMAT)
-    try:
-        return replace(info, presets={name: (int(top_beta), float(limit)) for name, (top_beta, limit) in info.presets.items()})
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{folder / 'bundle.json'}: a preset is a list of top-beta and tolerance, not {info.presets}") from error
+    return _read_description(folder)[0]
 
 
 def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
@@ -88,25 +96,67 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
 
     Raises ModelError that names the file and what is wrong with it, and UsageError for a language that it does not know.
     """
-    info = read_info(folder)
+    info, digest = _read_description(folder)
     own = (info.source_language, info.target_language)
     asked = (source_language or info.source_language, target_language or info.target_language)
     info = replace(info, source_language=asked[0], target_language=asked[1])
     tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
+    if digest is not None and digest != tokenizer_digest(folder):
+        raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({_DIGEST} differs)")
     if not tokenizer.multilingual and asked != own and all(own):
         raise UsageError(f"{folder}: from {own[0]} to {own[1]} is all that this model knows, not from {asked[0]} to {asked[1]}")
-    config_file = folder / "verifier" / "config.json"
-    config = _read_config(TransformerConfig, config_file)
+    verifier = _load_verifier(folder / "verifier", tokenizer)
+    drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
+    return Bundle(info, tokenizer, verifier, drafter, folder / "bundle.json")
+
+
+def _save_model(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:
+    save_weights(module, folder / "model.safetensors", storage)
+    write_json(folder / "config.json", config)
+
+
+def _read_description(folder: Path) -> tuple[BundleInfo, str | None]:
+    """What bundle.json says of the bundle, and the digest of its tokenizer, which older bundles lack. Raises ModelError."""
+    path = folder / "bundle.json"
+    values = read_json(path, ModelError)
+    if values.pop("format", None) != FORMAT:
+        raise ModelError(f"{path}: not of format {FORMAT}, the one this version of specdec reads")
+    digest = values.pop(_DIGEST, None)
+    if not isinstance(digest, str | None):
+        raise ModelError(f"{path}: {_DIGEST} must be text or null")
+    return _config(BundleInfo, path, values), digest
+
+
+def _load_verifier(folder: Path, tokenizer: Tokenizer) -> Transformer:
+    path = folder / "config.json"
+    config = _config(TransformerConfig, path, read_json(path, ModelError))
     sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)
     if sizes != rows:
-        raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {config_file} says {_both(rows)}")
+        raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {path} says {_both(rows)}")
     if tokenizer.frame.start is not None:
         config = replace(config, decoder_start=tokenizer.frame.start)
-    with Uninitialized():
-        verifier = Transformer(config)
-    _load_module(verifier, folder / "verifier" / "model.safetensors")
-    drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
-    return Bundle(info, tokenizer, verifier.eval(), drafter)
+    return _load_model(folder, config.fewest_weights, lambda: Transformer(config))
+
+
+def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
+    path = folder / "config.json"
+    config = _config(DrafterConfig, path, read_json(path, ModelError))
+    return _load_model(folder, config.fewest_weights(verifier.config.width), lambda: BlockDrafter(config, verifier))
+
+
+def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
+    """The model that `make` gives, with the weights in `folder`. It has at least `fewest` of them. Raises ModelError."""
+    path, weights = folder / "config.json", folder / "model.safetensors"
+    held = count_weights(weights)
+    if fewest > 2 * held:  # before memory is allocated; what differs by less is named tensor by tensor
+        raise ModelError(f"{path}: a model of these layers and sizes has at least {fewest} weights, but {weights} holds {held}")
+    try:
+        with Uninitialized():
+            module = make()
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+    load_weights(module, weights)
+    return module.eval()
 
 
 def _both(sizes: tuple[int, int]) -> str:
@@ -114,70 +164,7 @@ def _both(sizes: tuple[int, int]) -> str:
     return str(sizes[1]) if sizes[0] == sizes[1] else f"{sizes[0]} and {sizes[1]}"
 
 
-def _save_module(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:
-    tensors: dict[str, Tensor] = {}
-    for name, value in _own_tensors(module).items():
-        tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
-    write_atomically(folder / "model.safetensors", lambda partial: save_file(tensors, partial))
-    write_json(folder / "config.json", config)
-
-
-def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
-    """The state of `module` with tied weights named once."""
-    seen: set[int] = set()
-    own: dict[str, Tensor] = {}
-    for name, value in module.state_dict(keep_vars=True).items():
-        if id(value) not in seen:
-            seen.add(id(value))
-            own[name] = value
-    return own
-
-
-def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
-    if storage == "float16":
-        return {name: value.half()}
-    if storage == "int8" and value.dim() == 2:
-        scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
-        return {name: (value / scale).round().to(torch.int8), f"{name}.scale": scale}
-    return {name: value.float()}
-
-
-def _load_module(module: nn.Module, path: Path) -> None:
-    try:
-        with safe_open(path, "pt") as stream:
-            stored = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path}: not readable as safetensors ({error})") from error
-    expected = _own_tensors(module)
-    values = {name: _expand(name, stored) for name in stored if not name.endswith(".scale")}
-    missing, unknown = sorted(expected.keys() - values.keys()), sorted(values.keys() - expected.keys())
-    if missing or unknown:
-        what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not ask for"
-        raise ModelError(f"{path}: {what}")
-    for name, value in values.items():
-        if value.shape != expected[name].shape:
-            raise ModelError(f"{path}: {name!r} is {tuple(value.shape)}, the configuration asks for {tuple(expected[name].shape)}")
-    for name, value in values.items():
-        expected[name].data = value
-
-
-def _expand(name: str, stored: dict[str, Tensor]) -> Tensor:
-    scale = stored.get(f"{name}.scale")
-    return stored[name].float() if scale is None else stored[name].float().mul_(scale)
-
-
-def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
-    config = _read_config(DrafterConfig, folder / "config.json")
-    with Uninitialized():
-        drafter = BlockDrafter(config, verifier)
-    _load_module(drafter, folder / "model.safetensors")
-    return drafter.eval()
-
-
-def _read_config(kind: type[T], path: Path, version: int | None = None) -> T:
-    values = read_json(path, ModelError)
-    if version is not None and values.pop("format", None) != version:
-        raise ModelError(f"{path}: not of format {version}, the one this version of specdec reads")
+def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
     try:
         return config_from_dict(kind, values)
     except ModelError as error:

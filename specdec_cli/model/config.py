@@ -1,15 +1,20 @@
 """The shape of a Transformer, and named presets of it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, Literal, Self
 
 from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, config_from_dict
 
-T = TypeVar("T")
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned"]
+Id = Annotated[int, Between(0, 2**24)]
+"""The number of a token; a vocabulary has at most as many."""
+Layers = Annotated[int, Between(1, 1024)]
+Width = Annotated[int, Between(16, 2**14)]
+FeedForward = Annotated[int, Between(16, 2**18)]
 
 
 @dataclass(frozen=True)
@@ -22,31 +27,36 @@ class TransformerConfig:
     Raises ModelError for sizes that do not fit each other and for an unknown variant.
     """
 
-    vocabulary_size: int
-    width: int = 512
-    feed_forward: int = 2048
-    heads: int = 8
-    encoder_layers: int = 6
-    decoder_layers: int = 6
+    vocabulary_size: Annotated[int, Between(1, 2**24)]
+    width: Width = 512
+    feed_forward: FeedForward = 2048
+    heads: Annotated[int, Between(1, 1024)] = 8
+    encoder_layers: Annotated[int, Between(0, 1024)] = 6
+    decoder_layers: Layers = 6
     norm: Norm = "pre"
     activation: Activation = "relu"
     positions: Positions = "sinusoidal"
-    position_offset: int = 0
-    max_positions: int = 256
+    position_offset: Annotated[int, Between(0, 1024)] = 0
+    max_positions: Annotated[int, Between(16, 2**16)] = 256
     embedding_scale: bool = True
     embedding_norm: bool = False
     shared_embeddings: bool = True
     tied_output: bool = True
     output_bias: bool = False
-    padding: int = 0
-    eos: int = 3
-    decoder_start: int = 2
-    source_vocabulary_size: int = 0
+    padding: Id = 0
+    eos: Id = 3
+    decoder_start: Id = 2
+    source_vocabulary_size: Id = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.source_vocabulary_size and self.shared_embeddings:
             raise ModelError("a source vocabulary of its own needs embeddings of its own (shared_embeddings)")
-        if self.heads < 1 or self.width % self.heads or self.width % 16 or self.feed_forward % 16:
+        sizes = {"padding": min(self.vocabulary_size, self.source_size), "eos": self.vocabulary_size, "decoder_start": self.vocabulary_size}
+        for name, size in sizes.items():
+            if getattr(self, name) >= size:
+                raise ModelError(f"{name} is {getattr(self, name)}, but the vocabulary has {size} tokens")
+        if self.width % self.heads or self.width % 16 or self.feed_forward % 16:
             raise ModelError(
                 f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
                 f"and the width a multiple of {self.heads} heads"
@@ -62,6 +72,13 @@ class TransformerConfig:
         """Units of one attention head."""
         return self.width // self.heads
 
+    @property
+    def fewest_weights(self) -> int:
+        """A lower bound on the number of weights: those of the products and of the target embedding."""
+        attentions = 4 * self.encoder_layers + 8 * self.decoder_layers
+        products = attentions * self.width + 2 * (self.encoder_layers + self.decoder_layers) * self.feed_forward
+        return self.width * (self.vocabulary_size + products)
+
     def to_dict(self) -> dict[str, Any]:
         """All fields, for JSON."""
         return asdict(self)
@@ -70,34 +87,6 @@ class TransformerConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
         return config_from_dict(cls, values)
-
-
-def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a configuration dataclass from JSON or TOML. Raises ModelError naming an unknown, missing or wrong key."""
-    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
-    hints = get_type_hints(kind)
-    for name, value in values.items():
-        if not _fits(value, hints[name]):
-            choices = " or ".join(get_args(hints[name])) if get_origin(hints[name]) is Literal else hints[name].__name__
-            raise ModelError(f"{name} is {choices}, not {value!r}")
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise ModelError(str(error)) from error
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a plain value is of a plain type; other types are taken on trust."""
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return not isinstance(hint, type) or hint not in (str, bool) or isinstance(value, hint)
 
 
 _BASE = TransformerConfig(vocabulary_size=32768)

@@ -3,17 +3,18 @@
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.config import config_from_dict
+from specdec_cli.model.config import FeedForward, Id, Layers, TransformerConfig
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
 from specdec_cli.text.subwords import MASK
@@ -31,19 +32,18 @@ class DrafterConfig:
     """
 
     prefix: Literal["states", "own"] = "states"
-    layers: int = 1
-    feed_forward: int = 1536
-    max_block: int = 10
-    chain: int = 256
-    candidates: int = 8
+    layers: Layers = 1
+    feed_forward: FeedForward = 1536
+    max_block: Annotated[int, Between(1, 4096)] = 10
+    chain: Annotated[int, Between(0, 2**14)] = 256
+    candidates: Annotated[int, Between(1, 1024)] = 8
     layout: Literal["shifted", "unshifted"] = "shifted"
     source_copy: bool = False
     encoder: Literal["shared", "own"] = "shared"
-    mask: int = MASK
+    mask: Id = MASK
 
     def __post_init__(self) -> None:
-        if self.layers < 1 or self.max_block < 1:
-            raise ModelError("a drafter needs at least one layer and a block of at least one token")
+        check_fields(self)
         if self.layout == "unshifted" and self.prefix == "states":
             raise ModelError("an unshifted drafter needs layers of its own: the last token has no state yet")
 
@@ -51,6 +51,16 @@ class DrafterConfig:
     def offset(self) -> int:
         """Where a block begins, counted from the position of the last accepted token."""
         return 1 if self.layout == "unshifted" else 0
+
+    def check_against(self, verifier: TransformerConfig) -> None:
+        """Raises ModelError where a drafter of this shape does not go with `verifier`."""
+        for name, most in (("mask", verifier.vocabulary_size - 1), ("candidates", verifier.vocabulary_size)):
+            if getattr(self, name) > most:
+                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
+
+    def fewest_weights(self, width: int) -> int:
+        """A lower bound on the number of weights of a drafter over a verifier of `width`: those of its layers and slots."""
+        return width * (self.max_block + 2 * self.chain + self.layers * (8 * width + 2 * self.feed_forward))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, for JSON."""
@@ -89,6 +99,7 @@ class BlockDrafter(nn.Module):
 
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
         super().__init__()
+        config.check_against(verifier.config)
         self.config = config
         # In a tuple, so that these weights are not the drafter's own.
         self._verifier: tuple[Transformer] = (verifier,)

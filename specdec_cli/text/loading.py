@@ -1,7 +1,10 @@
 """The tokenizer of a bundle, whichever kind it is."""
 
+import hashlib
 from pathlib import Path
 
+from specdec_cli.errors import ModelError
+from specdec_cli.files import check_regular
 from specdec_cli.text import subwords
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -13,3 +16,18 @@ def load_tokenizer(folder: Path, source_language: str = "", target_language: str
     from specdec_cli.text.converted import load_converted
 
     return load_converted(folder, source_language, target_language)
+
+
+def tokenizer_digest(folder: Path) -> str:
+    """SHA-256 of the names and the content of the tokenizer's files in `folder`, in hexadecimal. Raises ModelError."""
+    single, several = folder / subwords.FILE, folder / "tokenizer"
+    files = [single] if single.exists() or not several.exists() else sorted(path for path in several.iterdir() if path.name[0] != ".")
+    digest = hashlib.sha256()
+    for path in files:
+        check_regular(path, ModelError)
+        try:
+            with path.open("rb") as stream:
+                digest.update(f"{path.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        except OSError as error:
+            raise ModelError(f"{path}: {error.strerror}") from error
+    return digest.hexdigest()

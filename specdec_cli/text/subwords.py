@@ -8,7 +8,7 @@ from pathlib import Path
 import sentencepiece
 
 from specdec_cli.errors import ModelError
-from specdec_cli.files import write_atomically
+from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.tokenizer import Frame, Tokenizer
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
@@ -60,6 +60,7 @@ class Subwords(Tokenizer):
 
 def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     """Raises ModelError if the file is missing or is no SentencePiece model."""
+    check_regular(path, ModelError)
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.Load(str(path))

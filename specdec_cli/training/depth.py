@@ -7,7 +7,8 @@ from typing import Any
 from torch import nn
 
 from specdec_cli.errors import UsageError
-from specdec_cli.model.config import TransformerConfig, config_from_dict
+from specdec_cli.fields import config_from_dict
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Transformer
 
 LAYER_COUNTS = ("encoder_layers", "decoder_layers")

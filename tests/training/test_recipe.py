@@ -80,7 +80,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("run.seed", "--set run.seed: expected key=value"),
         ("preset.size=3", "preset is a value and has no keys"),
         ("run=3", "'run' has keys of its own"),
-        ("drafter.prefix=none", "prefix is states or own"),
+        ("drafter.prefix=none", "prefix must be states or own"),
     ],
 )
 def test_what_is_wrong_in_a_change_is_named(file: Path, change: str, words: str) -> None:

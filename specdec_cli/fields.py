@@ -1,0 +1,110 @@
+"""Settings that come from files: every value is of its field's type and within its field's range.
+
+A range is declared where the field is: `heads: Annotated[int, Between(1, 1024)]`. A number without one may have any finite value.
+"""
+
+import reprlib
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from specdec_cli.errors import ModelError
+
+T = TypeVar("T")
+_WORDS: Mapping[Any, str] = {int: "an integer", float: "a number", bool: "true or false", str: "text", NoneType: "null"}
+_UNIONS: tuple[Any, ...] = (Union, UnionType)
+_OBJECTS: tuple[Any, ...] = (dict, Mapping)
+
+
+@dataclass(frozen=True)
+class Between:
+    """The smallest and the largest value of a number."""
+
+    low: float
+    high: float
+
+
+def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Build a configuration dataclass from JSON or TOML; lists become tuples where the field is one.
+
+    Raises ModelError naming an unknown or missing key, or a key whose value is of another type or out of its range.
+    """
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    for f in fields(kind):  # type: ignore[arg-type]
+        if f.name not in values and f.default is MISSING and f.default_factory is MISSING:
+            raise ModelError(f"{f.name} is missing")
+    hints = get_type_hints(kind, include_extras=True)
+    checked = {name: _plain(value, hints[name]) for name, value in values.items()}
+    _check(checked, hints)
+    return kind(**checked)
+
+
+def check_fields(configuration: Any) -> None:
+    """For `__post_init__` of a configuration dataclass. Raises ModelError naming a field whose value does not fit."""
+    _check(vars(configuration), get_type_hints(type(configuration), include_extras=True))
+
+
+def _check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if not _fits(value, hints[name]):
+            raise ModelError(f"{name} must be {_words(hints[name])}, not {reprlib.repr(value)}")
+
+
+def _plain(value: Any, hint: Any) -> Any:
+    """`value` with tuples in place of lists where `hint` has tuples."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is tuple and isinstance(value, list):
+        hints = _elements(inner, len(value))
+        return tuple(map(_plain, value, hints)) if len(hints) == len(value) else value
+    if origin in _OBJECTS and isinstance(value, dict):
+        return {key: _plain(each, inner[1]) for key, each in value.items()}
+    return value
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether `value` is of the type `hint` and within the ranges in it. A type that JSON does not have is not checked."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        ranges = [each for each in inner[1:] if isinstance(each, Between)]
+        return _fits(value, inner[0]) and all(each.low <= value <= each.high for each in ranges)
+    if origin in _UNIONS:
+        return any(_fits(value, one) for one in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is tuple:
+        hints = _elements(inner, len(value)) if isinstance(value, tuple) else ()
+        return isinstance(value, tuple) and len(value) == len(hints) and all(map(_fits, value, hints))
+    if origin in _OBJECTS:
+        return isinstance(value, Mapping) and all(_fits(key, inner[0]) and _fits(each, inner[1]) for key, each in value.items())
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return hint not in _WORDS or isinstance(value, hint)
+
+
+def _elements(inner: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """The types of a tuple's elements; `tuple[int, ...]` has `count` of them."""
+    return inner[:1] * count if inner[-1:] == (...,) else inner
+
+
+def _words(hint: Any) -> str:
+    """What a value of the type `hint` is, in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        ranges = "".join(f" from {each.low} to {each.high}" for each in inner[1:] if isinstance(each, Between))
+        return f"{_words(inner[0])}{ranges}"
+    if origin in _UNIONS:
+        return " or ".join(map(_words, inner))
+    if origin is Literal:
+        return " or ".join(inner)
+    if origin is tuple:
+        return f"a list of {' and '.join(_words(one) for one in inner if one is not ...)}"
+    if origin in _OBJECTS:
+        return f"an object whose values are {_words(inner[1])}"
+    return _WORDS.get(hint, str(hint))

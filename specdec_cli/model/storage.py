@@ -1,0 +1,101 @@
+"""Weights in a safetensors file: stored in several number formats, checked when they are read."""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import check_regular, write_atomically
+
+Storage = Literal["float32", "float16", "int8"]
+_SCALE = ".scale"
+_FLOATS = ("F64", "F32", "F16", "BF16")
+
+
+def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
+    """Store the weights of `module` atomically; tied ones once, matrices as int8 with a scale for each row if `storage` says so."""
+    tensors: dict[str, Tensor] = {}
+    for name, value in _own_tensors(module).items():
+        tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
+    write_atomically(path, lambda partial: save_file(tensors, partial))
+
+
+def count_weights(path: Path) -> int:
+    """How many weights a file holds, by its header. Raises ModelError."""
+    with _opened(path) as stream:
+        return sum(math.prod(stream.get_slice(name).get_shape()) for name in stream.keys())  # noqa: SIM118
+
+
+def load_weights(module: nn.Module, path: Path) -> None:
+    """Give `module` the weights in `path`. What is stored as float32 is mapped, not copied.
+
+    Names, shapes and number formats are checked by the file's header before anything is read. Raises ModelError naming the file
+    and a tensor that is missing, unknown, of another shape, or not finite.
+    """
+    expected = _own_tensors(module)
+    with _opened(path) as stream:
+        _check_header(path, {name: stream.get_slice(name) for name in stream.keys()}, expected)  # noqa: SIM118
+        for name, target in expected.items():
+            value = stream.get_tensor(name)
+            if value.dtype == torch.int8:
+                value = value.float().mul_(stream.get_tensor(name + _SCALE))
+            value = value.float()
+            # A sum is not finite if a term is not. It is ten times as fast as a look at each, but can overflow by itself.
+            if not math.isfinite(value.sum()) and not bool(value.isfinite().all()):
+                raise ModelError(f"{path}: {name!r} holds values that are not finite")
+            target.data = value
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """An open safetensors file. Errors of the library become ModelErrors that name the file."""
+    check_regular(path, ModelError)
+    try:
+        with safe_open(path, "pt") as stream:
+            yield stream
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: not readable as safetensors ({error})") from error
+
+
+def _check_header(path: Path, stored: Mapping[str, Any], expected: Mapping[str, Tensor]) -> None:
+    """Raises ModelError unless the tensors `stored` are those that are `expected`, with a scale for each row of int8."""
+    integers = {name for name in stored if stored[name].get_dtype() == "I8"}
+    wanted = expected.keys() | {name + _SCALE for name in integers & expected.keys()}
+    missing, unknown = sorted(wanted - stored.keys()), sorted(stored.keys() - wanted)
+    if missing or unknown:
+        what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not ask for"
+        raise ModelError(f"{path}: {what}")
+    for name, tensor in stored.items():
+        shape, own = tuple(tensor.get_shape()), tuple(expected[name.removesuffix(_SCALE)].shape)
+        asked = own if name in expected else (*own[:1], 1)
+        if shape != asked:
+            raise ModelError(f"{path}: {name!r} is {shape}, the configuration asks for {asked}")
+        if tensor.get_dtype() not in _FLOATS and not (name in integers & expected.keys() and len(shape) == 2):
+            raise ModelError(f"{path}: {name!r} is stored as {tensor.get_dtype()}; known are {', '.join(_FLOATS)} and, for matrices, I8")
+
+
+def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
+    """The state of `module` with tied weights named once."""
+    seen: set[int] = set()
+    own: dict[str, Tensor] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
+        if id(value) not in seen:
+            seen.add(id(value))
+            own[name] = value
+    return own
+
+
+def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
+    if storage == "float16":
+        return {name: value.half()}
+    if storage == "int8" and value.dim() == 2:
+        scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
+        return {name: (value / scale).round().to(torch.int8), name + _SCALE: scale}
+    return {name: value.float()}
