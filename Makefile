@@ -15,9 +15,12 @@ FISH := $(PREFIX)/share/fish/vendor_completions.d
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/installed ## Translate a few lines, see how many rounds it took, and how much faster than greedy that is
-	$(BIN)/specdec translate --stats tests/data/demo.en
-	$(BIN)/specdec bench --row greedy --row specdec
+demo: .venv/installed ## Translate and correct a few lines, show the drafts of one, and what drafting saves
+	$(BIN)/specdec translate tests/data/demo.en
+	$(BIN)/specdec correct --diff tests/data/demo.learner
+	tail -n 1 tests/data/demo.en | $(BIN)/specdec translate --trace
+	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
+	$(BIN)/specdec bench --row greedy --row auto --row specdec
 
 test: .venv/installed ## Run all tests
 	$(BIN)/pytest

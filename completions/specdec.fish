@@ -11,7 +11,7 @@ complete -c specdec -n __fish_use_subcommand -a train-drafter -d 'Train a drafte
 complete -c specdec -n __fish_use_subcommand -a distill -d 'Let a teacher translate source text, for a smaller model to learn from'
 complete -c specdec -n __fish_use_subcommand -a corrupt -d 'Put errors into clean English, for a corrector to learn from'
 complete -c specdec -n __fish_use_subcommand -a convert -d 'Convert a model from or to another toolkit'\''s format, and translate a sentence with the result as a proof'
-complete -c specdec -n __fish_use_subcommand -a visualize -d 'Show how a sentence is decoded: which tokens could be known when, and which waited for which'
+complete -c specdec -n __fish_use_subcommand -a visualize -d 'Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected'
 complete -c specdec -n __fish_use_subcommand -a models -d 'Show bundles: what they translate, how they decode, how large they are'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -F
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s m -l model -x -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
@@ -195,7 +195,7 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -s h -l help -d 'Sh
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s m -l model -x -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l source-language -x -d 'For a model of many languages'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l target-language -x -d 'For a model of many languages'
-complete -c specdec -n '__fish_seen_subcommand_from visualize' -l decoding -x -a 'greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup' -d 'jacobi shows what could be known when'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l decoding -x -a 'greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup' -d 'A decoding that drafts shows its rounds'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l block-size -x -a 'auto' -d 'Tokens that are drafted a round, at most'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l file -r -F -d 'A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l limit -x -d 'Only the first N lines of --file'

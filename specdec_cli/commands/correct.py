@@ -109,6 +109,7 @@ def correct(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size)),
         memory=options.batch_memory(memory),
         with_scores=True,
+        always_draft=trace,
     )
     stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)

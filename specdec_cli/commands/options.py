@@ -229,7 +229,12 @@ StatsOption = Annotated[
     bool, typer.Option("--stats", help="At the end, print tokens per round, time and memory to stderr.", rich_help_panel=OUTPUT_PANEL)
 ]
 TraceOption = Annotated[
-    bool, typer.Option("--trace", help="Show each round on stderr: draft, accepted, bifurcation.", rich_help_panel=OUTPUT_PANEL)
+    bool,
+    typer.Option(
+        "--trace",
+        help="Show each round on stderr: draft, accepted, bifurcation. Drafts even where plain greedy decoding is faster.",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.", rich_help_panel=OUTPUT_PANEL)]
 OfflineOption = Annotated[bool, typer.Option("--offline", help="Never use the network.", rich_help_panel=MACHINE_PANEL)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from specdec_cli.commands.loading import Machine
 from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Settings
 
 
 @dataclass
@@ -31,7 +32,7 @@ def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: 
 
     sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
-        ("decoding", f"{engine.settings.decoding}{_drafts(engine, totals)}, batch size {engine.settings.batch_size}"),
+        ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads"),
         ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
@@ -47,9 +48,11 @@ def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: 
     Console(stderr=True).print(table)
 
 
-def _drafts(engine: Engine, totals: Totals) -> str:
-    """How much was drafted, in words."""
-    if engine.drafted is None:
-        return f", block size {engine.settings.block_size}" if engine.settings.block_size else ""
-    rounds, size = engine.drafted
-    return f" in {rounds:,} of {totals.rounds:,} rounds" + (f", block size {size:.1f} on average" if rounds else "")
+def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rounds: int) -> str:
+    """What ran: `drafted` are the rounds that drafted, of all `rounds`, and their mean block size; None where all did."""
+    if drafted is None:
+        return f"{settings.decoding}, block size {settings.block_size}" if settings.block_size else settings.decoding
+    drafting, size = drafted
+    if drafting == 0:
+        return f"greedy ({settings.decoding} would be slower here)"
+    return f"{settings.decoding}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"

@@ -24,7 +24,7 @@ WINDOW = 16
 
 
 class Decoded(Protocol):
-    """What is known of a decoded line: its text, tokens, rounds, log probability, and the ids of its sentences."""
+    """What is known of a decoded line: its text, tokens, rounds, log probability, the ids of its sentences, and what decoded it."""
 
     @property
     def text(self) -> str: ...
@@ -41,6 +41,9 @@ class Decoded(Protocol):
     @property
     def sentences(self) -> tuple[tuple[int, ...], ...]: ...
 
+    @property
+    def decoding(self) -> str: ...
+
 
 R = TypeVar("R", bound=Decoded)
 _HELD = 2**26
@@ -52,7 +55,7 @@ _PER_CHARACTER = 64
 
 
 def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
-    """What --json says of every line."""
+    """What --json says of every line; `decoding` is that of a line with nothing to decode."""
     return {
         "file": None if line.file is None else str(line.file),
         "line": line.number,
@@ -62,7 +65,7 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
         "rounds": decoded.rounds,
         "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
         "score": None if decoded.score is None else round(decoded.score, 4),
-        "decoding": decoding,
+        "decoding": decoded.decoding or decoding,
     }
 
 

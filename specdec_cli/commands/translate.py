@@ -80,6 +80,7 @@ def translate(
         batch_size=1 if trace else options.batch_rows(options.number_or_auto(batch_size)),
         memory=options.batch_memory(memory),
         with_scores=as_json,
+        always_draft=trace,
     )
     chosen = Choice(model, source_language, target_language, offline, quiet)
     stream = Stream(chosen, machine, wishes, trace=trace, quiet=quiet)

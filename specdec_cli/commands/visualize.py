@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.decoding.names import Decoding
+from specdec_cli.decoding.names import REWRITING, Decoding
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,11 +37,12 @@ LimitOption = Annotated[
     typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=options.OUTPUT_PANEL),
 ]
 ShownOption = Annotated[
-    Decoding,
+    Decoding | None,
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help="jacobi shows what could be known when; another decoding that drafts shows its rounds.",
+        help="A decoding that drafts shows its rounds; jacobi shows which token waited for which.",
+        show_default="how the bundle drafts; jacobi if it has no drafter, and with --file",
         rich_help_panel=options.DECODING_PANEL,
     ),
 ]
@@ -69,7 +70,7 @@ def visualize(
     model: options.ModelOption = "en-de",
     source_language: options.SourceLanguageOption = "",
     target_language: options.TargetLanguageOption = "",
-    decoding: ShownOption = "jacobi",
+    decoding: ShownOption = None,
     block_size: options.BlockSizeOption = None,
     file: FileOption = None,
     limit: LimitOption = None,
@@ -78,10 +79,10 @@ def visualize(
     threads: options.ThreadsOption = None,
     offline: options.OfflineOption = False,
 ) -> None:
-    """Show how a sentence is decoded: which tokens could be known when, and which waited for which.
+    """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
 
-    With jacobi, the whole sentence is predicted again and again until nothing changes (the decoding dependency graph).
-    With specdec, input-guided and others that draft: what each round drafted, and what was accepted of it.
+    With jacobi, the whole sentence is predicted again and again until nothing changes, which shows the tokens that each
+    token waited for (the decoding dependency graph).
 
     With --file, a corpus: how many tokens become right in each iteration of jacobi, by position, and by word start or
     inside a word.
@@ -107,7 +108,7 @@ def visualize(
 
 
 def _check(
-    sentence: str | None, file: Path | None, limit: int | None, decoding: Decoding, block_size: str | None, output: Path | None
+    sentence: str | None, file: Path | None, limit: int | None, decoding: Decoding | None, block_size: str | None, output: Path | None
 ) -> None:
     """Raises UsageError for what contradicts itself, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
@@ -118,11 +119,11 @@ def _check(
         raise UsageError("SENTENCE: there is no text in it")
     if limit is not None and file is None:
         raise UsageError("--limit is for --file")
-    if file is not None and decoding != "jacobi":
+    if file is not None and decoding not in (None, "jacobi"):
         raise UsageError(f"--file is for --decoding jacobi, not for {decoding}")
     if decoding == "beam":
         raise UsageError("--decoding beam: beam search has no rounds to show")
-    if decoding == "jacobi" and block_size is not None:
+    if (decoding == "jacobi" or file is not None) and block_size is not None:
         raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
 
 
@@ -168,7 +169,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     return corpus
 
 
-def _picture(bundle: "Bundle", sentence: str, decoding: Decoding, block_size: "int | str | None") -> "Picture":
+def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_size: "int | str | None") -> "Picture":
     """Raises UsageError for a sentence that is too long."""
     from specdec_cli.decoding.engine import Engine
     from specdec_cli.decoding.loop import Sentence
@@ -177,9 +178,10 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding, block_size: "i
     from specdec_cli.visualization.rounds import Recorder
 
     source = bundle.tokenizer.framed(bundle.tokenizer.encode(sentence))
-    graph = decoding == "jacobi"
+    drafts = bundle.drafter is not None or bundle.info.task in REWRITING
+    graph = decoding == "jacobi" or (decoding is None and not drafts)
     size = block_size if isinstance(block_size, int) else None
-    wishes = Wishes(decoding="greedy" if graph else decoding, block_size=size, max_length=LONGEST, with_scores=True)
+    wishes = Wishes("greedy" if graph else decoding or "auto", block_size=size, max_length=LONGEST, with_scores=True, always_draft=True)
     recorder = Recorder()
     engine = Engine(bundle, settle(wishes, bundle), recorder)
     if len(source) > min(engine.verifier.longest_source, LONGEST):
@@ -187,4 +189,4 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding, block_size: "i
     (found,) = engine.decode([Sentence(0, source)])
     if graph:
         return jacobi_graph(engine.verifier, bundle.tokenizer, source, found.ids)
-    return recorder.picture(decoding, bundle.tokenizer, source, found)
+    return recorder.picture(engine.settings.decoding, bundle.tokenizer, source, found)

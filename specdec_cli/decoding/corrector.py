@@ -71,7 +71,10 @@ class Restraint:
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences."""
+    """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences.
+
+    `decoding` names what decoded it ("" for a blank line).
+    """
 
     text: str
     edits: tuple[Edit, ...] = ()
@@ -79,6 +82,7 @@ class Correction:
     rounds: int = 0
     score: float | None = None
     sentences: tuple[tuple[int, ...], ...] = ()
+    decoding: str = ""
 
 
 class Corrector:
@@ -105,7 +109,7 @@ class Corrector:
             start += len(text)
         edits = _unprotected(line.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
-        return Correction(apply_edits(line.source, edits), tuple(edits), line.tokens, line.rounds, line.score, ids)
+        return Correction(apply_edits(line.source, edits), tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding)
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that are not held back."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -92,11 +93,14 @@ class Engine:
         for group in groups:
             if settings.decoding == "beam":
                 options = BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, group.rows, settings.max_length)
-                yield from beam_search([self.verifier], list(group.sentences), options)
+                found = beam_search([self.verifier], list(group.sentences), options)
+                yield from (replace(hypothesis, decoding="beam") for hypothesis in found)
             else:
                 loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
                 chosen = drafter.for_rows(group.rows) if isinstance(drafter, OptionalDrafter) and settings.watched else drafter
-                yield from decode(self.verifier, chosen, group.sentences, loop, self._onlooker)
+                name = settings.decoding if chosen is drafter else "greedy"
+                found = decode(self.verifier, chosen, group.sentences, loop, self._onlooker)
+                yield from (replace(hypothesis, decoding=name) for hypothesis in found)
 
 
 class Group:

@@ -20,6 +20,12 @@ class DecodedLine:
     parts: list[Hypothesis] = field(default_factory=list)
 
     @property
+    def decoding(self) -> str:
+        """What decoded it: the first of its sentences' decodings that is not greedy; "" for a blank line."""
+        names = [part.decoding for part in self.parts]
+        return next((name for name in names if name != "greedy"), names[0] if names else "")
+
+    @property
     def tokens(self) -> int:
         """Emitted tokens of all sentences."""
         return sum(len(part.ids) for part in self.parts)

@@ -36,7 +36,7 @@ class Hypothesis:
     """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed.
 
     `log_probabilities` are those of its tokens, where the loop computed them; `alternatives` are the n best of a
-    search that has them, the first of them this one.
+    search that has them, the first of them this one. `decoding` names what decoded it: greedy where drafts were left out.
     """
 
     number: int
@@ -45,6 +45,7 @@ class Hypothesis:
     score: float | None
     alternatives: tuple[Alternative, ...] = ()
     log_probabilities: tuple[float, ...] = ()
+    decoding: str = ""
 
 
 @dataclass(frozen=True)

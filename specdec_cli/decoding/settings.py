@@ -28,7 +28,10 @@ PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficie
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user asked for; None and "auto" leave it to the bundle."""
+    """What the user asked for; None and "auto" leave it to the bundle.
+
+    `always_draft` keeps drafts of the full block size where they do not pay, for those who want to see them.
+    """
 
     decoding: str = "auto"
     block_size: Number = None
@@ -44,6 +47,7 @@ class Wishes:
     batch_size: int = 1
     memory: int = 0
     with_scores: bool = False
+    always_draft: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         decoding=decoding,
         rule=rule,
         block_size=_block_size(decoding, wishes.block_size, bundle),
-        paced=drafting and (wishes.block_size == "auto" or (wishes.block_size is None and (automatic or decoding not in UNBOUNDED))),
-        watched=drafting and automatic,
+        paced=drafting and _adapts(decoding, wishes),
+        watched=drafting and automatic and not wishes.always_draft,
         match=wishes.match or "nearest",
         beam_size=wishes.beam_size if decoding == "beam" else 1,
         length_penalty=wishes.length_penalty,
@@ -119,6 +123,13 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         memory=wishes.memory,
         with_scores=wishes.with_scores,
     )
+
+
+def _adapts(decoding: str, wishes: Wishes) -> bool:
+    """Whether the block size is adapted to what pays: if that was asked for, or nothing was said that speaks against it."""
+    if wishes.block_size is not None or wishes.always_draft:
+        return wishes.block_size == "auto"
+    return wishes.decoding == "auto" or decoding not in UNBOUNDED
 
 
 def _automatic(bundle: Bundle) -> str:

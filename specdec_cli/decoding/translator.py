@@ -12,7 +12,8 @@ from specdec_cli.text.tokenizer import Tokenizer
 class Translation:
     """A translated line: tokens and rounds are summed over its sentences, and so is the log probability `score`.
 
-    `hypotheses` are the n best lines with their log probabilities; `sentences` the ids of each sentence.
+    `hypotheses` are the n best lines with their log probabilities; `sentences` the ids of each sentence;
+    `decoding` what decoded it ("" for a blank line).
     """
 
     text: str
@@ -21,6 +22,7 @@ class Translation:
     score: float | None = None
     hypotheses: tuple[tuple[str, float], ...] = ()
     sentences: tuple[tuple[int, ...], ...] = ()
+    decoding: str = ""
 
 
 class Translator:
@@ -44,6 +46,7 @@ class Translator:
             score=line.score,
             hypotheses=self._hypotheses(line),
             sentences=tuple(tuple(part.ids) for part in line.parts),
+            decoding=line.decoding,
         )
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:

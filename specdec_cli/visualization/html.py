@@ -4,7 +4,7 @@ from html import escape
 
 from specdec_cli.visualization.page import page
 from specdec_cli.visualization.picture import MEANINGS, Cell, Picture
-from specdec_cli.visualization.svg import COLOURS, SIGNS, cell_text, to_svg
+from specdec_cli.visualization.svg import COLOURS, LEFT, SIGNS, WIDTH, cell_text, to_svg
 
 _END = "</s>"
 _STYLE = """
@@ -15,6 +15,13 @@ td { text-align: center; white-space: nowrap; padding: 2px 6px; border-radius: 3
 td small { display: block; color: var(--soft); font-size: 10px }
 td:focus { outline: 3px solid var(--focus); outline-offset: -1px }
 td.linked { outline: 2px dashed var(--soft) }
+td s { color: var(--soft) }
+"""
+_ALIGNED = f"""
+table.aligned {{ table-layout: fixed; border-spacing: 0; width: 0 }}
+table.aligned th, table.aligned td {{ box-sizing: border-box; width: {WIDTH}px; padding: 2px 0; overflow: hidden }}
+table.aligned tr > :first-child {{ width: {LEFT}px }}
+table.aligned td {{ border: 1px solid var(--page); min-width: 0 }}
 """
 _SCRIPT = """
 const cells = [...document.querySelectorAll('td[data-row]')];
@@ -29,21 +36,18 @@ cells.forEach(cell => ['mouseenter', 'focus'].forEach(what => cell.addEventListe
 
 def to_html(picture: Picture) -> str:
     """The whole page; the JSON of the picture is in it."""
-    rows, tokens = len(picture.rows), len(picture.target)
-    graph = f"<figure class=wide>{to_svg(picture, grid=False)}</figure>" if picture.edges else ""
+    graph = f"<figure>{to_svg(picture, grid=False)}</figure>" if picture.edges else ""
     legend = " · ".join(f'<span style="color:{COLOURS[mark]}">{SIGNS[mark]}</span> {MEANINGS[mark]}' for mark in picture.marks)
-    title = f"{picture.decoding}: {tokens} tokens in {rows} {picture.row_name}s"
     body = f"""<p>{escape(_words(picture.source))}<br>{escape(_words(picture.target))}</p>
 <p class=soft>{legend}. Arrow keys move from cell to cell.</p>
-{graph}
 <p id=detail aria-live=polite class=soft>Point at a cell for its numbers.</p>
-<div class=wide><table data-grid>
+<div class=wide>{graph}<table data-grid{" class=aligned" if graph else ""}>
 <caption class=soft>{picture.row_name.capitalize()}s from top to bottom, tokens from left to right</caption>
 <thead><tr><th scope=col>{picture.row_name}</th>{"".join(f"<th scope=col>{escape(piece)}</th>" for piece in picture.target)}</tr></thead>
 <tbody>
 {_body(picture)}
 </tbody></table></div>"""
-    return page(title, body, picture.to_dict(), style=_STYLE, script=_SCRIPT)
+    return page(picture.title, body, picture.to_dict(), style=_STYLE + _ALIGNED, script=_SCRIPT)
 
 
 def _words(pieces: tuple[str, ...]) -> str:
@@ -64,8 +68,9 @@ def _body(picture: Picture) -> str:
 def _cell(cell: Cell, row: int, column: int, first: bool) -> str:
     share = 8 if cell.mark == "known" else round(14 + 45 * (cell.probability if cell.probability is not None else 0.2))
     number = "" if cell.probability is None else f" {cell.probability:.2f}"
+    rejected = "" if cell.instead_of is None else f"<s>{escape(cell.instead_of)}</s> "
     return (
         f'<td data-row="{row}" data-column="{column}" tabindex="{0 if first else -1}" aria-label="{escape(cell_text(cell))}" '
         f'style="background:color-mix(in srgb, {COLOURS[cell.mark]} {share}%, transparent)">'
-        f"{escape(cell.piece)}<small>{SIGNS[cell.mark]}{number}</small></td>"
+        f"{rejected}{escape(cell.piece)}<small>{SIGNS[cell.mark]}{number}</small></td>"
     )

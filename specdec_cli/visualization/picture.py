@@ -49,6 +49,12 @@ class Picture:
         return "iteration" if self.settled else "round"
 
     @property
+    def title(self) -> str:
+        """The decoding, tokens and rows in words."""
+        rows = len(self.rows)
+        return f"{self.decoding}: {len(self.target)} tokens in {rows} {self.row_name}{'s' if rows > 1 else ''}"
+
+    @property
     def marks(self) -> list[Mark]:
         """The marks that stand in it, in the order of their meanings."""
         found = {cell.mark for row in self.rows for cell in row if cell}

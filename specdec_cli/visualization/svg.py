@@ -16,34 +16,34 @@ COLOURS: dict[Mark, str] = {
 """Seen well enough on white and on black, and told apart in grey by the marks beside them."""
 SIGNS: dict[Mark, str] = {"right": "✓", "wrong": "✗", "accepted": "✓", "rejected": "✗", "verified": "●", "known": "·"}
 
-_WIDTH, _HEIGHT, _LEFT = 74, 34, 64
+WIDTH, LEFT = 74, 64
+"""Units from column to column, and before the first."""
+_HEIGHT = 34
+_LINE = 16
 _SHOWN = 9
 
 
 def to_svg(picture: Picture, *, grid: bool = True) -> str:
     """The whole document, light or dark as its reader's screen; without `grid` the arcs alone, with their tokens."""
     arcs = max((j - i for i, j in picture.edges), default=0)
-    top = 30 + (min(12 * arcs, 160) if arcs else 0)
-    width = _LEFT + _WIDTH * len(picture.target) + 8
+    top = 30 + (min(12 * arcs, 160) if arcs else 0) + (_LINE if grid else 0)
+    width = LEFT + WIDTH * len(picture.target) + 8
     height = top + _HEIGHT * (len(picture.rows) + 1) + 30 if grid else top + 16
     parts = [_arc(i, j, top, arcs) for i, j in picture.edges]
     parts += [text(_centre(place), top + 4, _short(piece), font_weight=600) for place, piece in enumerate(picture.target)]
     if grid:
+        parts.append(text(8, _LINE, f"source: {' '.join(picture.source)}", "start"))
         for number, row in enumerate(picture.rows, start=1):
             y = top + _HEIGHT * number
-            parts.append(text(_LEFT / 2, y + 4, str(number)))
+            parts.append(text(LEFT / 2, y + 4, str(number)))
             parts += [_cell(place, y, cell) for place, cell in enumerate(row) if cell]
         legend = "   ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks)
         parts.append(text(8, height - 10, legend, "start"))
-    return document(width, height, _title(picture), parts)
-
-
-def _title(picture: Picture) -> str:
-    return f"{picture.decoding}: {len(picture.target)} tokens in {len(picture.rows)} {picture.row_name}s"
+    return document(width, height, picture.title, parts)
 
 
 def _centre(place: int) -> float:
-    return _LEFT + _WIDTH * (place + 0.5)
+    return LEFT + WIDTH * (place + 0.5)
 
 
 def _short(piece: str) -> str:
@@ -60,14 +60,21 @@ def _arc(i: int, j: int, top: int, longest: int) -> str:
 
 
 def _cell(place: int, y: float, cell: Cell) -> str:
-    x, colour = _LEFT + _WIDTH * place + 2, COLOURS[cell.mark]
+    x, colour = LEFT + WIDTH * place + 2, COLOURS[cell.mark]
     strength = 0.06 if cell.mark == "known" else 0.12 + 0.4 * (cell.probability if cell.probability is not None else 0.2)
     number = "" if cell.probability is None else f"{cell.probability:.2f}"
+    below = f"{SIGNS[cell.mark]} {number}"
+    rejected = "" if cell.instead_of is None else struck(_centre(place), y + 13, f"{SIGNS['rejected']} {_short(cell.instead_of)}")
     return (
-        f'<g><title>{escape(cell_text(cell))}</title><rect x="{x}" y="{y - 12:g}" width="{_WIDTH - 4}" height="{_HEIGHT - 4}" rx="3" '
+        f'<g><title>{escape(cell_text(cell))}</title><rect x="{x}" y="{y - 12:g}" width="{WIDTH - 4}" height="{_HEIGHT - 4}" rx="3" '
         f'fill="{colour}" fill-opacity="{strength:.2f}" stroke="{colour}" stroke-opacity=".5"/>'
-        f"{text(_centre(place), y, _short(cell.piece))}{text(_centre(place), y + 13, f'{SIGNS[cell.mark]} {number}', font_size=9)}</g>"
+        f"{text(_centre(place), y, _short(cell.piece))}{rejected or text(_centre(place), y + 13, below, font_size=9)}</g>"
     )
+
+
+def struck(x: float, y: float, words: str) -> str:
+    """A rejected token in small, struck through."""
+    return text(x, y, words, font_size=9, text_decoration="line-through", fill=COLOURS["rejected"])
 
 
 def cell_text(cell: Cell) -> str:

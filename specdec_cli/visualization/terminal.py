@@ -17,14 +17,20 @@ _STYLES: dict[Mark, str] = {
 
 
 def print_picture(picture: Picture, console: Console) -> None:
-    """A line for each row; without colours, marks stand behind the tokens."""
-    rows, tokens = len(picture.rows), len(picture.target)
-    console.print(f"{picture.decoding}: {tokens} tokens in {rows} {picture.row_name}s, {tokens / rows:.2f} tokens each")
+    """The source, then a line for each row; without colours, marks stand behind the tokens.
+
+    A rejected token stands before the verifier's own token that replaced it.
+    """
+    console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
+    console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
     for number, row in enumerate(picture.rows, start=1):
         line = Text(f"{number:>4} ", style="dim")
         for cell in row:
             if cell is None:
                 continue
+            if cell.instead_of is not None:
+                line.append(f"{cell.instead_of}{'' if console.color_system else SIGNS['rejected']}", style=_STYLES["rejected"])
+                line.append(" ")
             sign = "" if console.color_system or cell.mark == "known" else SIGNS[cell.mark]
             line.append(f"{cell.piece}{sign}", style=_STYLES[cell.mark])
             line.append(" ")

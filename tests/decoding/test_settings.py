@@ -129,3 +129,9 @@ def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
 def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(settled: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match="the bundle's decoding 'magic'"):
         settled({"decoding": "magic"})
+
+
+def test_drafts_that_are_to_be_seen_have_the_full_block_size(settled: Callable[..., Settings]) -> None:
+    found = settled({"decoding": "specdec", "block_size": 4}, always_draft=True)
+    assert (found.watched, found.paced, found.block_size) == (False, False, 4)
+    assert settled({"decoding": "specdec"}, always_draft=True, block_size="auto").paced

@@ -27,4 +27,5 @@ def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle:
     watch(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.rounds == len(hypothesis.ids)
+    assert hypothesis.decoding == "greedy"
     assert stopwatch.seconds["verifier"] > 0

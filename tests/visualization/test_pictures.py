@@ -136,13 +136,20 @@ def test_a_drawing_is_xml_with_an_arc_for_every_edge(grid: bool, graph: Picture)
 def test_the_terminal_shows_marks_where_there_are_no_colours(graph: Picture) -> None:
     stream = io.StringIO()
     print_picture(ROUNDS, Console(file=stream, width=200))
-    assert stream.getvalue().splitlines()[:3] == [
+    assert stream.getvalue().splitlines()[:4] == [
         "specdec: 4 tokens in 2 rounds, 2.00 tokens each",
-        "   1 \u2581x✓ <b>● z✗ ",
+        "source: \u2581a </s>",
+        "   1 \u2581x✓ \u2581q✗ <b>● z✗ ",
         "   2 \u2581x <b> &✓ </s>● ",
     ]
     print_picture(graph, Console(file=stream, width=200))
     assert stream.getvalue().count(" waited for ") == len({j for _, j in graph.edges})
+
+
+def test_the_source_and_rejected_drafts_are_drawn() -> None:
+    drawing = "".join(ElementTree.fromstring(to_svg(ROUNDS)).itertext())
+    assert "source: \u2581a </s>" in drawing and "✗ \u2581q" in drawing
+    assert "<s>\u2581q</s> &lt;b&gt;" in to_html(ROUNDS)
 
 
 def run(*arguments: object) -> Result:
@@ -183,3 +190,13 @@ def test_a_browser_draws_the_page(graph: Picture, tmp_path: Path) -> None:
     first = next(cell for cell in graph.rows[0] if cell)
     assert said.startswith(f"{first.piece}: ")
     assert drawn.count('class="linked"') == 0  # the first token waited for none
+
+
+@needs_browser
+def test_arcs_end_above_the_columns_they_are_of(graph: Picture, tmp_path: Path) -> None:
+    probe = """
+        const cells = [...document.querySelectorAll('tbody tr:first-child td')].map(c => c.getBoundingClientRect());
+        const heads = [...document.querySelectorAll('figure svg > text')].map(t => t.getBoundingClientRect());
+        return Math.max(...heads.map((h, i) => Math.abs((h.left + h.right - cells[i].left - cells[i].right) / 2))).toString()"""
+    said, _ = drawn_page(to_html(graph), probe, tmp_path)
+    assert float(said) < 2

@@ -1,0 +1,19 @@
+"""What --stats says of the decoding is what ran."""
+
+import pytest
+
+from specdec_cli.commands.statistics import decoding_in_words
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("drafted", "words"),
+    [
+        (None, "specdec, block size 10"),
+        ((0, 0.0), "greedy (specdec would be slower here)"),
+        ((40, 3.25), "specdec, drafts in 40 of 304 rounds, block size 3.2 on average"),
+    ],
+)
+def test_the_decoding_that_ran_is_named(drafted: tuple[int, float] | None, words: str) -> None:
+    assert decoding_in_words(Settings("specdec", Exact(), block_size=10), drafted, 304) == words
