@@ -18,18 +18,34 @@ def cache_folder() -> Path:
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specdec"
 
 
+@contextmanager
+def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
+    """Make each OSError that names no file, or `partial`, name `path`: writing to a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        unnamed = error.errno is not None and error.filename is None
+        if unnamed or (partial is not None and str(error.filename) == str(partial)):
+            error.filename = str(path)
+        raise
+
+
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file."""
+    """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file.
+
+    Raises OSError naming `path` where it cannot be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.touch()
-        usual = partial.stat().st_mode
-        write(partial)
-        partial.chmod(usual)  # safetensors makes files that only their owner can read
-        with partial.open("rb") as stream:
-            os.fsync(stream.fileno())
-        partial.replace(path)
+        with naming(path, partial):
+            partial.touch()
+            usual = partial.stat().st_mode
+            write(partial)
+            partial.chmod(usual)  # safetensors makes files that only their owner can read
+            with partial.open("rb") as stream:
+                os.fsync(stream.fileno())
+            partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -111,3 +111,11 @@ def ctranslate2_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("models") / "ctranslate2"
     to_ctranslate2(bundle, folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def bart_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small BART of 1,024 positions that has learnt to copy, as transformers saves it."""
+    huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
+    folder: Path = huggingface.bart(tmp_path_factory.mktemp("saved"), positions=1024).folder
+    return folder

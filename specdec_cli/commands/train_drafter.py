@@ -1,5 +1,6 @@
 """`specdec train-drafter`: a block drafter for a verifier, or the simulation that says whether it pays."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,8 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.commands.training_run import check_text, require_training, teller, train
+from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -56,38 +58,43 @@ def train_drafter(
     OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
     round on the sources of --dev. Interrupted, the same command goes on.
     """
+    if not simulate:
+        require_training()
+        if bool(data) == bool(source):
+            raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
     from dataclasses import replace
 
-    from rich.console import Console
-
     from specdec_cli.commands.loading import find_bundle, find_recipe, place, settle_machine
-    from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.drafter import BlockDrafter
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
-    from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.loop import Trainer, start
     from specdec_cli.training.recipe import DrafterRecipe
 
+    plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
+    texts = [DataSource.parse(text) for text in data or ()]
+    check_text([*dev, *(source or ())], parallel=False)
+    check_text([text.path for text in texts], parallel=True)
     machine = settle_machine(device, "float32", threads)
     bundle = load_bundle(find_bundle(str(output) if simulate else model))
     if simulate:
         place(bundle, machine)
-    held_out = {path.stem.removeprefix("dev."): greedy_outputs(bundle, path) for path in dev}
+    held_out = {path.stem.removeprefix("dev."): greedy_outputs(bundle, path, teller(quiet)) for path in dev}
     if simulate:
+        from rich.console import Console
+
         from specdec_cli.commands.simulation_view import print_simulation
 
         print_simulation(Console(), bundle, held_out, machine)
         return
-    if bool(data) == bool(source):
-        raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
+    from specdec_cli.training.drafter import DrafterTask
+    from specdec_cli.training.loop import start
+
     if source:
         from specdec_cli.commands.distill import distill
 
         distill(find_bundle(model), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
-    texts = data or [str(output / "outputs" / "distilled.tsv")]
-    plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
+        texts = [DataSource(output / "outputs" / "distilled.tsv")]
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
     bundle.drafter = BlockDrafter(replace(plan.drafter, mask=bundle.tokenizer.mask), bundle.verifier, plan.run.dropout)
@@ -97,15 +104,15 @@ def train_drafter(
         if first is None:
             raise UsageError(f"--init {init}: the bundle has no drafter")
         bundle.drafter.initialize_from_drafter(first)
-    outputs = load_pairs([DataSource.parse(text) for text in texts], bundle.tokenizer, bundle.verifier.config.eos)
-    output.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(DrafterTask(bundle, outputs, held_out, plan), plan.run, plan.optimizer, output, fabric)
-    with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:
-        trainer.train(view)
+    outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
+    train(DrafterTask(bundle, outputs, held_out, plan), plan, output, fabric, quiet)
 
 
-def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[SentencePair]":
-    """The first `limit` sources of a file (TSV, or plain text) with the verifier's greedy output for them."""
+def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> "list[SentencePair]":
+    """The first `limit` sources of a file (TSV, or plain text) with the verifier's greedy output for them.
+
+    `tell` is called with a sentence where some are too long for the verifier. Raises InputError where all of them are.
+    """
     from itertools import islice
 
     from specdec_cli.decoding.engine import Engine
@@ -113,11 +120,12 @@ def greedy_outputs(bundle: "Bundle", path: Path, limit: int = 400) -> "list[Sent
     from specdec_cli.decoding.settings import Wishes, settle
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.training.batches import SentencePair
+    from specdec_cli.training.data import check_lengths
 
     engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
     texts = list(islice(filter(str.strip, read_sources([path])), limit))
     sentences = [Sentence(n, bundle.tokenizer.framed(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
-    if not sentences:
-        raise InputError(f"{path}: empty")
-    fitting = [sentence for sentence in sentences if len(sentence.source) <= engine.verifier.longest_source]
+    longest = engine.verifier.longest_source
+    fitting = [sentence for sentence in sentences if len(sentence.source) <= longest]
+    check_lengths(path, "lines", len(fitting), len(sentences), longest, tell)
     return [SentencePair(sentences[h.number].source, h.ids) for h in engine.decode(fitting)]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from specdec_cli.commands import options
+from specdec_cli.commands.training_run import check_text, require_training, teller, train
 from specdec_cli.errors import UsageError
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a run goes on where it stopped.")]
@@ -53,10 +54,8 @@ def train_verifier(
 
     OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
     """
-    from rich.console import Console
-
+    require_training()
     from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
-    from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.model.config import preset
     from specdec_cli.model.transformer import Transformer
@@ -65,7 +64,7 @@ def train_verifier(
     from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.depth import changed_depth, with_depth
-    from specdec_cli.training.loop import Trainer, start
+    from specdec_cli.training.loop import start
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
     from specdec_cli.training.vocabulary import with_vocabulary
@@ -73,6 +72,7 @@ def train_verifier(
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     machine = settle_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
+    check_text([*dev, *(source.path for source in sources)], parallel=True)
     fabric = start(plan.run, machine.device, devices)
     languages = (source_language or "en", target_language or "de")
     if init is None:
@@ -87,11 +87,8 @@ def train_verifier(
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
         model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
-    train = load_pairs(sources, subwords, model.config.eos)
-    ratio = sum(len(pair.target) for pair in train) / sum(len(pair.source) for pair in train)
+    held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
+    pairs = load_pairs(sources, subwords, model.config, teller(quiet))
+    ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
     bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
-    held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config.eos)
-    output.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(VerifierTask(bundle, train, held_out, plan.run), plan.run, plan.optimizer, output, fabric)
-    with TrainingView(output, plan.run, Console(stderr=True), quiet=quiet) as view:
-        trainer.train(view)
+    train(VerifierTask(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)

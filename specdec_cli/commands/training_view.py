@@ -2,6 +2,7 @@
 
 import csv
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -9,6 +10,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from specdec_cli.files import naming, write_atomically
 from specdec_cli.training.loop import Report
 from specdec_cli.training.recipe import RunSettings
 
@@ -17,10 +19,15 @@ EVERY = 100
 
 
 class TrainingView:
-    """Hears of every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`."""
+    """Hears of every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`.
 
-    def __init__(self, folder: Path, run: RunSettings, console: Console, *, quiet: bool) -> None:
+    Rows of an earlier run after update `done`, where this run begins, are removed.
+    """
+
+    def __init__(self, folder: Path, run: RunSettings, console: Console, *, done: int, quiet: bool) -> None:
         self._path = folder / "metrics.csv"
+        if self._path.exists():
+            _trim(self._path, done)
         self._run, self._console, self._quiet = run, console, quiet
         self._losses: list[float] = []
         self._speeds: list[float] = []
@@ -71,7 +78,7 @@ class TrainingView:
             "figures": " ".join(f"{name}={value:.4f}" for name, value in report.figures.items()),
         }
         new = not self._path.exists()
-        with self._path.open("a", newline="", encoding="utf-8") as stream:
+        with naming(self._path), self._path.open("a", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, list(row), lineterminator="\n")
             if new:
                 writer.writeheader()
@@ -83,3 +90,19 @@ class TrainingView:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
+
+
+def _trim(path: Path, done: int) -> None:
+    """Remove the rows of updates after `done`, and what a killed process left of a row, from a CSV file."""
+    header, *rows = list(csv.reader(path.read_text(encoding="utf-8", errors="replace").splitlines())) or [[]]
+    place = header.index("update") if "update" in header else len(header)
+    kept = [row for row in rows if len(row) == len(header) > place and row[place].isdigit() and int(row[place]) <= done]
+    if not kept:
+        path.unlink()
+    elif kept != rows:
+        write_atomically(path, lambda partial: _write_rows(partial, [header, *kept]))
+
+
+def _write_rows(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)

@@ -8,8 +8,7 @@ import numpy
 import torch
 from torch import Tensor
 
-# A new shape costs the preparation of its kernels, so lengths are rounded up to these.
-WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+_NARROWEST = 8
 
 
 @dataclass(frozen=True)
@@ -30,23 +29,26 @@ class Group:
     indices: tuple[int, ...]
 
 
-def width_of(length: int) -> int:
-    """The smallest width that holds `length`. Raises ValueError beyond the largest."""
-    for width in WIDTHS:
-        if length <= width:
-            return width
-    raise ValueError(f"a sentence of {length} tokens is longer than {WIDTHS[-1]}")
+def width_of(length: int, longest: int) -> int:
+    """The smallest of the widths 8, 12, 16, 24, 32, 48 and so on, and `longest` at most, that holds `length`.
+
+    Few widths, because each new shape costs the preparation of its kernels. Raises ValueError for a `length` beyond `longest`.
+    """
+    if length > longest:
+        raise ValueError(f"a sentence of {length} tokens is longer than {longest}")
+    power = max(_NARROWEST, 1 << (length - 1).bit_length())  # of 2, from `length` on
+    between = power * 3 // 4
+    return min(longest, between if power > _NARROWEST and length <= between else power)
 
 
-def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int) -> list[Group]:
+def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int, longest: int) -> list[Group]:
     """Group pairs by the widths of both sides; a shape with less than four batches joins the square one above it.
 
-    Pairs that are longer than the largest width are left out.
+    No side may have more than `longest` tokens, the positions of the model. Raises ValueError where one has.
     """
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, pair in enumerate(pairs):
-        if max(len(pair.source), len(pair.target)) <= WIDTHS[-1]:
-            shapes[width_of(len(pair.source)), width_of(len(pair.target))].append(index)
+        shapes[width_of(len(pair.source), longest), width_of(len(pair.target), longest)].append(index)
     for shape in sorted(shapes):
         square = (max(shape), max(shape))
         if shape != square and len(shapes[shape]) * max(shape) < 4 * batch_tokens:

@@ -76,7 +76,7 @@ class DrafterTask:
         self.network = bundle.drafter
         bundle.verifier.requires_grad_(False)
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
-        self._groups = group_by_shape(outputs, recipe.run.batch_tokens)
+        self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, Group, tuple[int, ...]]]:
@@ -92,7 +92,8 @@ class DrafterTask:
         padding = self.network.verifier.config.padding
         cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts) for pair in pairs])
         largest = self.network.config.max_block
-        visible = largest if generator.random() < 0.5 else int(generator.integers(1, largest + 1))
+        varied = self.recipe.vary_block and generator.random() >= 0.5
+        visible = int(generator.integers(1, largest + 1)) if varied else largest
         update = (epoch * self._epoch_batches + number) / self.recipe.run.accumulation
         done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
@@ -115,7 +116,13 @@ class DrafterTask:
 
 
 def draw_cuts(generator: numpy.random.Generator, length: int, count: int) -> list[int]:
-    """`count` prefix lengths below `length`: the empty one always, the others one from each stratum; -1 where none is left."""
+    """`count` prefix lengths below `length`, -1 where none is left.
+
+    A single one is uniform over 0 to `length` - 1 (technical report, Section 3.2.1). Of several the first is 0, and the
+    others are drawn from strata of equal width, one from each.
+    """
+    if count == 1:
+        return [int(generator.integers(length))]
     edges = numpy.linspace(1, length, count)
     drawn = {int(generator.integers(int(low), int(high))) for low, high in pairwise(edges) if int(high) > int(low)}
     cuts = [0, *sorted(drawn - {0})]

@@ -5,14 +5,18 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from pickle import UnpicklingError
+from types import FrameType
+from typing import Any, Protocol, cast
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
+from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
@@ -69,14 +73,16 @@ class Trainer:
     """Trains a Task in `folder`; started again there, it goes on where the last checkpoint stands.
 
     `checkpoint.pt` holds weights, optimiser, progress and random state. The bundle that `task.save` writes
-    always holds the best state so far. SIGTERM stores a checkpoint and ends the run.
+    always holds the best state so far. SIGINT or SIGTERM stores a checkpoint after the current update and ends the
+    run; a second signal interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
     """
 
     def __init__(self, task: Task, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
         self.progress = Progress()
-        self._stop = False
+        self.stopped = 0
+        """The signal that ended the run; 0 where none did."""
         self._batches = 0
         weights = [p for p in task.objective.parameters() if p.requires_grad]
         adam = torch.optim.AdamW(
@@ -93,10 +99,9 @@ class Trainer:
         return self.folder / "checkpoint.pt"
 
     def train(self, report: Callable[[Report], None]) -> None:
-        """Run to `max_updates`, `max_epochs`, the end of patience, or SIGTERM."""
-        previous = signal.signal(signal.SIGTERM, lambda *_: setattr(self, "_stop", True))
+        """Run to `max_updates`, `max_epochs`, the end of patience, or a signal to stop."""
         last_saved = last_time = time.monotonic()
-        try:
+        with self._stopping_at_signals():
             for keys in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
                 loss, tokens = self._update(keys, rate)
@@ -106,13 +111,39 @@ class Trainer:
                 speed, last_time = tokens / max(now - last_time, 1e-9), now
                 figures = self._evaluate() if self._evaluation_is_due() else {}
                 report(Report(self.progress, loss, rate, speed, figures))
-                if figures or self._stop or now - last_saved > 60 * self.run.checkpoint_minutes:
+                stop = self._must_stop()
+                if figures or stop or now - last_saved > 60 * self.run.checkpoint_minutes:
                     self._save()
                     last_saved = last_time = time.monotonic()
-                if self._stop or (self.run.patience and self.progress.since_best >= self.run.patience):
+                if stop or (self.run.patience and self.progress.since_best >= self.run.patience):
                     break
+
+    @contextmanager
+    def _stopping_at_signals(self) -> Iterator[None]:
+        """Note the first SIGINT or SIGTERM; leave further ones to the handlers that were there before."""
+        previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+        def restore() -> None:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+        def note(number: int, _: FrameType | None) -> None:
+            self.stopped = number
+            restore()
+
+        for number in previous:
+            signal.signal(number, note)
+        try:
+            yield
         finally:
-            signal.signal(signal.SIGTERM, previous)
+            restore()
+
+    def _must_stop(self) -> bool:
+        """Whether a signal has reached any process of the run, so that all of them stop after the same update."""
+        if self.fabric.world_size > 1:
+            numbers = self.fabric.all_gather(torch.tensor(self.stopped, device=self.fabric.device))
+            self.stopped = int(cast(Tensor, numbers).max())
+        return self.stopped != 0
 
     def _updates(self) -> Iterator[list[Any]]:
         step = self.run.accumulation * self.fabric.world_size
@@ -188,17 +219,28 @@ class Trainer:
             "snapshots": self._snapshots,
             "start": self._start,
         }
-        write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
+        try:
+            write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
+        except RuntimeError as error:  # what torch raises where the disk is full
+            raise InputError(f"{self.checkpoint}: cannot be written ({_first_line(error)})") from error
 
     def _resume(self) -> None:
         if not self.checkpoint.exists():
             return
-        state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
-        self.task.objective.load_state_dict(state["weights"])
-        self.adam.load_state_dict(state["optimizer"])
-        self.progress = Progress(**state["progress"])
-        self._snapshots, self._start = state["snapshots"], state["start"]
-        torch.set_rng_state(state["random"])
+        try:
+            state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
+            self.task.objective.load_state_dict(state["weights"])
+            self.adam.load_state_dict(state["optimizer"])
+            self.progress = Progress(**state["progress"])
+            self._snapshots, self._start = state["snapshots"], state["start"]
+            torch.set_rng_state(state["random"])
+        except (OSError, RuntimeError, ValueError, TypeError, KeyError, EOFError, UnpicklingError) as error:
+            # torch.load raises any of these for a damaged file, load_state_dict RuntimeError for other shapes.
+            raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to begin anew") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:

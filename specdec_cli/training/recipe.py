@@ -64,12 +64,15 @@ class VerifierRecipe:
 class DrafterRecipe:
     """A block drafter: its shape, the blocks it learns from, the optimiser, the run.
 
-    `cuts` blocks a sentence, the empty prefix among them; slot j weighs `slot_decay` ** j; the token before a slot
-    is `known` to the chain in that share of cases; `glancing` is the ratio at the start and at the end (0: none).
+    `cuts` prefixes a sentence are each followed by a block: one is drawn uniformly, of several the first is empty.
+    With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`; without it, every
+    block has that size. Slot j weighs `slot_decay` ** j; the token before a slot is `known` to the chain in that share
+    of cases; `glancing` is the ratio at the start and at the end (0: none).
     """
 
     drafter: DrafterConfig = field(default_factory=DrafterConfig)
     cuts: int = 3
+    vary_block: bool = True
     slot_decay: float = 0.85
     known: float = 0.5
     glancing: tuple[float, float] = (0.0, 0.0)

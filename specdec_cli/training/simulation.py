@@ -10,6 +10,8 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training.batches import SentencePair, pad, width_of
 from specdec_cli.training.blocks import block_states, read_sentences
 
+_CUTS = 256  # prefixes of a sentence in one pass: its mask grows with the square of their number
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -31,12 +33,15 @@ class Simulation:
 
 @torch.no_grad()
 def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
-    """Simulate exact decoding of `outputs` (sources and the verifier's greedy output) with `block_size`."""
+    """Simulate exact decoding of `outputs` (sources and the verifier's greedy output) with `block_size`.
+
+    Raises ValueError for a source or an output that is longer than the verifier's positions.
+    """
     rounds = tokens = 0
     right = torch.zeros(block_size)
     cuts_seen = 0
-    device = network.slots.device
-    for source, target, lengths in _batches(outputs, network.verifier.config.padding):
+    device, config = network.slots.device, network.verifier.config
+    for source, target, lengths in _batches(outputs, config.padding, config.max_positions):
         agreed = _agreement(network, source.to(device), target.to(device), block_size).cpu()
         for row, length in zip(agreed, lengths, strict=True):
             counts = row[:length].tolist()
@@ -54,18 +59,23 @@ def _agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size
     """For every cut (B, T), how many drafted tokens the verifier would have accepted."""
     sentences = read_sentences(network.verifier, source, target)
     rows, length = target.shape
-    cuts = torch.arange(length, device=target.device).expand(rows, -1)
-    states = block_states(network, sentences, cuts, block_size, block_size)
-    drafted = network.choose(states.flatten(0, 1), sentences.prefix.flatten()).view(rows, length, block_size)
+    drafted = []
+    for start in range(0, length, _CUTS):
+        cuts = torch.arange(start, min(start + _CUTS, length), device=target.device)
+        states = block_states(network, sentences, cuts.expand(rows, -1), block_size, block_size)
+        tokens = network.choose(states.flatten(0, 1), sentences.prefix[:, cuts].flatten())
+        drafted.append(tokens.view(rows, len(cuts), block_size))
     beyond = torch.full((rows, block_size), -1, device=target.device)
     expected = torch.cat([target, beyond], dim=1).unfold(1, block_size, 1)[:, :length]
-    return (drafted == expected).cumprod(2).sum(2)
+    return (torch.cat(drafted, dim=1) == expected).cumprod(2).sum(2)
 
 
-def _batches(outputs: Sequence[SentencePair], padding: int, positions: int = 512) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
+def _batches(
+    outputs: Sequence[SentencePair], padding: int, longest: int, positions: int = 512
+) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
     ordered = sorted(outputs, key=lambda pair: max(len(pair.source), len(pair.target)))
     while ordered:
-        width = width_of(max(len(ordered[-1].source), len(ordered[-1].target)))
+        width = width_of(max(len(ordered[-1].source), len(ordered[-1].target)), longest)
         count = max(1, positions // width)
         part, ordered = ordered[-count:], ordered[:-count]
         yield pad([p.source for p in part], width, padding), pad([p.target for p in part], width, padding), [len(p.target) for p in part]

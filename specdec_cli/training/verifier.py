@@ -51,8 +51,9 @@ class VerifierTask:
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
         self.bundle, self.train, self.dev, self.run = bundle, train, dev, run
         self.objective: nn.Module = VerifierObjective(bundle.verifier, run.smoothing)
-        self._groups = group_by_shape(train, run.batch_tokens)
-        self._dev_groups = group_by_shape(dev, run.batch_tokens)
+        longest = bundle.verifier.config.max_positions
+        self._groups = group_by_shape(train, run.batch_tokens, longest)
+        self._dev_groups = group_by_shape(dev, run.batch_tokens, longest)
 
     def batches(self, epoch: int) -> Sequence[tuple[Group, tuple[int, ...]]]:
         """Shape and indices of each batch."""

@@ -1,13 +1,20 @@
 """`specdec train-verifier` and `train-drafter`: from text to a bundle that translates."""
 
 import csv
+import re
+import shutil
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.commands.training_view import TrainingView
+from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.subwords import Subwords
+from specdec_cli.training.loop import Report
 
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
 RUN = ["run.batch_tokens=128", "run.evaluate_every=2", "run.precision=32-true"]
@@ -49,6 +56,85 @@ def test_a_run_goes_on_where_it_stopped(trained: Path, text: Path, tokenizer: Su
     assert run("translate", "-m", trained, text, "--max-length", 4).exit_code == 0
 
 
+def test_a_resumed_run_says_where_and_repeats_no_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    folder = shutil.copytree(trained, tmp_path / "killed")
+    metrics = folder / "metrics.csv"
+    rows = metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = next(row for row in rows if ",4," in row)
+    # What a killed process leaves: rows after the checkpoint, the last one in part.
+    metrics.write_text("".join([*rows, last.replace(",4,", ",100,", 1), last.replace(",4,", ",200,", 1)[:30]]), encoding="utf-8")
+    result = train_verifier(folder, text, tokenizer, "run.max_updates=8")
+    assert result.exit_code == 0, result.output
+    resumed = re.search(r"checkpoint\.pt: resuming after update (\d) of 8", result.stderr)
+    assert resumed is not None
+    with metrics.open(encoding="utf-8") as stream:
+        updates = [int(row["update"]) for row in csv.DictReader(stream)]
+    assert updates == [2, 4, 6, 8]
+
+
+def test_ctrl_c_stores_a_checkpoint_and_says_how_to_resume(
+    text: Path, tokenizer: Subwords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = TrainingView.__call__
+
+    def interrupt(view: TrainingView, report: Report) -> None:
+        hear(view, report)
+        if report.progress.update == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(TrainingView, "__call__", interrupt)
+    stopped = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=20")
+    assert stopped.exit_code == 130
+    assert "stopped after update 3; the same command resumes there" in stopped.stderr
+    resumed = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4")
+    assert resumed.exit_code == 0
+    assert "resuming after update 3 of 4" in resumed.stderr
+
+
+def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed.tsv"
+    mixed.write_text(text.read_text(encoding="utf-8") + 2 * "ka lo mi ta re su no pe di fo ka lo mi ta re su no\tka\n", encoding="utf-8")
+    shape = ["model.max_positions=64", "run.max_updates=2"]
+    assert "left out" not in train_verifier(tmp_path / "all", mixed, tokenizer, *shape).stderr
+    shape[0] = "model.max_positions=16"
+    result = train_verifier(tmp_path / "some", mixed, tokenizer, *shape)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"mixed\.tsv: \d+ of 26 pairs are left out, longer than the model's 16 positions", result.stderr)
+
+
+def test_a_dev_set_without_a_pair_that_fits_is_named(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    long = tmp_path / "long.tsv"
+    long.write_text("ka lo mi ta re su no pe di fo ka lo mi ta re su no\tka\n", encoding="utf-8")
+    shape = settings(*SMALL, *RUN, "model.max_positions=16")
+    result = run("train-verifier", tmp_path / "a", "--data", text, "--dev", long, "--tokenizer", tokenizer.path, "--device", "cpu", *shape)
+    assert result.exit_code == 3
+    assert "long.tsv: all 1 pairs are longer than the model's 16 positions" in result.stderr
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields, expected 2")])
+@pytest.mark.parametrize("command", ["train-verifier", "train-drafter", "train-drafter --source"])
+def test_input_is_checked_before_a_model_is_loaded(content: str, words: str, command: str, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.tsv", tmp_path / "bad.tsv"
+    good.write_text("ka\tlo\n", encoding="utf-8")
+    bad.write_text(content, encoding="utf-8")
+    name, *kind = command.split()
+    model = "--init" if name == "train-verifier" else "--model"
+    for data, dev in ((bad, good), (good, bad)):
+        result = run(name, tmp_path / "a", *kind or ["--data"], data, "--dev", dev, model, "no/model/here")
+        assert result.exit_code == 3
+        assert f"{bad}{words}" in result.stderr
+
+
+def test_what_training_needs_is_named(text: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lightning_fabric", None)
+    commands = (["train-verifier", tmp_path / "a", "--data", text], ["train-drafter", tmp_path / "a", "-m", trained, "--data", text])
+    for command in commands:
+        result = run(*command, "--dev", text)
+        assert result.exit_code == 2
+        assert "pip install 'specdec[training]'" in result.stderr
+
+
 def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "drafter"
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
@@ -61,6 +147,20 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert "break-even" in simulated.stdout
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
     assert greedy.stdout_bytes == specdec.stdout_bytes
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_a_drafter_is_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    long, tsv = " ".join(2 * lines), tmp_path / "long.tsv"
+    longer = " ".join(6 * [long])
+    tsv.write_text(f"{long}\t{long}\n{longer}\t{long}\n{lines[0]}\t{lines[0]}\n", encoding="utf-8")
+    shape = ["drafter.prefix=own", "drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
+    arguments = ["train-drafter", tmp_path / "out", "-m", bart_folder, "--data", tsv, "--dev", tsv, "--threads", 1, "--device", "cpu"]
+    result = run(*arguments, *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    assert "long.tsv: 1 of 3 pairs are left out, longer than the model's 1,024 positions" in result.stderr
+    assert "long.tsv: 1 of 3 lines are left out" in result.stderr
+    assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
 
 
 def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:

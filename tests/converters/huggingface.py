@@ -111,7 +111,7 @@ def marian(folder: Path, two_vocabularies: bool = False) -> Made:
     return Made(folder, model, lambda text: list(tokenizer(text).input_ids), ("en", "de"))
 
 
-def bart(folder: Path) -> Made:
+def bart(folder: Path, positions: int = 256) -> Made:
     """BART: byte-level BPE in two files, a forced first token."""
     trained = tokenizers.ByteLevelBPETokenizer()
     trained.train_from_iterator(make_lines(300), vocab_size=300, special_tokens=[*SPECIAL, "<mask>"], show_progress=False)
@@ -125,7 +125,7 @@ def bart(folder: Path) -> Made:
         forced_bos_token_id=0,
         forced_eos_token_id=2,
         activation_function="gelu",
-        **SHAPE,
+        **SHAPE | {"max_position_embeddings": positions},
     )
     model = transformers.BartForConditionalGeneration(config)
     train(model, first=[0], before=[0], after=[2])

@@ -8,9 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.training.batches import WIDTHS, SentencePair, epoch_order, group_by_shape, pad, width_of
+from specdec_cli.training.batches import SentencePair, epoch_order, group_by_shape, pad, width_of
 from specdec_cli.training.drafter import draw_cuts
 
+WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)
 Lengths = list[tuple[int, int]]
 some_lengths = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=60)
 
@@ -21,7 +22,7 @@ def pairs_of(lengths: Lengths) -> list[SentencePair]:
 
 @given(some_lengths, st.integers(1, 200))
 def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens: int) -> None:
-    groups = group_by_shape(pairs_of(lengths), batch_tokens)
+    groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     assert sorted(index for group in groups for index in group.indices) == list(range(len(lengths)))
     for group in groups:
         assert {group.source, group.target} <= set(WIDTHS)
@@ -31,21 +32,24 @@ def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens
 
 def test_a_shape_of_less_than_four_batches_joins_the_square_above_it() -> None:
     few, many = [(5, 10)] * 3, [(5, 20)] * 20
-    assert [(g.source, g.target, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96)] == [(8, 24, 20), (12, 12, 3)]
+    assert [(g.source, g.target, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96, 64)] == [(8, 24, 20), (12, 12, 3)]
 
 
-def test_a_pair_that_is_too_long_is_left_out() -> None:
-    longest = WIDTHS[-1]
-    (group,) = group_by_shape(pairs_of([(longest + 1, 3), (3, longest + 1), (longest, 3)]), 100)
-    assert group.indices == (2,)
-    with pytest.raises(ValueError, match="257 tokens is longer than 256"):
-        width_of(longest + 1)
+@given(st.integers(1, 5000), st.integers(1, 5000))
+def test_a_width_wastes_less_than_half_and_stays_within_the_longest(length: int, longest: int) -> None:
+    if length > longest:
+        with pytest.raises(ValueError, match=f"{length} tokens is longer than {longest}"):
+            width_of(length, longest)
+        return
+    width = width_of(length, longest)
+    assert length <= width <= min(longest, max(8, 2 * length - 1))
+    assert width in (longest, *WIDTHS)
 
 
 @settings(deadline=None)
 @given(some_lengths, st.integers(1, 200), st.integers(0, 5), st.integers(0, 5))
 def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> None:
-    groups = group_by_shape(pairs_of(lengths), batch_tokens)
+    groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     order = epoch_order(groups, seed, epoch)
     assert order == epoch_order(groups, seed, epoch)
     assert all(len(indices) == group.rows and set(indices) <= set(group.indices) for group, indices in order)
@@ -57,7 +61,7 @@ def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengt
 
 
 def test_epochs_and_seeds_have_orders_of_their_own() -> None:
-    groups = group_by_shape(pairs_of([(5, 5)] * 50), 8)
+    groups = group_by_shape(pairs_of([(5, 5)] * 50), 8, 64)
     orders = [epoch_order(groups, seed, epoch) for seed, epoch in ((1, 0), (1, 1), (2, 0))]
     assert orders[0] != orders[1] != orders[2] != orders[0]
 
@@ -66,7 +70,7 @@ def test_padding_goes_to_the_right() -> None:
     assert torch.equal(pad([[7], [8, 9]], 3, 0), torch.tensor([[7, 0, 0], [8, 9, 0]]))
 
 
-@given(st.integers(0, 1000), st.integers(1, 60), st.integers(1, 8))
+@given(st.integers(0, 1000), st.integers(1, 60), st.integers(2, 8))
 def test_cuts_are_the_empty_prefix_and_others_in_order(seed: int, length: int, count: int) -> None:
     cuts = draw_cuts(numpy.random.default_rng(seed), length, count)
     drawn = [cut for cut in cuts if cut >= 0]
@@ -76,6 +80,14 @@ def test_cuts_are_the_empty_prefix_and_others_in_order(seed: int, length: int, c
     assert drawn == sorted(set(drawn))
     assert drawn[-1] < length
     assert len(drawn) == count or length <= 2 * count
+
+
+def test_a_single_cut_is_uniform_over_all_prefixes() -> None:
+    generator, length, draws = numpy.random.default_rng(0), 12, 6000
+    counts = Counter(cut for _ in range(draws) for cut in draw_cuts(generator, length, 1))
+    assert set(counts) == set(range(length))
+    statistic = sum((counts[cut] - draws / length) ** 2 / (draws / length) for cut in range(length))
+    assert statistic < 31.3  # chi-square of 11 degrees of freedom, p = 0.001
 
 
 def test_every_cut_is_drawn_some_time_one_from_each_stratum() -> None:

@@ -76,3 +76,12 @@ def test_the_loss_is_over_real_slots_and_weighs_them_by_their_place(copier: Copi
     assert weight([0, -1], 2) == 1 + 0.5
     assert weight([0, 2], 4) == 1 + 0.5 + 0.25 + 0.125 + 1 + 0.5
     assert weight([3, -1], 4) == 1
+
+
+@pytest.mark.parametrize("vary_block", [True, False])
+def test_the_block_size_varies_only_where_it_should(copier: Copier, vary_block: bool) -> None:
+    network, pairs = BlockDrafter(SHAPE, copier.bundle.verifier), make_pairs(40, seed=4)
+    recipe = DrafterRecipe(drafter=SHAPE, vary_block=vary_block, run=replace(RUN, batch_tokens=16))
+    task = DrafterTask(replace(copier.bundle, drafter=network), pairs, {"dev": pairs}, recipe)
+    sizes = {int(task.batch(key)[3]) for epoch in range(5) for key in task.batches(epoch)}
+    assert sizes == (set(range(1, SHAPE.max_block + 1)) if vary_block else {SHAPE.max_block})

@@ -45,6 +45,15 @@ def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
     assert together.rounds < together.tokens
 
 
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_prefixes_in_several_passes_count_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, sentences = talkative(kind), make_sentences(6)
+    pairs = [SentencePair(s.source, h.ids) for s, h in zip(sentences, decoded(network, sentences, 0).values(), strict=True)]
+    at_once = simulate(network, pairs, 3)
+    monkeypatch.setattr("specdec_cli.training.simulation._CUTS", 4)
+    assert simulate(network, pairs, 3) == at_once
+
+
 def test_what_is_counted_follows_from_the_agreement_at_each_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     def agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:  # noqa: ARG001
         return torch.tensor([[0, 0, 3, 0, 0], [2, 0, 0, 1, 0]])

@@ -1,5 +1,6 @@
 """The training loop: what it learns, what it keeps, and that a stop loses nothing."""
 
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.text.subwords import EOS
 from specdec_cli.training.batches import SentencePair
@@ -221,6 +223,46 @@ def test_sigterm_writes_a_checkpoint_and_ends_the_run(tmp_path: Path) -> None:
     assert stored["progress"]["update"] == 3
     assert float(stored["weights"]["weight"]) == task.weight
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+def test_a_first_interrupt_ends_the_run_after_its_update(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    trainer = train(Toy([]), replace(RUN, max_updates=50, evaluate_every=50), tmp_path, stop_at(3, signal.SIGINT))
+    assert (trainer.progress.update, trainer.stopped) == (3, signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert torch.load(trainer.checkpoint, weights_only=True)["progress"]["update"] == 3
+
+
+def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
+    def interrupt_twice(_: Report) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(Toy([]), replace(RUN, max_updates=50, evaluate_every=50), tmp_path, interrupt_twice)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda stored: stored[: len(stored) // 2],
+        lambda _: b"",
+        lambda _: b"no checkpoint",
+        lambda _: pickle.dumps({"weights": 1}, protocol=2),
+    ],
+    ids=["half", "empty", "text", "pickle"],
+)
+def test_a_damaged_checkpoint_is_named(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    trainer, _ = follow(Toy([]), tmp_path, max_updates=2)
+    trainer.checkpoint.write_bytes(damage(trainer.checkpoint.read_bytes()))
+    with pytest.raises(ModelError, match=r"checkpoint\.pt: damaged, or of another model"):
+        follow(Toy([]), tmp_path)
+
+
+def test_a_checkpoint_of_another_model_is_named(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
+    follow(Toy([]), tmp_path, max_updates=2)
+    with pytest.raises(ModelError, match=r"checkpoint\.pt: damaged, or of another model"):
+        train(copying(make_copier(), RUN), RUN, tmp_path, lambda _: None)
 
 
 def test_a_checkpoint_is_written_when_it_is_time(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""What both training commands share: checks before anything is loaded, and a run that can be stopped and resumed."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+    from specdec_cli.training.loop import Task
+    from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
+
+
+def require_training() -> None:
+    """Raise UsageError where what training needs beside the rest is not installed."""
+    try:
+        import lightning_fabric  # noqa: F401
+    except ImportError as error:
+        raise UsageError("training needs lightning-fabric: pip install 'specdec[training]'") from error
+
+
+def teller(quiet: bool) -> Callable[[str], None]:
+    """Writes a sentence to stderr, unless `quiet`."""
+    return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
+
+
+def train(task: "Task", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:
+    """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
+
+    A run that is stopped by SIGINT or SIGTERM says how to resume it and ends with exit code 130 or 143.
+    """
+    from rich.console import Console
+
+    from specdec_cli.commands.training_view import TrainingView
+    from specdec_cli.training.loop import Trainer
+
+    tell = teller(quiet or not fabric.is_global_zero)
+    output.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(task, plan.run, plan.optimizer, output, fabric)
+    done = trainer.progress.update
+    if done:
+        tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
+    try:
+        if fabric.is_global_zero:
+            with TrainingView(output, plan.run, Console(stderr=True), done=done, quiet=quiet) as view:
+                trainer.train(view)
+        else:
+            trainer.train(lambda _: None)
+    except KeyboardInterrupt:
+        tell("interrupted; the same command resumes from the last checkpoint")
+        raise
+    if trainer.stopped:
+        tell(f"stopped after update {trainer.progress.update:,}; the same command resumes there")
+        raise typer.Exit(128 + trainer.stopped)
+
+
+def check_text(paths: Sequence[Path], parallel: bool) -> None:
+    """Read the first lines of each file, of pairs or of sources. Raises InputError for one that is missing, empty or broken."""
+    from itertools import islice
+
+    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.errors import InputError
+    from specdec_cli.text.parallel import read_tsv
+
+    for path in paths:
+        texts = (pair.source for pair in read_tsv(path)) if parallel else read_sources([path])
+        if not any(list(map(str.strip, islice(texts, 100)))) and not any(map(str.strip, texts)):
+            raise InputError(f"{path}: empty")
