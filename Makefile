@@ -9,7 +9,7 @@ BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test check format bench completions golden install uninstall clean
+.PHONY: help demo test faults check format bench completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -24,6 +24,9 @@ demo: .venv/installed ## Translate and correct a few lines, show the drafts of o
 
 test: .venv/installed ## Run all tests
 	$(BIN)/pytest
+
+faults: .venv/installed ## Run the long form of the tests in tests/faults: hostile text, signals, full disks, kills
+	SPECDEC_FAULTS=long $(BIN)/pytest tests/faults
 
 check: .venv/installed ## Look for mistakes in style and types
 	$(BIN)/ruff check

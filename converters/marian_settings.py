@@ -42,7 +42,7 @@ def read_settings(text: bytes) -> dict[str, Any]:
     """The options in a model's `special:model.yml`, which ends with a NUL. Raises ModelError."""
     try:
         found = yaml.safe_load(text.rstrip(b"\0").decode("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"its configuration is not readable as YAML ({error})") from error
     if not isinstance(found, dict):
         raise ModelError("its configuration is not a list of options")

@@ -34,7 +34,7 @@ def read_decoding(folder: Path) -> dict[str, Any]:
         return {}
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise ModelError(f"{path}: not readable as YAML ({error})") from error
     return found if isinstance(found, dict) else {}
 
@@ -61,7 +61,7 @@ def read_vocabulary(path: Path) -> list[str]:
         return in_order(
             {str(piece): int(number) for piece, number in json.loads(text).items()} if text.startswith("{") else _ids(path, text)
         )
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise ModelError(f"{path}: not readable as a vocabulary ({error})") from error
 
 

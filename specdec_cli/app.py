@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -113,5 +112,5 @@ def main() -> None:
     except BaseException:
         if ending.signal is None:
             raise
-        # Libraries make other exceptions of the one that the signal raised, while they are imported above all.
-        sys.exit(ending.exit_code)
+        # Whatever became of the exception that the signal raised.
+        ending.finish()

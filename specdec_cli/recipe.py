@@ -21,7 +21,7 @@ def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -
     if path is not None:
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
             raise ModelError(f"{path}: not a readable recipe ({error})") from error
     try:
         return build(kind, apply_changes(values, changes))
@@ -44,6 +44,8 @@ def _apply(values: dict[str, Any], change: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text
+    except RecursionError as error:
+        raise UsageError(f"--set {key}: its value is nested too deeply") from error
     *path, last = key.strip().split(".")
     for name in path:
         values = values.setdefault(name, {})

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: each ends the program once, as an exception that cleans up on its way."""
+"""SIGINT and SIGTERM: each ends the program as an exception, which cleans up on its way."""
 
 import os
 import signal
@@ -8,12 +8,16 @@ from types import FrameType
 
 _PATIENCE = 1.0
 """Seconds after a signal in which further ones are taken for the same: `timeout` sends each twice."""
+_DELAY = 0.05
+"""Seconds to wait for the end of an import."""
+_IMPORT = "<frozen importlib._bootstrap>"
 
 
 class Ending:
     """What a signal does: the first raises, so that half-written files and other processes go away; a later one ends at once.
 
-    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. `signal` is the one that arrived, None before.
+    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. Nothing is raised inside an import, where exceptions are lost or
+    become others, but after it. `signal` is the one that arrived, None before.
     """
 
     def __init__(self) -> None:
@@ -25,18 +29,38 @@ class Ending:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._arrived)
+        signal.signal(signal.SIGALRM, lambda _, frame: self._raise(frame))
+
+    def finish(self) -> None:
+        """Exit with the code that shells report for a process that the signal has ended."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.exit(self._exit_code)
 
     @property
-    def exit_code(self) -> int:
-        """The code that shells report for a process that the signal has ended."""
+    def _exit_code(self) -> int:
         return 128 + (self.signal or 0)
 
-    def _arrived(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if self.signal is None:
             self.signal, self._since = number, now
-            if number == signal.SIGINT:
-                raise KeyboardInterrupt
-            sys.exit(self.exit_code)
-        if now - self._since > _PATIENCE:
-            os._exit(self.exit_code)
+            self._raise(frame)
+        elif now - self._since > _PATIENCE:
+            os._exit(self._exit_code)
+
+    def _raise(self, frame: FrameType | None) -> None:
+        if _imports(frame):
+            signal.setitimer(signal.ITIMER_REAL, _DELAY)
+        elif self.signal == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            sys.exit(self._exit_code)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether a frame is inside an import."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False

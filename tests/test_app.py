@@ -22,6 +22,7 @@ import subprocess, sys
 from pathlib import Path
 from specdec_cli.app import app, main
 from specdec_cli.errors import *
+from specdec_cli.text.lines import read_lines
 from specdec_cli.text.writing import LineWriter
 
 @app.command("try")
@@ -93,6 +94,41 @@ def test_the_end_of_another_process_is_not_quiet() -> None:
     result = run(f"p = {child}; p.wait(); p.stdin.write(b'x')")
     assert result.returncode == 1
     assert "BrokenPipeError" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("bytearray(2**62)", "out of memory"),
+        ("import torch; torch.empty(2**50)", "out of memory"),
+        ("import os; os.stat('/no/such')", "/no/such: No such file or directory"),
+        ("import os; os.close(99)", "Bad file descriptor"),
+    ],
+)
+def test_the_lack_of_something_is_a_sentence(body: str, cause: str) -> None:
+    result = run(f"print('done so far'); {body}")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "done so far\n", 1)
+    assert result.stderr.startswith(f"specdec: error: {cause}")
+
+
+@pytest.mark.parametrize(
+    ("streams", "code", "message"),
+    [("<&-", 3, "stdin, after line 0: Bad file descriptor"), (">&-", 3, "stdout: Bad file descriptor"), ("2>&-", 0, "")],
+)
+def test_a_closed_stream_is_named(streams: str, code: int, message: str) -> None:
+    result = run(
+        "[LineWriter().write(line.text) for line in read_lines()]; print('end')", f"{streams or ''} {'<<< line' * (streams != '<&-')}"
+    )
+    assert (result.returncode, message in result.stderr, "Traceback" in result.stderr) == (code, True, False)
+
+
+def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_text("secret\n")
+    result = run(f"stream = open({str(path)!r}, 'r+'); print(next(read_lines()).text)", "<&-")
+    assert (result.returncode, result.stdout) == (3, "")
+    result = run(f"stream = open({str(path)!r}, 'r+'); print('new')", ">&-")
+    assert (result.returncode, path.read_text()) == (3, "secret\n")
 
 
 def test_wrong_use_is_2() -> None:

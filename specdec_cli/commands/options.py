@@ -47,6 +47,13 @@ def batch_memory(megabytes: int | None) -> int:
     return int(free) * 2**10 // 2
 
 
+def not_nan(value: float | None) -> float | None:
+    """The value of an option that takes a number. Raises typer.BadParameter for NaN, which no range excludes."""
+    if value != value:
+        raise typer.BadParameter("nan is no number")
+    return value
+
+
 def _checked(value: str | None) -> str | None:
     number_or_auto(value)
     return value
@@ -197,10 +204,12 @@ PrecisionOption = Annotated[
 ]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option("--threads", metavar="N", min=1, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL),
+    typer.Option(
+        "--threads", metavar="N", min=1, max=1024, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL
+    ),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="Seed of everything that is random.", rich_help_panel=MACHINE_PANEL)
+    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of everything that is random.", rich_help_panel=MACHINE_PANEL)
 ]
 NoSplitOption = Annotated[
     bool,

@@ -1,6 +1,7 @@
 """How to decode: what the user asked for, then the bundle's defaults, then `auto`."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, get_args
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
@@ -23,6 +24,14 @@ from specdec_cli.model.bundle import Bundle
 Number = int | Literal["auto"] | None
 UNBOUNDED = ("input-guided", *JACOBI)
 """Decodings whose drafts have a length of their own."""
+RANGES: dict[str, tuple[float, float]] = {
+    "block_size": (1, 1024),
+    "top_beta": (1, 1024),
+    "tolerance": (0.0, inf),
+    "beam_size": (1, 1024),
+    "length_penalty": (-10.0, 10.0),
+}
+"""What is possible: beyond it numbers overflow, or no memory is large enough."""
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 
 
@@ -76,6 +85,7 @@ class Settings:
 
 def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     """Fill in the bundle's defaults. Raises UsageError for what contradicts itself or asks for what the bundle lacks."""
+    _check_ranges(wishes)
     decoding = _automatic(bundle) if wishes.decoding == "auto" else wishes.decoding
     known = get_args(Decoding)
     for part in parts(decoding):
@@ -130,6 +140,14 @@ def _adapts(decoding: str, wishes: Wishes) -> bool:
     if wishes.block_size is not None or wishes.always_draft:
         return wishes.block_size == "auto"
     return wishes.decoding == "auto" or decoding not in UNBOUNDED
+
+
+def _check_ranges(wishes: Wishes) -> None:
+    """Raises UsageError for a number out of its range, or none at all (NaN)."""
+    for name, (low, high) in RANGES.items():
+        value = getattr(wishes, name)
+        if isinstance(value, int | float) and not low <= value <= high:
+            raise UsageError(f"--{name.replace('_', '-')} {value}: a number from {low} to {high} is expected")
 
 
 def _automatic(bundle: Bundle) -> str:

@@ -93,7 +93,7 @@ def _decoded(stream: Any, path: Path | None, longest: int) -> Iterator[Line]:
         except LineTooLong as error:
             raise LineTooLong(f"{place}: {error}") from error
         except _UNREADABLE as error:
-            raise InputError(f"{name}, after line {number - 1}: {error}") from error
+            raise InputError(f"{name}, after line {number - 1}: {getattr(error, 'strerror', None) or error}") from error
         if body is None:
             return
         text = body.removesuffix(b"\r")
