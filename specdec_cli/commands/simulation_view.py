@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -13,22 +14,31 @@ from specdec_cli.model.bundle import Bundle
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.simulation import simulate
 
+COLUMNS = ("block size", "tokens per round", "break even", "margin", "ms a round", "ms a line", "speedup")
 MARGIN = 1.15
 """A drafter is worth shipping for a machine where it beats break-even by this factor."""
 
 
-def print_simulation(console: Console, bundle: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine) -> None:
-    """Tokens per round, break-even and milliseconds a line for every block size, on each set."""
+def print_simulation(
+    console: Console, bundle: Bundle, timed: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine
+) -> None:
+    """Tokens per round, break-even and milliseconds a line for every block size, on each set.
+
+    Tokens are counted with `bundle` in floating point; rounds are timed with `timed`, the same bundle on `machine` in the
+    precision that translate uses there. Raises UsageError for a bundle without a drafter.
+    """
     if bundle.drafter is None:
         raise UsageError("--simulate: this bundle has no drafter")
     sizes = range(1, bundle.drafter.config.max_block + 1)
     sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
-    costs = measure_round_costs(bundle, sources, sizes)
+    costs = measure_round_costs(timed, sources, sizes)
     for name, pairs in held_out.items():
         tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
         greedy = costs.encode + tokens * costs.greedy
         title = f"{name}: {len(pairs)} lines of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
-        table = Table("block size", "tokens per round", "break-even", "margin", "ms a round", "ms a line", "speedup", title=title)
+        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+        for column in COLUMNS:
+            table.add_column(column, justify="right")
         for size in sizes:
             result = simulate(bundle.drafter, pairs, size)
             line = costs.encode + tokens / result.tokens_per_round * costs.rounds[size]

@@ -64,7 +64,7 @@ def train_drafter(
             raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
     from dataclasses import replace
 
-    from specdec_cli.commands.loading import find_bundle, find_recipe, place, settle_machine
+    from specdec_cli.commands.loading import find_bundle, find_recipe, open_bundle, place, settle_machine
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.drafter import BlockDrafter
     from specdec_cli.recipe import load_recipe
@@ -85,7 +85,8 @@ def train_drafter(
 
         from specdec_cli.commands.simulation_view import print_simulation
 
-        print_simulation(Console(), bundle, held_out, machine)
+        machine = settle_machine(device, "auto", threads)
+        print_simulation(Console(), bundle, open_bundle(str(output), machine), held_out, machine)
         return
     from specdec_cli.training.drafter import DrafterTask
     from specdec_cli.training.loop import start

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.training_view import TrainingView
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.subwords import Subwords
@@ -144,7 +146,8 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert "tokens_per_round" in result.stderr
     simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
-    assert "break-even" in simulated.stdout
+    assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
+    assert f"precision {settle_machine('cpu', 'auto', 1).precision}" in simulated.stdout
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
