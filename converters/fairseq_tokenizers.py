@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from converters.fairseq_settings import language_places
 from converters.vocabularies import byte_level_bpe, filled
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
-from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
 from specdec_cli.text.segmenters import Segmenter, TokenizersFile
 
 _PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model", "spm.128k.model")
@@ -42,14 +43,15 @@ def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[s
 
 def _subwords(folder: Path) -> TokenizerConfig:
     """Whatever lies in `folder`: a SentencePiece model, BPE codes, or GPT-2's byte-level BPE."""
-    plain = TokenizerConfig(kind="", files=(), unknown="<unk>", mask="<pad>", after=("</s>",), hidden=(*SPECIAL, MASK))
-    for kind, names in (("sentencepiece", _PIECES), ("moses-bpe", _CODES)):
+    plain = partial(TokenizerConfig, unknown="<unk>", mask="<pad>", after=("</s>",), hidden=(*SPECIAL, MASK))
+    kinds: Sequence[tuple[Kind, Sequence[str]]] = (("sentencepiece", _PIECES), ("moses-bpe", _CODES))
+    for kind, names in kinds:
         found = next((name for name in names if (folder / name).exists()), None)
         if found is not None:
-            return replace(plain, kind=kind, files=(found,))
+            return plain(kind, (found,))
     if all((folder / name).exists() for name in _BYTES):
         # As BART's own interface has it: <s> before every text, and before every output.
-        return replace(plain, kind="tokenizers", files=("tokenizer.json",), before=("<s>",), forced="<s>")
+        return plain("tokenizers", ("tokenizer.json",), before=("<s>",), forced="<s>")
     raise ModelError(f"{folder}: no subwords ({_PIECES[0]}, {_CODES[0]} or {' with '.join(_BYTES)}, or another of their usual names)")
 
 

@@ -14,7 +14,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.segmenters import Segmenter, TokenizersFile, read_tokenizers_file
-from specdec_cli.text.subwords import load_sentencepiece
+from specdec_cli.text.subwords import load_sentencepiece, pieces_of
 
 _FILE = "tokenizer.json"
 _PIECES = "sentencepiece.bpe.model"
@@ -91,8 +91,7 @@ def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig
 
 def _fairseq_pieces(folder: Path, rows: int) -> list[str]:
     """A SentencePiece model's pieces after fairseq's own four, before the languages and the mask."""
-    processor = load_sentencepiece(folder / _PIECES)
-    pieces = [*_SPECIAL, *(processor.IdToPiece(i) for i in range(3, processor.GetPieceSize()))]
+    pieces = [*_SPECIAL, *pieces_of(load_sentencepiece(folder / _PIECES), folder / _PIECES)[3:]]
     listed: list[str] = []
     for name, key in (("special_tokens_map.json", "additional_special_tokens"), ("tokenizer_config.json", "extra_special_tokens")):
         if not listed and (folder / name).exists():

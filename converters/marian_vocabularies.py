@@ -11,7 +11,7 @@ import yaml
 from converters.vocabularies import filled, in_order
 from specdec_cli.errors import ModelError
 from specdec_cli.text.converted import TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
-from specdec_cli.text.subwords import load_sentencepiece
+from specdec_cli.text.subwords import load_sentencepiece, pieces_of
 
 EOS, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
@@ -54,8 +54,7 @@ def find_vocabularies(folder: Path) -> tuple[Path, Path]:
 def read_vocabulary(path: Path) -> list[str]:
     """The pieces of a SentencePiece model, or of a list of pieces and ids in YAML or JSON, by id. Raises ModelError."""
     if path.suffix == ".spm":
-        processor = load_sentencepiece(path)
-        return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
+        return pieces_of(load_sentencepiece(path), path)
     try:
         text = path.read_text(encoding="utf-8")
         return in_order(

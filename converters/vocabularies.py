@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tokenizers
 
-from specdec_cli.errors import ModelError
+from specdec_cli.text.segmenters import library_errors
 
 
 def in_order(ids: Mapping[str, int]) -> list[str]:
@@ -21,10 +21,8 @@ def filled(pieces: Sequence[str], rows: int) -> list[str]:
 
 def byte_level_bpe(vocabulary: Path, merges: Path) -> tokenizers.Tokenizer:
     """GPT-2's and BART's two files as one tokenizer. Raises ModelError."""
-    try:
+    with library_errors(vocabulary.parent, "not byte-level BPE"):
         tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(str(vocabulary), str(merges)))
-    except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{vocabulary.parent}: not byte-level BPE ({error})") from error
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
     return tokenizer

@@ -90,7 +90,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     known = get_args(Decoding)
     for part in parts(decoding):
         if part not in known and wishes.decoding == "auto":
-            raise ModelError(f"the bundle's decoding {part!r} is not known; known are {', '.join(known)}")
+            raise ModelError(f"{bundle.path or 'the bundle'}: decoding {part!r} is not known; known are {', '.join(known)}")
         if part not in known:
             raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
         if part != decoding and part not in CHAINABLE:

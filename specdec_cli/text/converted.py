@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeVar
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.fields import check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
-from specdec_cli.text.segmenters import MosesBpe, Segmenter, SentencePieces, TokenizersFile, read_tokenizers_file
+from specdec_cli.text.segmenters import MosesBpe, Segmenter, SentencePieces, TokenizersFile, library_errors, read_tokenizers_file
 from specdec_cli.text.tokenizer import Frame, Tokenizer
 
+T = TypeVar("T")
+Kind = Literal["sentencepiece", "tokenizers", "moses-bpe"]
 FOLDER = "tokenizer"
 SOURCE, TARGET = "{source}", "{target}"
 """Stand for the language tokens in `before`, `after` and `forced`."""
@@ -19,12 +22,13 @@ SOURCE, TARGET = "{source}", "{target}"
 class TokenizerConfig:
     """How a converted model's text becomes ids; pieces stand for ids throughout.
 
-    `kind` is sentencepiece, tokenizers or moses-bpe, made from `files`. A source stands between `before` and `after`; each
-    target begins with `forced`, if there is one, after `start`, where that is not the model's own. `languages` are the
-    language tokens by the languages' names. `hidden` pieces vanish from text.
+    `kind` says what cuts text, made from `files`, which are names without a folder; SentencePiece may have one for each side.
+    A source stands between `before` and `after`; each target begins with `forced`, if there is one, after `start`, where that is
+    not the model's own. `languages` are the language tokens by the languages' names. `hidden` pieces vanish from text.
+    Raises ModelError for a field that does not fit.
     """
 
-    kind: str
+    kind: Kind
     files: tuple[str, ...]
     unknown: str
     mask: str
@@ -34,6 +38,15 @@ class TokenizerConfig:
     start: str | None = None
     hidden: tuple[str, ...] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        most = 2 if self.kind == "sentencepiece" else 1
+        if not 1 <= len(self.files) <= most:
+            raise ModelError(f"files must be a list of {'one or two names' if most == 2 else 'one name'}, not of {len(self.files)}")
+        outside = [name for name in self.files if name in ("", ".", "..") or "/" in name or "\0" in name]
+        if outside:
+            raise ModelError(f"files must be names in the tokenizer's folder, not {outside[0]!r}")
 
 
 class ConvertedTokenizer(Tokenizer):
@@ -60,20 +73,23 @@ class ConvertedTokenizer(Tokenizer):
         source_ids = ids if source_vocabulary is None else {p: n for n, p in reversed(list(enumerate(source_vocabulary)))}
         languages = {SOURCE: source_language, TARGET: target_language}
 
-        def numbers(pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:
-            named = [self._language_token(languages[piece]) if piece in languages else piece for piece in pieces]
-            absent = [piece for piece in named if piece not in table]
-            if absent:
-                raise ModelError(f"the vocabulary has no {absent[0]!r}, which stands round every text")
-            return tuple(table[piece] for piece in named)
+        def numbers(field: str, pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:
+            named = [("languages", self._language_token(languages[piece])) if piece in languages else (field, piece) for piece in pieces]
+            for place, piece in named:
+                if piece not in table:
+                    raise ModelError(f"{place} names {piece!r}, which the vocabulary does not have")
+            return tuple(table[piece] for _, piece in named)
 
-        forced = None if config.forced is None else numbers([config.forced], ids)[0]
-        start = None if config.start is None else numbers([config.start], ids)[0]
-        frame = Frame(numbers(config.before, source_ids), numbers(config.after, source_ids), forced, start)
-        hidden = [number for number, piece in enumerate(vocabulary) if piece in set(config.hidden)]
-        super().__init__(vocabulary, frame, hidden, numbers([config.mask], ids)[0], config.unknown, source_vocabulary)
+        def number(field: str, piece: str, table: Mapping[str, int]) -> int:
+            return numbers(field, [piece], table)[0]
+
+        forced = None if config.forced is None else number("forced", config.forced, ids)
+        start = None if config.start is None else number("start", config.start, ids)
+        frame = Frame(numbers("before", config.before, source_ids), numbers("after", config.after, source_ids), forced, start)
+        hidden = [place for place, piece in enumerate(vocabulary) if piece in config.hidden]
+        super().__init__(vocabulary, frame, hidden, number("mask", config.mask, ids), config.unknown, source_vocabulary)
         self._source_ids = source_ids
-        self._unknown, self._unknown_source = numbers([config.unknown], ids)[0], numbers([config.unknown], source_ids)[0]
+        self._unknown, self._unknown_source = (number("unknown", config.unknown, table) for table in (ids, source_ids))
 
     @property
     def multilingual(self) -> bool:
@@ -82,15 +98,20 @@ class ConvertedTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """The ids of a source text, without its frame."""
-        return [self._source_ids.get(piece, self._unknown_source) for piece in self._segmenter.split(text)]
+        with library_errors(self.path / self.config.files[0], "not usable on a text"):
+            pieces = self._segmenter.split(text)
+        return [self._source_ids.get(piece, self._unknown_source) for piece in pieces]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many target texts, without their frame."""
-        return [[self._ids.get(piece, self._unknown) for piece in self._segmenter.split_target(text)] for text in texts]
+        with library_errors(self.path / self.config.files[0], "not usable on a text"):
+            cut = [self._segmenter.split_target(text) for text in texts]
+        return [[self._ids.get(piece, self._unknown) for piece in pieces] for pieces in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of target ids; what is hidden vanishes."""
-        return self._segmenter.join(self.pieces(self._visible(ids)))
+        with library_errors(self.path / self.config.files[0], "not usable on a text"):
+            return self._segmenter.join(self.pieces(self._visible(ids)))
 
     def starts_word(self, piece: str) -> bool:
         """Whether a piece begins a word."""
@@ -115,31 +136,42 @@ class ConvertedTokenizer(Tokenizer):
         return tokens[name]
 
 
+@dataclass(frozen=True)
+class _Vocabularies:
+    """The pieces by id, those of a source in a list of their own where they differ."""
+
+    target: tuple[str, ...]
+    source: tuple[str, ...] | None = None
+
+
 def load_converted(folder: Path, source_language: str, target_language: str) -> ConvertedTokenizer:
     """The tokenizer in `folder`/tokenizer for a pair of languages. Raises ModelError, and UsageError as its class does."""
     own = folder / FOLDER
-    values: dict[str, Any] = read_json(own / "config.json", ModelError)
-    vocabularies = read_json(own / "vocabulary.json", ModelError)
+    config = _read(TokenizerConfig, own / "config.json")
+    vocabularies = _read(_Vocabularies, own / "vocabulary.json")
+    vocabulary, source_vocabulary = vocabularies.target, vocabularies.source
+    absent = [name for name in config.files if not (own / name).exists()]
+    if absent:
+        raise ModelError(f"{own / 'config.json'}: files names {absent[0]!r}, which is not there")
+    segmenter = make_segmenter(config, own, source_language, target_language, [*vocabulary, *(source_vocabulary or [])])
     try:
-        plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        config = TokenizerConfig(**plain)
-        vocabulary: list[str] = vocabularies["target"]
-        source_vocabulary: list[str] | None = vocabularies.get("source")
-    except (TypeError, KeyError) as error:
-        raise ModelError(f"{own}: {error}") from error
-    pieces = [*vocabulary, *(source_vocabulary or [])]
-    segmenter = make_segmenter(config, own, source_language, target_language, pieces)
-    return ConvertedTokenizer(config, segmenter, vocabulary, source_vocabulary, source_language, target_language, own)
+        return ConvertedTokenizer(config, segmenter, vocabulary, source_vocabulary, source_language, target_language, own)
+    except ModelError as error:
+        raise ModelError(f"{own / 'config.json'}: {error}") from error
+
+
+def _read(kind: type[T], path: Path) -> T:
+    values = read_json(path, ModelError)
+    try:
+        return config_from_dict(kind, values)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
 
 
 def make_segmenter(config: TokenizerConfig, folder: Path, source: str, target: str, pieces: Sequence[str]) -> Segmenter:
     """What `config` names, from its files in `folder`; `pieces` are those of both sides. Raises ModelError."""
-    makers: dict[str, Any] = {
-        "sentencepiece": lambda: SentencePieces(folder, config.files[0], config.files[-1]),
-        "tokenizers": lambda: TokenizersFile(read_tokenizers_file(folder / config.files[0]), config.files[0]),
-        "moses-bpe": lambda: MosesBpe(folder, config.files[0], source, target, {c for piece in pieces for c in piece}),
-    }
-    if config.kind not in makers:
-        raise ModelError(f"{folder}: unknown kind of tokenizer {config.kind!r}; known are {', '.join(makers)}")
-    segmenter: Segmenter = makers[config.kind]()
-    return segmenter
+    if config.kind == "sentencepiece":
+        return SentencePieces(folder, config.files[0], config.files[-1])
+    if config.kind == "tokenizers":
+        return TokenizersFile(read_tokenizers_file(folder / config.files[0]), config.files[0])
+    return MosesBpe(folder, config.files[0], source, target, {c for piece in pieces for c in piece})

@@ -2,7 +2,8 @@
 
 import importlib
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 import tokenizers
 
 from specdec_cli.errors import ModelError
-from specdec_cli.files import write_atomically
+from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.subwords import SPACE, load_sentencepiece
 
 _WORD_END = "</w>"
@@ -136,6 +137,7 @@ def _read_codes(path: Path) -> list[tuple[str, str]]:
 
     Raises ModelError naming the line that is neither.
     """
+    check_regular(path, ModelError)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -160,12 +162,22 @@ def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenize
     return tokenizers.models.BPE(vocabulary, list(merges), unk_token=_UNKNOWN, end_of_word_suffix=_WORD_END)
 
 
+@contextmanager
+def library_errors(path: Path, words: str) -> Iterator[None]:
+    """Turn what a library raises over a damaged file into a ModelError that names `path`, and says `words` of it."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, ModelError):
+        raise
+    except BaseException as error:  # tokenizers raises nothing narrower, and a panic of its Rust code is no Exception
+        raise ModelError(f"{path}: {words} ({error})") from error
+
+
 def read_tokenizers_file(path: Path) -> tokenizers.Tokenizer:
     """A `tokenizer.json`, without the truncation and padding that may be stored in it. Raises ModelError."""
-    try:
+    check_regular(path, ModelError)
+    with library_errors(path, "not readable by the tokenizers library"):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{path}: not readable by the tokenizers library ({error})") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

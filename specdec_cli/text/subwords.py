@@ -28,7 +28,9 @@ class Subwords(Tokenizer):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._processor = load_sentencepiece(path)
-        pieces = [self._processor.IdToPiece(i) for i in range(self._processor.GetPieceSize())]
+        pieces = pieces_of(self._processor, path)
+        if len(pieces) <= MASK:
+            raise ModelError(f"{path}: {len(pieces)} pieces, fewer than the special ones")
         super().__init__(pieces, Frame(after=(EOS,)), (PADDING, BOS, EOS, MASK), MASK, pieces[UNKNOWN])
 
     def encode(self, text: str) -> list[int]:
@@ -67,6 +69,14 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     except (OSError, RuntimeError) as error:
         raise ModelError(f"{path}: not a SentencePiece model ({error})") from error
     return processor
+
+
+def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> list[str]:
+    """All pieces by id. Raises ModelError naming the file `path` where one is damaged."""
+    try:
+        return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: not a SentencePiece model (a piece is no UTF-8)") from error
 
 
 def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, threads: int = 2) -> Subwords:

@@ -127,7 +127,7 @@ def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
 
 
 def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(settled: Callable[..., Settings]) -> None:
-    with pytest.raises(ModelError, match="the bundle's decoding 'magic'"):
+    with pytest.raises(ModelError, match="decoding 'magic' is not known"):
         settled({"decoding": "magic"})
 
 

@@ -1,0 +1,120 @@
+"""Every value of every JSON file of a bundle, replaced by what does not belong there: it works, or is refused by file and field.
+
+In the long form every case runs as a program of its own, in the short one all but a few in this process.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from specdec_cli.commands.loading import Machine, place
+from specdec_cli.decoding.corrector import Corrector, Restraint
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.translator import Translator
+from specdec_cli.errors import SpecdecError
+from specdec_cli.model.bundle import load_bundle
+from specdec_cli.text.subwords import Subwords
+from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
+
+LINES = ["ka lo mi", "Resu no, 12 pe difo."]
+FILES = [
+    ("drafter", "bundle.json"),
+    ("drafter", "verifier/config.json"),
+    ("drafter", "drafter/config.json"),
+    ("corrector", "bundle.json"),
+    ("corrector", "verifier/config.json"),
+    ("sentencepiece", "bundle.json"),
+    ("sentencepiece", "verifier/config.json"),
+    *((kind, f"tokenizer/{file}") for kind in ("sentencepiece", "tokenizers", "moses-bpe") for file in ("config.json", "vocabulary.json")),
+    ("tokenizers", "tokenizer/tokenizer.json"),
+]
+
+
+@pytest.fixture(scope="module")
+def bundles(tokenizer: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The undamaged bundles."""
+    folder = tmp_path_factory.mktemp("bundles")
+    write_bundles(folder, tokenizer)
+    return folder
+
+
+def decode(folder: Path) -> tuple[int, str]:
+    """Load a bundle and decode with it in this process, in bytes, by what reads its values: an exit code and what was said."""
+    try:
+        bundle = load_bundle(folder)
+        settle(Wishes(), bundle)
+        place(bundle, Machine("cpu", "int8", 1))
+        block = 4 if bundle.drafter is not None else None
+        names = {"correct": ["input-guided"]}.get(bundle.info.task, ["gs-jacobi"] if bundle.drafter is None else ["specdec", "specdec++"])
+        for name in names:
+            engine = Engine(bundle, settle(Wishes(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
+            if bundle.info.task == "correct":
+                list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info)).correct(LINES))
+            else:
+                list(Translator(engine, bundle.tokenizer).translate(LINES))
+    except SpecdecError as error:
+        return error.exit_code, str(error)
+    return 0, ""
+
+
+def program(folder: Path) -> tuple[int, str]:
+    """The same as a program of its own."""
+    command = "correct" if folder.name.startswith("corrector") else "translate"
+    bound = ("--block-size", "4") if (folder / "drafter").exists() else ()
+    done = subprocess.run(
+        [sys.executable, "-m", "specdec_cli", command, "-m", folder, "--precision", "int8", "--json", *bound],
+        input="\n".join(LINES),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple[Case, Path]]:
+    """Copies of a bundle with one value changed each."""
+    for number, case in enumerate(cases(bundles / kind, file)):
+        folder = linked(bundles / kind, target / f"{kind}-{number}")
+        case.write(folder)
+        yield case, folder
+
+
+def test_undamaged_bundles_decode(bundles: Path) -> None:
+    torch.set_num_threads(1)
+    kinds = ("drafter", "corrector", "sentencepiece", "tokenizers", "moses-bpe")
+    assert {kind: decode(bundles / kind) for kind in kinds} == dict.fromkeys(kinds, (0, ""))
+
+
+@pytest.mark.parametrize(("kind", "file"), FILES, ids=[f"{kind} {file}" for kind, file in FILES])
+def test_every_value_works_or_is_refused_by_name(
+    bundles: Path, kind: str, file: str, long: bool, count: Callable[[str], None], tmp_path: Path
+) -> None:
+    torch.set_num_threads(1)
+    outcomes = [outcome(case, *(program if long else decode)(folder)) for case, folder in damaged(bundles, kind, file, tmp_path)]
+    wrong = [each for each in outcomes if each not in ("done", "refused")]
+    for each in outcomes:
+        if each not in wrong:
+            count(each)
+    assert len(outcomes) >= len(VALUES)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("bundle.json", ("max_length",), -5),
+        Case("verifier/config.json", ("decoder_start",), 1_000_000_000),
+    ],
+    ids=lambda case: str(case.field),
+)
+def test_programs_refuse_what_would_corrupt_memory(bundles: Path, case: Case, count: Callable[[str], None], tmp_path: Path) -> None:
+    folder = linked(bundles / "drafter", tmp_path / "drafter")
+    case.write(folder)
+    assert outcome(case, *program(folder)) == "refused"
+    count("refused")
