@@ -14,7 +14,8 @@ from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
@@ -69,6 +70,21 @@ def _set_end(model: Transformer, share: float) -> None:
     model.output.bias[EOS] += (logits.amax(-1) - end).quantile(share)
 
 
+PAPERS: dict[str, Any] = {
+    "prefix": "own",
+    "attention": "bidirectional",
+    "layers": 2,
+    "chain": 0,
+    "layout": "unshifted",
+    "source_copy": True,
+    "copy_mode": "replace",
+    "positions": "layers",
+    "encoder": "own",
+    "embeddings": "own",
+    "initial": "random",
+    "model": {"norm": "post", "activation": "gelu", "positions": "learned", "embedding_scale": False},
+}
+"""GAD's drafter, as it is published."""
 DRAFTERS: dict[str, dict[str, Any]] = {
     "states": {},
     "states, no chain": {"chain": 0},
@@ -76,7 +92,11 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "own": {"prefix": "own"},
     "own, no chain": {"prefix": "own", "chain": 0},
     "own, unshifted": {"prefix": "own", "layout": "unshifted"},
-    "papers": {"prefix": "own", "layers": 2, "chain": 0, "layout": "unshifted", "source_copy": True, "encoder": "own"},
+    "own, unshifted, copy, encoder": {"prefix": "own", "layers": 2, "layout": "unshifted", "source_copy": True, "encoder": "own"},
+    "both ways": {"prefix": "own", "layers": 2, "attention": "bidirectional"},
+    "own embeddings": {"embeddings": "own", "positions": "layers", "layers": 2, "source_copy": True, "copy_mode": "replace"},
+    "papers": PAPERS,
+    "papers, big": PAPERS | {"feed_forward": 96, "model": PAPERS["model"] | {"width": 48, "heads": 3, "encoder_layers": 2}},
 }
 """Every kind of block drafter: changes of its configuration."""
 

@@ -99,7 +99,8 @@ def train_drafter(
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
     bundle.drafter = BlockDrafter(replace(plan.drafter, mask=bundle.tokenizer.mask), bundle.verifier, plan.run.dropout)
-    bundle.drafter.initialize_from_verifier()
+    if plan.drafter.initial == "verifier":
+        bundle.drafter.initialize_from_verifier()
     if init is not None:
         first = load_bundle(find_bundle(init)).drafter
         if first is None:

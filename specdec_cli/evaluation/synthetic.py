@@ -20,7 +20,8 @@ from specdec_cli.evaluation.rows import Row
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.cache import steps
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
 from specdec_cli.text.segmenters import TokenizersFile

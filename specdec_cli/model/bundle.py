@@ -1,7 +1,8 @@
 """A bundle: the folder that holds all that a translation needs."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -12,7 +13,8 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
@@ -141,7 +143,9 @@ def _load_verifier(folder: Path, tokenizer: Tokenizer) -> Transformer:
 def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
     path = folder / "config.json"
     config = _config(DrafterConfig, path, read_json(path, ModelError))
-    return _load_model(folder, config.fewest_weights(verifier.config.width), lambda: BlockDrafter(config, verifier))
+    with _naming(path):
+        fewest = config.fewest_weights(verifier.config)
+    return _load_model(folder, fewest, lambda: BlockDrafter(config, verifier))
 
 
 def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
@@ -150,11 +154,8 @@ def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
     held = count_weights(weights)
     if fewest > 2 * held:  # before memory is allocated; what differs by less is named tensor by tensor
         raise ModelError(f"{path}: a model of these layers and sizes has at least {fewest} weights, but {weights} holds {held}")
-    try:
-        with Uninitialized():
-            module = make()
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+    with _naming(path), Uninitialized():
+        module = make()
     load_weights(module, weights)
     return module.eval()
 
@@ -165,7 +166,14 @@ def _both(sizes: tuple[int, int]) -> str:
 
 
 def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
-    try:
+    with _naming(path):
         return config_from_dict(kind, values)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Names `path` in a ModelError."""
+    try:
+        yield
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error

@@ -1,75 +1,19 @@
 """The drafter's network: a block of tokens at once, over a prefix whose keys and values stay."""
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.config import FeedForward, Id, Layers, TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
-from specdec_cli.text.subwords import MASK
-
-
-@dataclass(frozen=True)
-class DrafterConfig:
-    """A drafter over the verifier's top states (`prefix` "states") or with prefix layers of its own ("own").
-
-    `max_block` is the largest block size K; `chain` the width of the link between neighbouring slots
-    (0: slots are independent, as in the papers) and `candidates` how many tokens a slot it chooses from.
-    The papers' drafter has an unshifted layout (the block is masks alone, each at the place of the token it
-    predicts), a soft copy of the source in its masks, and an encoder of its own. `mask` is the id of a place not known yet.
-    Raises ModelError for what does not go together.
-    """
-
-    prefix: Literal["states", "own"] = "states"
-    layers: Layers = 1
-    feed_forward: FeedForward = 1536
-    max_block: Annotated[int, Between(1, 4096)] = 10
-    chain: Annotated[int, Between(0, 2**14)] = 256
-    candidates: Annotated[int, Between(1, 1024)] = 8
-    layout: Literal["shifted", "unshifted"] = "shifted"
-    source_copy: bool = False
-    encoder: Literal["shared", "own"] = "shared"
-    mask: Id = MASK
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.layout == "unshifted" and self.prefix == "states":
-            raise ModelError("an unshifted drafter needs layers of its own: the last token has no state yet")
-
-    @property
-    def offset(self) -> int:
-        """Where a block begins, counted from the position of the last accepted token."""
-        return 1 if self.layout == "unshifted" else 0
-
-    def check_against(self, verifier: TransformerConfig) -> None:
-        """Raises ModelError where a drafter of this shape does not go with `verifier`."""
-        for name, most in (("mask", verifier.vocabulary_size - 1), ("candidates", verifier.vocabulary_size)):
-            if getattr(self, name) > most:
-                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
-
-    def fewest_weights(self, width: int) -> int:
-        """A lower bound on the number of weights of a drafter over a verifier of `width`: those of its layers and slots."""
-        return width * (self.max_block + 2 * self.chain + self.layers * (8 * width + 2 * self.feed_forward))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
-        return config_from_dict(cls, values)
 
 
 @dataclass
@@ -89,13 +33,14 @@ class _Vocabulary:
 
 
 class BlockDrafter(nn.Module):
-    """A non-autoregressive drafter, prefix causal and block bidirectional (after GAD, Section 3.1).
+    """A non-autoregressive drafter: decodes a block of tokens at once after a prefix (GAD, Section 3.1).
 
-    The block is the last accepted token and masks; slot j stands at the position of the token before the one
-    it predicts, as in the verifier. Embeddings, output projection and (unless it has its own) encoder are the
-    verifier's. Unlike the papers' drafter it never looks from the prefix into the block, so that the prefix is
-    cached; and a slot may condition on the token chosen for the slot before it (`Chain`).
+    What is shared with the verifier, and how prefix and block are laid out and see each other, is the configuration's to say.
+    A slot may condition on the token chosen for the slot before it (`Chain`). Raises ModelError for sizes that do not fit.
     """
+
+    embedding: Embedding
+    output: nn.Linear
 
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
         super().__init__()
@@ -104,21 +49,28 @@ class BlockDrafter(nn.Module):
         # In a tuple, so that these weights are not the drafter's own.
         self._verifier: tuple[Transformer] = (verifier,)
         self._vocabulary: tuple[Vocabulary] = (verifier,)
-        shape = replace(verifier.config, decoder_layers=config.layers, feed_forward=config.feed_forward)
-        width = shape.width
+        shape = config.shape(verifier.config)
+        width, read = shape.width, verifier.config.width
         self.heads, self.head_width = shape.heads, shape.head_width
-        self.slots = nn.Parameter(torch.zeros(config.max_block, width))
-        self.layers = DecoderLayers(DecoderLayer(shape, dropout) for _ in range(config.layers))
-        self.norm = nn.LayerNorm(width)
-        self.dropout = Dropout(dropout)
-        if config.prefix == "states":
-            self.prefix_keys_values = nn.Linear(width, config.layers * 2 * width)
-            self.previous_state = nn.Linear(width, width)
+        if config.embeddings == "own":
+            own = Transformer(shape, dropout)
+            self.embedding, self.output, self.layers, self.norm = own.embedding, own.output, own.layers, own.norm
         else:
+            # The verifier's embeddings are not trained, so learned vectors mark masks and prefix.
+            self.slots = nn.Parameter(torch.zeros(config.max_block, width))
+            self.layers = DecoderLayers(DecoderLayer(shape, dropout) for _ in range(config.layers))
+            self.norm = nn.LayerNorm(width)
+        self.dropout = Dropout(dropout if config.embeddings == "shared" else 0.0)  # embeddings of its own have theirs
+        if config.prefix == "states":
+            self.prefix_keys_values = nn.Linear(read, config.layers * 2 * width)
+            self.previous_state = nn.Linear(read, width)
+        elif config.embeddings == "shared":
             self.prefix_mark = nn.Parameter(torch.zeros(width))
         if config.source_copy:
             self.copy_query = nn.Linear(width, width, bias=False)
-        if config.encoder == "own":
+        if config.encoder == "own" and config.embeddings == "own":
+            self.encoder = own.encoder
+        elif config.encoder == "own":
             self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.source_size, width), dropout)
         self.chain = Chain(width, config.chain) if config.chain else None
 
@@ -129,23 +81,33 @@ class BlockDrafter(nn.Module):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The verifier's embeddings and output projection, in the drafter's precision."""
-        return self._vocabulary[0]
+        """Its embeddings and output projection; where these are the verifier's, in the drafter's precision."""
+        return self if self.config.embeddings == "own" else self._vocabulary[0]
+
+    @property
+    def like(self) -> Tensor:
+        """A weight of the type and on the device that it computes in, also where its products are in bytes."""
+        return self.slots if self.config.embeddings == "shared" else self.embedding.tokens.weight
 
     def lower_precision(self, dtype: torch.dtype) -> None:
         """Compute in `dtype` while the verifier keeps its own; what a draft says decides nothing, so this stays exact."""
         self.to(dtype)
+        if self.config.embeddings == "own":
+            return
         embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
         self._vocabulary = (_Vocabulary(embedding.to(dtype), output.to(dtype)),)
 
     def initialize_from_verifier(self) -> None:
-        """Take over the verifier's encoder, if it has its own, and as many of its decoder layers as fit in shape."""
+        """Take over what is the drafter's own and fits in shape: the encoder, embeddings and output, and decoder layers."""
         verifier = self.verifier
         if self.config.encoder == "own":
-            self.encoder.load_state_dict(verifier.encoder.state_dict())
-        if self.config.prefix == "own" and self.config.feed_forward == verifier.config.feed_forward:
+            _take_over(self.encoder, verifier.encoder)
+        if self.config.embeddings == "own":
+            for name in ("embedding", "norm", "output"):
+                _take_over(getattr(self, name), getattr(verifier, name))
+        if self.config.prefix == "own":
             for layer, model in zip(self.layers, verifier.layers, strict=False):
-                layer.load_state_dict(model.state_dict())
+                _take_over(layer, model)
 
     @torch.no_grad()
     def initialize_from_drafter(self, other: "BlockDrafter") -> None:
@@ -168,18 +130,28 @@ class BlockDrafter(nn.Module):
                 nn.init.zeros_(part.weight)
                 nn.init.zeros_(part.bias)
 
-    def read_source(self, source: Tensor, memory: Memory) -> SourceView:
-        """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`."""
-        dtype = self.slots.dtype
-        states = self.encoder(source)[0] if self.config.encoder == "own" else memory.states.to(dtype)
+    def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:
+        """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`; not needed with an encoder of its own."""
+        dtype = self.like.dtype
+        if self.config.encoder == "own":
+            states, mask = self.encoder(source)
+        else:
+            assert memory is not None
+            states, mask = memory.states.to(dtype), replace(memory.mask, dtype=dtype)
         embeddings = states[:, :, :0]
         if self.config.source_copy:
-            embeddings = self.verifier.encoder.embedding.tokens(source).to(dtype) * self.vocabulary.embedding.scale
-        return SourceView(self.layers.project_memory(states), replace(memory.mask, dtype=dtype), embeddings)
+            tokens = self.encoder.embedding.tokens if self._apart else self.verifier.encoder.embedding.tokens
+            embeddings = tokens(source).to(dtype) * self.vocabulary.embedding.scale
+        return SourceView(self.layers.project_memory(states), mask, embeddings)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether encoder and embeddings are its own."""
+        return self.config.encoder == self.config.embeddings == "own"
 
     def project_states(self, states: Tensor) -> Tensor:
         """Keys and values (B, Q, L, 2, H, D) of the verifier's top states (B, Q, W), for L layers."""
-        projected: Tensor = self.prefix_keys_values(states.to(self.slots.dtype))
+        projected: Tensor = self.prefix_keys_values(states.to(self.like.dtype))
         return projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
 
     def embed_block(
@@ -195,30 +167,41 @@ class BlockDrafter(nn.Module):
             ids[..., 0] = last
         if shown is not None:
             ids = torch.where(shown >= 0, shown, ids)
-        x: Tensor = self.vocabulary.embedding(ids, positions) + self.slots[: positions.shape[2]]
+        embedding = self.vocabulary.embedding
+        copied = self._copy(view, positions.flatten(1)).view(*positions.shape, -1) if self.config.source_copy else None
+        if copied is not None and self.config.copy_mode == "replace":
+            masked = torch.ones_like(positions, dtype=torch.bool) if shown is None else shown < 0
+            masked[..., : 1 - self.config.offset] = False
+            x = embedding.place(torch.where(masked[..., None], copied, embedding.tokens(ids) * embedding.scale), positions)
+        else:
+            x = embedding(ids, positions)
+            x = x if copied is None else x + copied
+        if self.config.embeddings == "shared":
+            x = x + self.slots[: positions.shape[2]]
         if previous is not None:
             x = x + self.previous_state(previous.to(x.dtype))[:, :, None]
-        if self.config.source_copy:
-            x = x + self._copy(view, positions.flatten(1)).view_as(x)
         output: Tensor = self.dropout(x)
         return output
 
     def _copy(self, view: SourceView, positions: Tensor) -> Tensor:
         """A soft copy of the source for `positions` (B, Q): attention from position to position (GAD's code, not its text)."""
-        table = self.vocabulary.embedding.positions
-        keys = view.embeddings + table[: view.embeddings.shape[1]]
-        scores = self.copy_query(F.embedding(positions, table)) @ keys.transpose(1, 2) + view.mask.additive[:, 0]
+        embedding = self.vocabulary.embedding
+        source = self.encoder.embedding if self._apart else embedding
+        keys = view.embeddings + source.at(torch.arange(view.embeddings.shape[1], device=positions.device))
+        scores = self.copy_query(embedding.at(positions)) @ keys.transpose(1, 2) + view.mask.additive[:, 0]
         copied: Tensor = scores.softmax(-1) @ view.embeddings
         return copied
 
     def embed_prefix(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Inputs (B, T, W) of prefix tokens, for layers of the drafter's own."""
-        output: Tensor = self.dropout(self.vocabulary.embedding(ids, positions) + self.prefix_mark)
+        x = self.vocabulary.embedding(ids, positions)
+        output: Tensor = self.dropout(x if self.config.embeddings == "own" else x + self.prefix_mark)
         return output
 
-    def run(self, x: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None]) -> Tensor:
-        """The layers over inputs (B, Q, W) under a mask, additive (B, 1, Q, S) or of prefixes: states (B, Q, W)."""
-        states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores))
+    def run(self, x: Tensor, positions: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None] | None) -> Tensor:
+        """The layers over inputs (B, Q, W) at `positions` (B, Q) under a mask, additive (B, 1, Q, S) or of prefixes: states (B, Q, W)."""
+        between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
+        states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states
 
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
@@ -227,3 +210,10 @@ class BlockDrafter(nn.Module):
             logits: Tensor = self.vocabulary.output(states)
             return logits.argmax(-1)
         return self.chain.choose(states, last, self.vocabulary, self.config.candidates)
+
+
+def _take_over(own: nn.Module, other: nn.Module) -> None:
+    """Load the weights of `other`, if all of them fit in shape."""
+    weights = other.state_dict()
+    if {name: value.shape for name, value in own.state_dict().items()} == {name: value.shape for name, value in weights.items()}:
+        own.load_state_dict(weights)

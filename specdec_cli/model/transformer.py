@@ -58,9 +58,16 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Embed `ids` (B, T) at `positions` (B, T) or (T,): (B, T, W)."""
-        x = self.tokens(ids) * self.scale + F.embedding(positions + self.offset, self.positions)
-        embedded: Tensor = self.dropout(self.norm(x))
+        return self.place(self.tokens(ids) * self.scale, positions)
+
+    def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
+        """Scaled token embeddings (B, T, W), put at `positions` (B, T) or (T,): (B, T, W)."""
+        embedded: Tensor = self.dropout(self.norm(vectors + self.at(positions)))
         return embedded
+
+    def at(self, positions: Tensor) -> Tensor:
+        """The embeddings (..., W) of `positions` (...)."""
+        return F.embedding(positions + self.offset, self.positions)
 
 
 class Vocabulary(Protocol):
@@ -171,11 +178,20 @@ class DecoderLayers(nn.ModuleList):
         return [cast(DecoderLayer, layer).project_memory(states) for layer in self]
 
     def forward(
-        self, x: Tensor, mask: Mask, memory: Sequence[Tensor], memory_mask: PrefixMask, stores: Sequence[KeyStore | None] | None
+        self,
+        x: Tensor,
+        mask: Mask,
+        memory: Sequence[Tensor],
+        memory_mask: PrefixMask,
+        stores: Sequence[KeyStore | None] | None,
+        between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) under `mask`, over each layer's keys and values of the memory and what its store holds."""
-        for layer, keys_values, store in zip(self, memory, stores or [None] * len(self), strict=True):
-            x = layer(x, mask, keys_values, memory_mask, store)
+        """(B, Q, W) under `mask`, over each layer's keys and values of the memory and what its store holds.
+
+        `between` (B, Q, W), where given, is added before every layer but the first.
+        """
+        for number, (layer, keys_values, store) in enumerate(zip(self, memory, stores or [None] * len(self), strict=True)):
+            x = layer(x if between is None or number == 0 else x + between, mask, keys_values, memory_mask, store)
         return x
 
 

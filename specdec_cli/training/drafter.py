@@ -47,9 +47,9 @@ class DrafterObjective(nn.Module):
             shown, meant = glance(network, sentences, cuts.clamp_min(0), int(visible), goals, meant, float(ratio))
         states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), shown)
         if network.chain is not None:
-            states = network.chain(states, previous, self._known(previous), verifier)
+            states = network.chain(states, previous, self._known(previous), network.vocabulary)
         weights = meant * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
-        output = verifier.output
+        output = network.vocabulary.output
         loss = projected_cross_entropy(
             states.flatten(0, 2), output.weight, goals.flatten(), weights.flatten(), self.recipe.run.smoothing, output.bias
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from specdec_cli.model.drafter import DrafterConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 
 
 @dataclass(frozen=True)

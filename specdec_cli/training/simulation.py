@@ -11,6 +11,7 @@ from specdec_cli.training.batches import SentencePair, pad, width_of
 from specdec_cli.training.blocks import block_states, read_sentences
 
 _CUTS = 256  # prefixes of a sentence in one pass: its mask grows with the square of their number
+_POSITIONS = 16384  # of prefixes and blocks in one pass, where every cut has a row of its own
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size:
     rounds = tokens = 0
     right = torch.zeros(block_size)
     cuts_seen = 0
-    device, config = network.slots.device, network.verifier.config
+    device, config = network.like.device, network.verifier.config
     for source, target, lengths in _batches(outputs, config.padding, config.max_positions):
         agreed = _agreement(network, source.to(device), target.to(device), block_size).cpu()
         for row, length in zip(agreed, lengths, strict=True):
@@ -59,9 +60,11 @@ def _agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size
     """For every cut (B, T), how many drafted tokens the verifier would have accepted."""
     sentences = read_sentences(network.verifier, source, target)
     rows, length = target.shape
+    # A prefix that sees its block takes a row for each cut, so fewer fit into a pass.
+    together = _CUTS if network.config.attention == "causal" else max(1, _POSITIONS // (rows * (length + block_size)))
     drafted = []
-    for start in range(0, length, _CUTS):
-        cuts = torch.arange(start, min(start + _CUTS, length), device=target.device)
+    for start in range(0, length, together):
+        cuts = torch.arange(start, min(start + together, length), device=target.device)
         states = block_states(network, sentences, cuts.expand(rows, -1), block_size, block_size)
         tokens = network.choose(states.flatten(0, 1), sentences.prefix[:, cuts].flatten())
         drafted.append(tokens.view(rows, len(cuts), block_size))

@@ -21,7 +21,8 @@ from specdec_cli.evaluation.records import Measured, Output, Run
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.evaluation.summary import summarise
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 
 app = typer.Typer()
 app.command()(bench)

@@ -20,7 +20,8 @@ from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.evaluation.rows import Row
 from specdec_cli.evaluation.summary import Result as Measurement
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 
 app = typer.Typer()
 app.command()(bench)

@@ -15,6 +15,7 @@ from specdec_cli.commands.loading import settle_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.training_view import TrainingView
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.loop import Report
 
@@ -164,6 +165,21 @@ def test_a_drafter_is_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, 
     assert "long.tsv: 1 of 3 pairs are left out, longer than the model's 1,024 positions" in result.stderr
     assert "long.tsv: 1 of 3 lines are left out" in result.stderr
     assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
+
+
+@pytest.mark.parametrize("recipe", ["gad-drafter", "gad-big-drafter", "report-drafter"])
+def test_the_papers_drafter_is_trained_by_its_recipe(
+    recipe: str, trained: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(BlockDrafter, "initialize_from_verifier")  # it starts from random weights
+    folder = tmp_path / "drafter"
+    shape = ["drafter.layers=2", "drafter.feed_forward=64", "drafter.max_block=3", "run.max_updates=2", "run.accumulation=1"]
+    model = ["drafter.model.width=48", "drafter.model.heads=3", "drafter.model.encoder_layers=1"]
+    arguments = ["train-drafter", folder, "-m", trained, "--recipe", recipe, "--data", text, "--dev", text, "--threads", 1]
+    result = run(*arguments, "--device", "cpu", *settings(*RUN, *shape, *model))
+    assert result.exit_code == 0, result.output
+    greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
+    assert greedy.stdout_bytes == specdec.stdout_bytes
 
 
 def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:

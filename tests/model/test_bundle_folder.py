@@ -228,3 +228,12 @@ def test_what_is_broken_is_named(copy: Path, damage: Damage, file: str, words: s
     with pytest.raises(ModelError, match=words) as caught:
         load_bundle(copy)
     assert str(caught.value).startswith(str(copy / file))
+
+
+def test_a_drafter_whose_sizes_do_not_fit_is_named_with_its_file(bundle: Bundle, tmp_path: Path) -> None:
+    save_bundle(replace(bundle, drafter=tiny_drafter(bundle.verifier, **DRAFTERS["papers, big"])), tmp_path)
+    file = tmp_path / "drafter" / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(config | {"model": {"width": 40}}), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json: width 40 .* multiples of 16"):
+        load_bundle(tmp_path)

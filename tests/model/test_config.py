@@ -7,7 +7,7 @@ import pytest
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.config import PRESETS, TransformerConfig, preset
-from specdec_cli.model.drafter import DrafterConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -68,8 +68,41 @@ def test_an_unknown_preset_is_named_with_the_known() -> None:
         ({"max_block": 0}, "max_block must be an integer from 1"),
         ({"layout": "unshifted"}, "layers of its own"),
         ({"glancing": 1}, "unknown key 'glancing'"),
+        ({"attention": "bidirectional"}, 'needs prefix "own"'),
+        ({"copy_mode": "replace"}, "needs source_copy"),
+        ({"model": 3}, "model must be an object whose values are .*, not 3"),
+        ({"model": {"depth": 3}}, "model: unknown key 'depth'; known are width, heads"),
+        ({"model": {"vocabulary_size": 3}}, "model: unknown key 'vocabulary_size'"),
+        ({"model": {"width": 64}}, 'embeddings "own", encoder "own" and initial "random"'),
+        ({"model": {"width": 64}, "embeddings": "own", "encoder": "own"}, 'initial "random"'),
     ],
 )
 def test_what_no_drafter_can_be_is_an_error(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         DrafterConfig.from_dict(changes)
+
+
+def test_a_drafters_shape_is_its_verifiers_but_for_what_it_says() -> None:
+    own = {"embeddings": "own", "encoder": "own", "initial": "random"}
+    config = DrafterConfig.from_dict(own | {"layers": 3, "feed_forward": 4096, "model": {"width": 1024, "heads": 16, "norm": "post"}})
+    base = replace(PRESETS["base"], max_positions=100, eos=7)
+    big = replace(base, width=1024, heads=16, norm="post", feed_forward=4096, decoder_layers=3)
+    assert config.shape(base) == big
+    assert DrafterConfig().shape(base) == replace(base, decoder_layers=1, feed_forward=1536)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [({"width": 40}, "width 40 .* multiples of 16"), ({"heads": "8"}, "heads must be an integer from 1 to 1024, not '8'")],
+)
+def test_sizes_of_a_drafter_that_do_not_fit_are_named(model: dict[str, Any], words: str) -> None:
+    config = DrafterConfig(embeddings="own", encoder="own", initial="random", model=model)
+    with pytest.raises(ModelError, match=words):
+        config.shape(PRESETS["base"])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "encoder", "reads"), [("states", "own", "states"), ("own", "shared", "encoder"), ("own", "own", "nothing")]
+)
+def test_what_a_drafter_reads_of_its_verifier(prefix: Any, encoder: Any, reads: str) -> None:
+    assert DrafterConfig(prefix=prefix, encoder=encoder).reads == reads

@@ -1,12 +1,17 @@
-"""The drafter's network: what it takes over from its verifier, and what it leaves alone."""
+"""The drafter's network: what it takes over from its verifier, what it leaves alone, and what its options do."""
+
+import copy
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training.blocks import block_states, read_sentences
-from tests.fakes import DRAFTERS, tiny_drafter, tiny_transformer
+from tests.fakes import DRAFTERS, PAPERS, tiny_drafter, tiny_transformer
 
 
 @pytest.mark.parametrize("kind", DRAFTERS)
@@ -59,3 +64,107 @@ def test_a_drafter_of_another_width_is_no_beginning() -> None:
     verifier = tiny_transformer()
     with pytest.raises(ModelError, match=r"from_state|outer"):
         tiny_drafter(verifier, feed_forward=48).initialize_from_drafter(tiny_drafter(verifier))
+
+
+SOURCE = torch.tensor([[7, 9, 11, 13, 3]])
+TARGET = torch.tensor([[9, 7, 20, 21, 22, 3]])
+CUT = torch.tensor([[4]])
+
+
+@torch.no_grad()
+def states(network: BlockDrafter, target: Tensor = TARGET, source: Tensor = SOURCE, shown: Tensor | None = None) -> Tensor:
+    """The states of a block of 4 tokens after 4 tokens."""
+    return block_states(network, read_sentences(network.verifier, source, target), CUT, 4, 4, shown)
+
+
+def test_embeddings_of_its_own_begin_as_the_verifiers_and_are_trained() -> None:
+    verifier = tiny_transformer()
+    drafter = tiny_drafter(verifier, prefix="own", layers=2, feed_forward=64, encoder="own", embeddings="own")
+    assert not torch.equal(drafter.embedding.tokens.weight, verifier.embedding.tokens.weight)
+    drafter.initialize_from_verifier()
+    own, theirs = drafter.state_dict(), verifier.state_dict()
+    assert {name for name in own if name in theirs and torch.equal(own[name], theirs[name])} == set(theirs)
+    assert drafter.vocabulary is drafter
+    assert drafter.output.weight is drafter.embedding.tokens.weight
+    assert not {id(p) for p in drafter.parameters()} & {id(p) for p in verifier.parameters()}
+
+
+def test_a_drafter_can_be_wider_than_its_verifier() -> None:
+    big = {"width": 48, "heads": 3, "encoder_layers": 2}
+    verifier = tiny_transformer()
+    drafter = tiny_drafter(verifier, **PAPERS | {"model": PAPERS["model"] | big, "feed_forward": 96})
+    assert states(drafter).shape == (1, 1, 4, 48)
+    assert (len(drafter.encoder.layers), drafter.heads) == (2, 3)
+    for weight in verifier.parameters():
+        weight.data.fill_(torch.nan)
+    assert states(drafter).isfinite().all()
+
+
+def other_attention(network: BlockDrafter, attention: Any) -> BlockDrafter:
+    other = copy.deepcopy(network)
+    other.config = replace(network.config, attention=attention)
+    return other
+
+
+def test_the_prefix_is_seen_both_ways_if_the_drafter_is_to() -> None:
+    """The states of early prefix tokens, through which a block sees later ones in its second layer, tell the two apart."""
+    verifier = tiny_transformer()
+    one, two = (tiny_drafter(verifier, prefix="own", layers=layers) for layers in (1, 2))
+    assert torch.allclose(states(one), states(other_attention(one, "bidirectional")), atol=1e-5)
+    assert not torch.allclose(states(two), states(other_attention(two, "bidirectional")), atol=1e-2)
+
+
+def test_positions_come_back_before_every_other_layer() -> None:
+    network = tiny_drafter(tiny_transformer(), layers=2)
+    seen: list[Tensor] = []
+    for layer in network.layers:
+        layer.register_forward_hook(lambda _, arguments, result: seen.extend([arguments[0], result]))
+    states(network)
+    assert torch.equal(seen[2], seen[1])
+    network.config = replace(network.config, positions="layers")
+    seen.clear()
+    states(network)
+    assert torch.allclose(seen[2] - seen[1], network.verifier.embedding.positions[4:8], atol=1e-5)
+
+
+@pytest.mark.parametrize("copy_mode", ["add", "replace"])
+@pytest.mark.parametrize("layout", ["shifted", "unshifted"])
+def test_the_copied_source_stands_in_place_of_the_masks_embedding(copy_mode: str, layout: str) -> None:
+    shape: dict[str, Any] = {
+        "prefix": "own",
+        "source_copy": True,
+        "copy_mode": copy_mode,
+        "layout": layout,
+        "embeddings": "own",
+        "encoder": "own",
+    }
+    network = tiny_drafter(tiny_transformer(), **shape)
+    shown = torch.tensor([[[-1, 23, 24, 25]]])
+    before, before_shown, copied = states(network), states(network, shown=shown), states(network, source=SOURCE.flip(1)[:, 1:])
+    assert not torch.allclose(before, copied, atol=1e-3)
+    with torch.no_grad():
+        network.embedding.tokens.weight[network.config.mask].normal_()
+    assert torch.equal(states(network), before) == (copy_mode == "replace")
+    # What is shown is no mask: it keeps its own embedding, and so does the last token.
+    with torch.no_grad():
+        network.embedding.tokens.weight[23:26].normal_()
+    assert not torch.allclose(states(network, shown=shown), before_shown, atol=1e-3)
+    with torch.no_grad():
+        network.embedding.tokens.weight[21].normal_()
+    assert not torch.equal(states(network), before)
+
+
+@pytest.mark.parametrize("kind", ["own, unshifted, copy, encoder", "papers"])
+def test_the_copy_reads_positions_from_the_offset_on(kind: str) -> None:
+    """An offset moves the rows of the position tables and changes nothing else."""
+    plain, moved = tiny_transformer(positions="learned"), tiny_transformer(positions="learned", position_offset=3)
+    one, other = (tiny_drafter(verifier, **DRAFTERS[kind]) for verifier in (plain, moved))
+    for mine, theirs in ((plain, moved), (one, other)):
+        tables = mine.state_dict()
+        for name, value in theirs.state_dict().items():
+            if name.endswith("embedding.positions"):
+                value[:3] = 100.0
+                value[3:] = tables[name]
+            else:
+                value.copy_(tables[name])
+    assert torch.allclose(states(one), states(other), atol=1e-5)

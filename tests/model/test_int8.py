@@ -17,7 +17,7 @@ from specdec_cli.model.chain import Chain
 from specdec_cli.model.int8 import first_choices, quantize
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.linear import Int8Linear
-from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
+from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
 BOTH = ["int8", "int8 by operators"]
 MODELS: dict[str, dict[str, Any]] = {
@@ -95,12 +95,12 @@ def test_a_model_says_nearly_what_it_says_in_floating_point(name: str, precision
     assert (logits[1] - logits[0]).norm() < 0.1 * logits[0].norm()
 
 
-@pytest.mark.parametrize("changes", [{}, {"prefix": "own"}, {"layers": 2, "source_copy": True, "encoder": "own"}, {"chain": 0}])
+@pytest.mark.parametrize("kind", DRAFTERS)
 @pytest.mark.parametrize("precision", BOTH)
 @torch.inference_mode()
-def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(changes: dict[str, Any], precision: str) -> None:
+def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(kind: str, precision: str) -> None:
     verifier = tiny_transformer()
-    drafter = tiny_drafter(verifier, **{"chain": 16, "feed_forward": 32} | changes)
+    drafter = tiny_drafter(verifier, **{"chain": 16, "feed_forward": 32} | DRAFTERS[kind])
     in_bytes = copy.deepcopy((verifier, drafter))
     in_precision(in_bytes[0], precision, in_bytes[1])
     drafts = []

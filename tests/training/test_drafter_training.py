@@ -12,12 +12,14 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.model.drafter import BlockDrafter, DrafterConfig
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.drafter import DrafterObjective, DrafterTask
 from specdec_cli.training.loop import Report
 from specdec_cli.training.recipe import DrafterRecipe
 from specdec_cli.training.simulation import simulate
+from tests.fakes import PAPERS
 from tests.training.conftest import RUN, Copier, make_pairs, train
 
 SHAPE = DrafterConfig(feed_forward=64, max_block=4, chain=16)
@@ -30,7 +32,11 @@ def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
     return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
 
 
-@pytest.mark.parametrize("config", [SHAPE, replace(SHAPE, prefix="own", chain=0)], ids=["states", "own"])
+@pytest.mark.parametrize(
+    "config",
+    [SHAPE, replace(SHAPE, prefix="own", chain=0), DrafterConfig.from_dict(PAPERS | {"feed_forward": 64, "max_block": 4})],
+    ids=["states", "own", "papers"],
+)
 @pytest.mark.parametrize("glancing", [(0.0, 0.0), (0.5, 0.3)], ids=["plain", "glancing"])
 def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig, glancing: tuple[float, float], tmp_path: Path) -> None:
     torch.manual_seed(3)

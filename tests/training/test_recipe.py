@@ -7,7 +7,7 @@ import pytest
 from specdec_cli.corruption.recipe import CorruptionRecipe
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.model.config import preset
-from specdec_cli.model.drafter import DrafterConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 

@@ -12,6 +12,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.training import simulation
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.blocks import block_states, read_sentences
 from specdec_cli.training.simulation import Simulation, simulate
@@ -87,3 +88,35 @@ def test_a_block_sees_neither_other_blocks_nor_what_comes_after_its_prefix(kind:
     first = block_states(network, read_sentences(network.verifier, source, target), both, 5, 5)
     second = block_states(network, read_sentences(network.verifier, source, changed), alone, 5, 5)
     assert torch.allclose(first[:, 1], second[:, 0])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_states_of_blocks_are_those_of_decoding(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, (sentence,) = talkative(kind), make_sentences(1)
+    seen: list[Tensor] = []
+    choose = BlockDrafter.choose
+
+    def watched(self: BlockDrafter, states: Tensor, last: Tensor) -> Tensor:
+        seen.append(states)
+        return choose(self, states, last)
+
+    monkeypatch.setattr(BlockDrafter, "choose", watched)
+    prefixes: list[int] = []
+    options = LoopOptions(Exact(), 1, LONGEST)
+    look = lambda now: prefixes.append(int(now.state.lengths[0]) - 1)  # noqa: E731
+    (found,) = decode(Verifier(network.verifier), Block(network, 4), [sentence], options, look)
+    assert len(prefixes) == found.rounds > 3
+    sentences = read_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([found.ids]))
+    trained = block_states(network, sentences, torch.tensor([prefixes]), 4, 4)
+    for slot, drafted in enumerate(seen):
+        assert torch.allclose(trained[:, slot], drafted, atol=1e-9)
+
+
+@pytest.mark.parametrize("together", [1, 100])
+def test_cuts_are_simulated_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, sentences = talkative("papers"), make_sentences(4)
+    pairs = [SentencePair(s.source, decoded(network, [s], 0)[s.number].ids) for s in sentences]
+    whole = simulate(network, pairs, 3)
+    monkeypatch.setattr(simulation, "_POSITIONS", together)
+    assert simulate(network, pairs, 3) == whole

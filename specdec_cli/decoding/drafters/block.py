@@ -16,8 +16,9 @@ from specdec_cli.model.drafter import BlockDrafter, SourceView
 class BlockState:
     """The drafter's record: its cache, its view of the source, and what the next block starts from.
 
-    `previous` (B, W) is the verifier's state that predicted the last token; `fed` (B,) counts the prefix
-    tokens that layers of its own have seen (only those below it are valid in the cache).
+    `previous` (B, W) is the verifier's state that predicted the last token; `fed` (B,) counts the prefix tokens that
+    layers of its own have seen (only those below it are valid in the cache). A prefix that sees the block is not kept:
+    `fed` stays 0, and the cache has no layers.
     """
 
     cache: Cache
@@ -40,16 +41,16 @@ class Block:
         network, rows = self.network, state.tokens.shape[0]
         states = state.memory.states
         cache = Cache.empty(
-            network.config.layers,
+            0 if network.config.attention == "bidirectional" else network.config.layers,
             rows,
             state.cache.capacity,
             network.heads,
             network.head_width,
-            network.slots,
+            network.like,
             masked=not network.verifier.indifferent,
         )
         view = network.read_source(state.source, state.memory)
-        return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths - 1)
+        return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
     def propose(self, state: State) -> Draft:
         """A block (B, k) after the last accepted token."""
@@ -83,26 +84,27 @@ class Block:
 
     def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
         x = self.network.embed_block(last[:, None], block[:, None], own.view, own.previous[:, None])[:, 0]
-        mask = self._visible(state, block[:, -1:], x)
-        return self.network.run(x, mask, own.view, own.cache.at(block))
+        mask = PrefixMask(block[:, -1:] + 1, state.cache.capacity, x.dtype)
+        return self.network.run(x, block, mask, own.view, own.cache.at(block))
 
     def _over_own_prefix(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
         # Catch up with what was accepted since, then the block; both at consecutive positions.
-        begin = state.lengths - 1 + self.network.config.offset
+        network, begin = self.network, state.lengths - 1 + self.network.config.offset
         behind = begin - own.fed
         most = int(behind.max())
         places_fed = steps(most + self.block_size, last.device)
         positions = (own.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
-        prefix = self.network.embed_prefix(state.tokens.gather(1, positions), positions)
-        blocks = self.network.embed_block(last[:, None], block[:, None], own.view, None)[:, 0]
+        prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
+        blocks = network.embed_block(last[:, None], block[:, None], own.view, None)[:, 0]
         slot = places_fed - behind[:, None]
         places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
-        last_visible = torch.where(slot >= 0, block[:, -1:], positions)
-        states = self.network.run(x, self._visible(state, last_visible, x), own.view, own.cache.at(positions))
-        own.fed = begin
+        if network.config.attention == "bidirectional":
+            mask = PrefixMask(begin[:, None] + self.block_size, x.shape[1], x.dtype)
+            states = network.run(x, positions, mask, own.view, None)
+        else:
+            mask = PrefixMask(torch.where(slot >= 0, block[:, -1:], positions) + 1, state.cache.capacity, x.dtype)
+            states = network.run(x, positions, mask, own.view, own.cache.at(positions))
+            own.fed = begin
         chosen = behind[:, None] + steps(self.block_size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
-
-    def _visible(self, state: State, last: Tensor, like: Tensor) -> PrefixMask:
-        return PrefixMask(last + 1, state.cache.capacity, like.dtype)

@@ -31,3 +31,11 @@ class FusedEmbedding(nn.Module):
         output = self.tokens.weight.new_empty(*ids.shape, self._width)
         self._kernels.embed(ctypes.addressof(self.struct), ids.data_ptr(), positions.data_ptr(), ids.numel(), output.data_ptr())
         return output
+
+    def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
+        """Scaled token embeddings (..., T, W), put at `positions` (..., T) or (T,): (..., T, W)."""
+        return self._plain[0].place(vectors, positions)
+
+    def at(self, positions: Tensor) -> Tensor:
+        """The embeddings (..., W) of `positions` (...)."""
+        return self._plain[0].at(positions)

@@ -103,10 +103,16 @@ class Int8Layers(nn.Module):
         memory: Sequence[Tensor] = (),
         memory_mask: PrefixMask | None = None,
         stores: Sequence[LayerCache | None] | None = None,
+        between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) over each layer's keys and values of the memory and what its store holds. It may overwrite `x`."""
-        if self.kernels is None:
+        """(B, Q, W) over each layer's keys and values of the memory and what its store holds. It may overwrite `x`.
+
+        `between` (B, Q, W), where given, is added before every layer but the first; layer by layer, because one call of the
+        kernels runs all layers.
+        """
+        if self.kernels is None or between is not None:
             for i, layer in enumerate(self.layers):
+                x = x if between is None or i == 0 else x + between
                 x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
             output: Tensor = self.norm(x)
             return output

@@ -62,12 +62,16 @@ def quantize(model: Transformer, drafter: BlockDrafter | None = None) -> None:
 def _quantize_layers(owner: Transformer | BlockDrafter) -> None:
     owner.register_module("layers", Int8Layers(owner.layers, owner.norm))
     owner.norm = nn.Identity()
-    if isinstance(owner, Transformer):
+    if isinstance(owner, Transformer) or owner.config.embeddings == "own":
         owner.register_module("embedding", FusedEmbedding(owner.embedding))
 
 
 def _quantize_drafter(drafter: BlockDrafter, output: Int8Linear) -> None:
     _quantize_layers(drafter)
+    if drafter.config.embeddings == "own":
+        weight, output = drafter.output.weight, Int8Linear(drafter.output)
+        output.weight = weight if drafter.chain is not None else None
+        drafter.register_module("output", output)
     if drafter.config.encoder == "own":
         drafter.register_module("encoder", Int8Encoder(drafter.encoder))
     for name in ("prefix_keys_values", "previous_state", "copy_query"):

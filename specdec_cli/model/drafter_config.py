@@ -1,0 +1,113 @@
+"""The shape of a block drafter."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, Literal, Self
+
+from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.model.config import FeedForward, Id, Layers, TransformerConfig
+from specdec_cli.text.subwords import MASK
+
+Reads = Literal["states", "encoder", "nothing"]
+OWN_SHAPE = (
+    *("width", "heads", "encoder_layers", "norm", "activation", "positions", "embedding_scale", "embedding_norm"),
+    *("shared_embeddings", "tied_output", "output_bias"),
+)
+"""Fields of TransformerConfig in which a drafter may differ from its verifier."""
+
+
+@dataclass(frozen=True)
+class DrafterConfig:
+    """A block drafter. The defaults are ours; GAD (Section 3.1) and the technical report (Section 3.2.1) use the others.
+
+    - `prefix`: the verifier's top states ("states"), or layers of the drafter's own over the prefix's tokens ("own").
+    - `layers`, `feed_forward`: decoder layers, and their inner width.
+    - `max_block`: the largest block size K.
+    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens a slot that it chooses from.
+    - `layout`: "shifted" is the last token and K - 1 masks, each at the position of the token before the one it predicts;
+      "unshifted" is K masks, each at the position of the token it predicts.
+    - `source_copy`: whether a soft copy of the source's embeddings enters the masks. By `copy_mode` it is added to the mask's
+      embedding, or replaces it.
+    - `attention` over the prefix: "causal", so that its keys and values are cached, or "bidirectional", so that the prefix also
+      sees the block and all of it is computed in every round.
+    - `positions`: position embeddings are added at the input, or also before every other layer ("layers").
+    - `encoder`, `embeddings` (with them the output projection): shared with the verifier, or its own.
+    - `model`: where the drafter's shape differs from the verifier's, fields of TransformerConfig named in OWN_SHAPE.
+    - `initial`: training starts from what fits of the verifier's weights, or from random ones.
+    - `mask`: the id of the mask token.
+
+    Raises ModelError for what does not go together.
+    """
+
+    prefix: Literal["states", "own"] = "states"
+    layers: Layers = 1
+    feed_forward: FeedForward = 1536
+    max_block: Annotated[int, Between(1, 4096)] = 10
+    chain: Annotated[int, Between(0, 2**14)] = 256
+    candidates: Annotated[int, Between(1, 1024)] = 8
+    layout: Literal["shifted", "unshifted"] = "shifted"
+    source_copy: bool = False
+    encoder: Literal["shared", "own"] = "shared"
+    mask: Id = MASK
+    attention: Literal["causal", "bidirectional"] = "causal"
+    embeddings: Literal["shared", "own"] = "shared"
+    positions: Literal["input", "layers"] = "input"
+    copy_mode: Literal["add", "replace"] = "add"
+    initial: Literal["verifier", "random"] = "verifier"
+    model: Mapping[str, int | bool | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.layout == "unshifted" and self.prefix == "states":
+            raise ModelError("an unshifted drafter needs layers of its own: the last token has no state yet")
+        if self.attention == "bidirectional" and self.prefix == "states":
+            raise ModelError('attention "bidirectional" needs prefix "own": the verifier\'s states are causal')
+        if self.copy_mode == "replace" and not self.source_copy:
+            raise ModelError('copy_mode "replace" needs source_copy')
+        unknown = sorted(set(self.model) - set(OWN_SHAPE))
+        if unknown:
+            raise ModelError(f"model: unknown key {unknown[0]!r}; known are {', '.join(OWN_SHAPE)}")
+        if self.model and (self.embeddings, self.encoder, self.initial) != ("own", "own", "random"):
+            raise ModelError('model, another shape than the verifier\'s, needs embeddings "own", encoder "own" and initial "random"')
+
+    @property
+    def offset(self) -> int:
+        """Where a block begins, counted from the position of the last accepted token."""
+        return 1 if self.layout == "unshifted" else 0
+
+    @property
+    def reads(self) -> Reads:
+        """What it needs of the verifier: top states of the prefix, its encoding of the source alone, or nothing."""
+        if self.prefix == "states":
+            return "states"
+        return "encoder" if self.encoder == "shared" else "nothing"
+
+    def shape(self, verifier: TransformerConfig) -> TransformerConfig:
+        """The Transformer that it is, drafting for a model of shape `verifier`. Raises ModelError for sizes that do not fit."""
+        shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.feed_forward)
+        return config_from_dict(TransformerConfig, shape.to_dict() | dict(self.model))
+
+    def check_against(self, verifier: TransformerConfig) -> None:
+        """Raises ModelError where a drafter of this shape does not go with `verifier`."""
+        for name, most in (("mask", verifier.vocabulary_size - 1), ("candidates", verifier.vocabulary_size)):
+            if getattr(self, name) > most:
+                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
+
+    def fewest_weights(self, verifier: TransformerConfig) -> int:
+        """A lower bound on the number of weights of a drafter for `verifier`: those of its layers, and of its slots or embeddings.
+
+        Raises ModelError for sizes that do not fit.
+        """
+        shape = self.shape(verifier)
+        rows = shape.vocabulary_size if self.embeddings == "own" else self.max_block
+        return shape.width * (rows + 2 * self.chain + self.layers * (8 * shape.width + 2 * self.feed_forward))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
+        return config_from_dict(cls, values)
