@@ -10,10 +10,11 @@ from ctranslate2.specs.transformer_spec import TransformerSpec
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.files import new_folder
+from specdec_cli.files import naming
 from specdec_cli.model.attention import Attention
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer, Transformer
+from specdec_cli.new_folder import new_folder
 
 QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
 
@@ -41,7 +42,8 @@ def to_ctranslate2(
     with new_folder(output, "model.bin", force) as folder:
         specification.validate()
         specification.optimize(quantization=quantization)
-        specification.save(str(folder))
+        with naming(folder / "model.bin"):
+            specification.save(str(folder))
         bundle.tokenizer.save(folder)
         if prove is not None:
             prove(folder)

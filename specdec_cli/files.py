@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.errors import SpecdecError
 
 
 def cache_folder() -> Path:
@@ -25,7 +24,7 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
         yield
     except OSError as error:
         unnamed = error.errno is not None and error.filename is None
-        if unnamed or (partial is not None and str(error.filename) == str(partial)):
+        if unnamed or (partial is not None and str(partial) in (str(error.filename), str(error.filename2))):
             error.filename = str(path)
         raise
 
@@ -74,27 +73,3 @@ def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise failure(f"{path}: expected an object")
     return value
-
-
-@contextmanager
-def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
-    """A folder beside `output` to be filled; it takes its place in the end, and vanishes after an error.
-
-    With `force` it replaces one that holds a file named `marker`, and so is of the same kind. Raises UsageError otherwise.
-    """
-    output = output.resolve()
-    if output.exists():
-        if not force:
-            raise UsageError(f"{output}: exists already; --force replaces it")
-        if not (output / marker).exists():
-            raise UsageError(f"{output}: has no {marker}, and so is not replaced")
-    partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        if output.exists():
-            output.rename(old)
-        partial.rename(output)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -93,8 +93,8 @@ def convert(
     from dataclasses import asdict
 
     from converters.models import Wanted
-    from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import BundleInfo, save_bundle
+    from specdec_cli.new_folder import new_folder
     from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:

@@ -39,8 +39,8 @@ def converted(chosen: "Choice") -> Path | None:
     that is needed.
     """
     from converters.models import Wanted, convert_model, fetch, find_format, is_hub_name
-    from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
+    from specdec_cli.new_folder import new_folder
 
     path = Path(chosen.name)
     if path.exists():

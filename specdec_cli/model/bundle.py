@@ -24,8 +24,8 @@ from specdec_cli.text.tokenizer import Tokenizer
 FORMAT = 1
 T = TypeVar("T")
 M = TypeVar("M", bound=nn.Module)
-Score = Annotated[float, Between(-1e6, 1e6)]
-Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1e6)]]
+Score = Annotated[float, Between(-1_000_000, 1_000_000)]
+Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta and tolerance."""
 _DIGEST = "tokenizer_digest"
 """The key of bundle.json that says which tokenizer belongs to the weights."""
@@ -55,7 +55,7 @@ class BundleInfo:
     licence: str = ""
     min_score: Score | None = None
     min_score_in_company: Score | None = None
-    max_pieces: Annotated[float, Between(0, 1e6)] | None = None
+    max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
     meant_for: str = "cpu"
 
     def __post_init__(self) -> None:

@@ -1,6 +1,8 @@
 """Weights in a safetensors file: stored in several number formats, checked when they are read."""
 
 import math
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from specdec_cli.files import check_regular, write_atomically
 
 Storage = Literal["float32", "float16", "int8"]
 _SCALE = ".scale"
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
@@ -24,7 +27,18 @@ def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
     tensors: dict[str, Tensor] = {}
     for name, value in _own_tensors(module).items():
         tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
-    write_atomically(path, lambda partial: save_file(tensors, partial))
+    write_atomically(path, lambda partial: _save(tensors, partial))
+
+
+def _save(tensors: dict[str, Tensor], path: Path) -> None:
+    """Raises OSError where the file cannot be written, for which the library has an error of its own."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:
+        number = _OS_ERROR.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 def count_weights(path: Path) -> int:

@@ -83,7 +83,7 @@ class TokenizersFile:
         return piece.startswith((SPACE, _BYTE_SPACE))
 
     def save(self, folder: Path) -> None:
-        write_atomically(folder / self._name, lambda partial: self._tokenizer.save(str(partial)))
+        write_atomically(folder / self._name, lambda partial: partial.write_text(self._tokenizer.to_str(pretty=True), encoding="utf-8"))
 
 
 class MosesBpe:

@@ -1,11 +1,15 @@
 """`specdec convert`: the result, its proof, and what is refused."""
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import read_info
@@ -52,3 +56,43 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "model", "--to", "ctranslate2")
     assert isinstance(result.exception, ModelError)
     assert "neither a bundle nor a model of" in str(result.exception)
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """No file can grow beyond `size` bytes meanwhile, as if the disk were full then."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+@pytest.mark.parametrize(("arguments", "file"), [((), "verifier/model.safetensors"), (("--to", "ctranslate2"), "model.bin")])
+def test_a_full_disk_is_an_error_that_names_the_file(
+    arguments: tuple[str, ...], file: str, bundle_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with largest_file(50_000):
+        result = CliRunner().invoke(main_app, ["convert", str(bundle_folder), str(tmp_path / "model"), *arguments])
+    assert result.exit_code == 3
+    assert result.stderr == f"specdec: error: {tmp_path / 'model' / file}: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("min_score=nan", "min_score must be a number from -1000000 to 1000000 or null, not nan"),
+        ("min_score=low", "not 'low'"),
+        ("max_length=-5", "max_length must be an integer from 0"),
+        ("block_size=2147483648", "block_size must be an integer from 0"),
+        ("presets.fast=3", "presets must be an object whose values are a list of an integer from 1 to 1000 and a number"),
+    ],
+)
+def test_a_change_out_of_range_is_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "model", "--set", change)
+    assert isinstance(result.exception, ModelError)
+    assert words in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
