@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from converters.checkpoints import find_weights, read_pickle
@@ -17,8 +18,11 @@ from converters.layout import build_transformer, keep_decoder_layers
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.suppression import SUPPRESSED
 
 _FILES = "*.pt"
+# What fairseq-generate does unless it is told otherwise; a checkpoint says nothing of it.
+_GENERATION: Mapping[str, Any] = {"min_length": 1, "forced_end": True, "beam_size": 5, "beam_stop": "fairseq"}
 
 
 def from_fairseq(
@@ -41,7 +45,7 @@ def from_fairseq(
     if tokenizer.frame.start is not None:
         shape = replace(shape, decoder_start=tokenizer.frame.start)
     source, target = tokenizer.languages
-    info = BundleInfo(task=task or "translate", source_language=source, target_language=target)
+    info = BundleInfo(task=task or "translate", source_language=source, target_language=target, **_GENERATION)
     return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights, strict=True)))
 
 
@@ -60,6 +64,8 @@ def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str
         settings = read_settings(stored)
         refuse(settings)
         weights = read_weights(stored["model"], settings)
+        weights["output_bias"] = torch.zeros(len(weights["decoder.embed_tokens.weight"]))
+        weights["output_bias"][PADDING] = SUPPRESSED
         return settings, _shape(settings, weights), weights
     except ModelError as error:
         raise ModelError(f"{checkpoint}: {error}") from error
@@ -85,6 +91,7 @@ def _shape(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Transf
         embedding_norm=bool(settings.get("layernorm_embedding")),
         shared_embeddings=same(source, target),
         tied_output=OUTPUT not in weights,
+        output_bias=True,
         padding=PADDING,
         eos=SPECIAL.index("</s>"),
         decoder_start=SPECIAL.index("</s>"),

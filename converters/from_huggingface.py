@@ -9,13 +9,15 @@ from torch import Tensor
 
 from converters.checkpoints import read_weights
 from converters.conversion import Conversion
+from converters.huggingface_generation import decoding_settings, left_behind, suppressed_tokens
 from converters.huggingface_tokenizers import read_tokenizer
-from converters.layout import SUPPRESSED, build_transformer, keep_decoder_layers
+from converters.layout import build_transformer, keep_decoder_layers
 from converters.positions import fairseq_sinusoids, interleaved_frequencies
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.suppression import SUPPRESSED
 
 ARCHITECTURES = {
     "marian": "MarianMTModel",
@@ -27,6 +29,7 @@ ARCHITECTURES = {
 
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
+_SPECIAL = ("decoder_start_token_id", "eos_token_id")
 # What BART's older configurations could choose, and what both have in the form that we know.
 _USUAL: Mapping[str, Mapping[str, Any]] = {
     kind: {
@@ -36,16 +39,6 @@ _USUAL: Mapping[str, Mapping[str, Any]] = {
         "extra_pos_embeddings": _LEARNED_OFFSET,
     }
     for kind in ("bart", "mbart")
-}
-# Options of transformers' generate() that change its output, and their values that change nothing.
-_NOT_CARRIED = {
-    "no_repeat_ngram_size": 0,
-    "encoder_no_repeat_ngram_size": 0,
-    "repetition_penalty": 1.0,
-    "min_length": 0,
-    "min_new_tokens": 0,
-    "max_new_tokens": 0,
-    "begin_suppress_tokens": [],
 }
 
 
@@ -74,11 +67,9 @@ def from_huggingface(
         task=task or ("summarise" if config["model_type"] == "bart" else "translate"),
         source_language=tokenizer.languages[0],
         target_language=tokenizer.languages[1],
-        max_length=_max_length(generation),
+        **decoding_settings(generation),
     )
-    left = [f"{name}={generation[name]}" for name, usual in _NOT_CARRIED.items() if generation.get(name) not in (None, usual)]
-    left += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), tuple(left))
+    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), left_behind(generation))
 
 
 def is_huggingface(folder: Path) -> bool:
@@ -88,10 +79,13 @@ def is_huggingface(folder: Path) -> bool:
 
 
 def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """config.json, and what steers generation: generation_config.json, else the same words in config.json."""
+    """config.json, and what steers generation: generation_config.json alone, or without it config.json, as in transformers."""
     config = read_json(folder / "config.json", ModelError)
     own = folder / "generation_config.json"
-    return config, config | (read_json(own, ModelError) if own.exists() else {})
+    if not own.exists():
+        return config, config
+    special = {name: config[name] for name in _SPECIAL if name in config}
+    return config, special | read_json(own, ModelError)
 
 
 def _refuse(config: Mapping[str, Any], folder: Path) -> None:
@@ -137,7 +131,8 @@ def _sinusoids(config: Mapping[str, Any]) -> Tensor:
     positions, width = config["max_position_embeddings"], config["d_model"]
     if config["model_type"] == "marian":
         return interleaved_frequencies(positions, width)
-    return fairseq_sinusoids(positions + _LEARNED_OFFSET, width, config.get("pad_token_id", 1))
+    padding = config["pad_token_id"]
+    return fairseq_sinusoids(positions + padding + 1, width, padding)
 
 
 def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]) -> TransformerConfig:
@@ -147,9 +142,9 @@ def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: di
     shared = source_tokens.shape == tokens.shape and bool((source_tokens == tokens).all())
     output = weights.get("decoder.output_projection.weight")
     tied = output is None or config.get("tie_word_embeddings", True) or (output.shape == tokens.shape and bool((output == tokens).all()))
-    for token in _suppressed(generation):
+    for token in suppressed_tokens(generation):
         weights["output_bias"] = weights["output_bias"].clone()
-        weights["output_bias"][token] = SUPPRESSED
+        weights["output_bias"][token] += SUPPRESSED
     return TransformerConfig(
         vocabulary_size=len(tokens),
         source_vocabulary_size=0 if shared or len(source_tokens) == len(tokens) else len(source_tokens),
@@ -161,7 +156,7 @@ def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: di
         norm="pre" if kind in ("mbart", "m2m_100") else "post",
         activation=_ACTIVATIONS[config.get("activation_function", "gelu")],  # type: ignore[arg-type]
         positions="learned",
-        position_offset=0 if kind == "marian" else _LEARNED_OFFSET,
+        position_offset={"marian": 0, "m2m_100": config["pad_token_id"] + 1}.get(kind, _LEARNED_OFFSET),
         max_positions=config["max_position_embeddings"],
         embedding_scale=bool(config.get("scale_embedding", False)),
         embedding_norm=kind in ("bart", "mbart"),
@@ -172,18 +167,6 @@ def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: di
         eos=_one(config["eos_token_id"]),
         decoder_start=_one(generation.get("decoder_start_token_id", config.get("decoder_start_token_id"))),
     )
-
-
-def _suppressed(generation: Mapping[str, Any]) -> list[int]:
-    """Tokens that are never written: those that make up a forbidden sequence of one, and `suppress_tokens`."""
-    words = [ids[0] for ids in generation.get("bad_words_ids") or [] if len(ids) == 1]
-    return [*words, *(generation.get("suppress_tokens") or [])]
-
-
-def _max_length(generation: Mapping[str, Any]) -> int:
-    """The most tokens of an output, from transformers' length, which counts the decoder start and, if it is forced, EOS."""
-    beside = 1 if generation.get("forced_eos_token_id") is None else 2
-    return max(int(generation.get("max_length") or 0) - beside, 0)
 
 
 def _one(value: Any) -> int:

@@ -10,9 +10,6 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 
-SUPPRESSED = -1e4
-"""The output bias of a token that is never written: far below all logits, and finite in every number format."""
-
 _ATTENTIONS = {"attention": "self_attn", "cross_attention": "encoder_attn"}
 _NORMS = {
     "attention_residual.norm": "self_attn_layer_norm",

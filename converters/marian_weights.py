@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from converters.layout import SUPPRESSED
 from specdec_cli.errors import ModelError
+from specdec_cli.model.suppression import SUPPRESSED
 
 CONFIGURATION = "special:model.yml"
 SOURCE_EMBEDDINGS, EMBEDDINGS = "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
@@ -64,14 +64,14 @@ def add_start(weights: Mapping[str, Tensor], unknown: int) -> tuple[dict[str, Te
     """`weights` with a last row of zeros, which is what Marian's decoder starts from, and the number of that row.
 
     Both embeddings become as long as the longer one, so that one number means the start, and padding, on both sides. Neither
-    these rows nor the piece `unknown` are ever written, as in Marian.
+    these rows nor the piece `unknown` are ever written, as in Marian; the rows have no share of the probability either.
     """
     tables = [name for name in (SOURCE_EMBEDDINGS, EMBEDDINGS, OUTPUT) if name in weights]
     start = max(len(weights[name]) for name in tables)
     longer = {name: F.pad(weights[name], (0, 0, 0, start + 1 - len(weights[name]))) for name in tables}
     bias = weights.get(OUTPUT_BIAS, torch.zeros(len(weights[EMBEDDINGS])))
-    bias = F.pad(bias, (0, start + 1 - len(bias)), value=SUPPRESSED)
-    bias[unknown] = SUPPRESSED
+    bias = F.pad(bias, (0, start + 1 - len(bias)), value=2 * SUPPRESSED)
+    bias[unknown] += SUPPRESSED
     return {**weights, **longer, OUTPUT_BIAS: bias}, start
 
 

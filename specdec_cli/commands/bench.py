@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import Choice, bundle_task
-from specdec_cli.decoding.names import Decoding, Task
+from specdec_cli.commands.loading import Choice, beam_defaults, bundle_task
+from specdec_cli.decoding.names import BEAM_SIZE, Decoding, Task
 from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def bench(
     source_language: options.SourceLanguageOption = "",
     target_language: options.TargetLanguageOption = "",
     block_size: options.BlockSizeOption = None,
-    beam_size: options.BeamSizeOption = 5,
-    length_penalty: options.LengthPenaltyOption = 1.0,
+    beam_size: options.BeamSizeOption = None,
+    length_penalty: options.LengthPenaltyOption = None,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "1",
     device: options.DeviceOption = "auto",
@@ -173,7 +173,9 @@ def bench(
 
         check_alone(context)
         geometries = usual_geometries(options.number_or_auto(block_size))
-        _synthetic(Request(geometries, repetitions, beam_size, device, precision, threads, profile), json_file, markdown, quiet)
+        _synthetic(
+            Request(geometries, repetitions, beam_size or BEAM_SIZE, device, precision, threads, profile), json_file, markdown, quiet
+        )
         return
 
     from specdec_cli.commands.bench_input import TASKS, read_input
@@ -198,11 +200,12 @@ def bench(
         _check_target("--plot", plot)
     if varied and (profile or histogram or plot):
         raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
+    usual_size, usual_penalty = beam_defaults(chosen)
     base = Row(
         "greedy",
         block_size=options.number_or_auto(block_size),
-        beam_size=beam_size,
-        length_penalty=length_penalty,
+        beam_size=beam_size or usual_size,
+        length_penalty=usual_penalty if length_penalty is None else length_penalty,
         max_length=max_length,
     )
     examples, scorer = read_input(task, file, source, references or (), limit, keep_tokens)

@@ -145,8 +145,8 @@ def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wante
             raise ModelError(f"{chosen.name}: there is no such folder or file, and it is no owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
-    for setting in () if chosen.quiet else conversion.left_behind:
-        typer.echo(f"specdec: {chosen.name}: {setting} is not carried over", err=True)
+    if conversion.left_behind and not chosen.quiet:
+        typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.left_behind)}", err=True)
     return conversion.bundle
 
 

@@ -12,6 +12,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import find_bundle
+from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, find_teacher
 from specdec_cli.distillation.process import TeacherProcess
@@ -85,8 +86,8 @@ def distill(
         typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
     ] = None,
     others: WithOption = None,
-    beam_size: options.BeamSizeOption = 5,
-    length_penalty: options.LengthPenaltyOption = 1.0,
+    beam_size: options.BeamSizeOption = None,
+    length_penalty: options.LengthPenaltyOption = None,
     max_length: options.MaxLengthOption = None,
     max_source_length: MaxSourceLengthOption = None,
     quantization: QuantizationOption = "float32",
@@ -105,7 +106,9 @@ def distill(
     models = [find_teacher(_folder(path)) for path in (teacher, *(others or ()))]
     longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
-    search = Search(beam_size, length_penalty, longest, longest_source, quantization)
+    first = models[0]
+    penalty = first.length_penalty if length_penalty is None else length_penalty
+    search = Search(beam_size or first.beam_size or BEAM_SIZE, penalty, longest, longest_source, quantization)
     resources = Resources(device, threads or os.cpu_count() or 1, batch_tokens)
     filters = Filters(keep_copies=keep_copies or models[0].task != "translate")
     summary = _run(models, output, files or [], search, resources, filters, shard_lines, quiet)

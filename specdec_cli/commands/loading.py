@@ -61,6 +61,15 @@ def bundle_task(model: str | Choice) -> str:
     return str(read_json(find_bundle(model) / "bundle.json", ModelError).get("task", "translate"))
 
 
+def beam_defaults(model: str | Choice) -> tuple[int, float]:
+    """The beam size and the length penalty of a bundle, without loading it. Raises ModelError."""
+    from specdec_cli.decoding.names import BEAM_SIZE
+    from specdec_cli.files import read_json
+
+    info = read_json(find_bundle(model) / "bundle.json", ModelError)
+    return int(info.get("beam_size") or BEAM_SIZE), float(info.get("length_penalty", 1.0))
+
+
 def shipped_bundles() -> list[str]:
     """The names of the bundles that ship."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))

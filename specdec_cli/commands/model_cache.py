@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from converters.conversion import Conversion
     from specdec_cli.commands.loading import Choice
 
-_VERSION = 1
+_VERSION = 2
 """Part of every key; another number where conversion comes to mean something else."""
 _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
 """Endings of files that a conversion may read; others, such as logs, change nothing."""
@@ -58,8 +58,8 @@ def converted(chosen: "Choice") -> Path | None:
         if not chosen.quiet:
             typer.echo(f"specdec: {chosen.name}: converting it into {folder}", err=True)
         conversion = convert_model(path, None, Wanted(chosen.source_language, chosen.target_language))
-        for setting in () if chosen.quiet else conversion.left_behind:
-            typer.echo(f"specdec: {chosen.name}: {setting} is not carried over", err=True)
+        if conversion.left_behind and not chosen.quiet:
+            typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.left_behind)}", err=True)
         _forget_languages(conversion, chosen)
         try:
             with new_folder(folder, "bundle.json", force=False) as partial:

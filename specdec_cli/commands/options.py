@@ -156,13 +156,24 @@ StopOption = Annotated[
     ),
 ]
 BeamSizeOption = Annotated[
-    int,
-    typer.Option("--beam-size", metavar="N", min=1, help="Hypotheses that beam search keeps.", rich_help_panel=DECODING_PANEL),
+    int | None,
+    typer.Option(
+        "--beam-size",
+        metavar="N",
+        min=1,
+        help="Hypotheses that beam search keeps.",
+        show_default="the bundle's, else 5",
+        rich_help_panel=DECODING_PANEL,
+    ),
 ]
 LengthPenaltyOption = Annotated[
-    float,
+    float | None,
     typer.Option(
-        "--length-penalty", metavar="X", help="Beam search divides a score by length to this power.", rich_help_panel=DECODING_PANEL
+        "--length-penalty",
+        metavar="X",
+        help="Beam search divides a score by length to this power.",
+        show_default="the bundle's, else 1.0",
+        rich_help_panel=DECODING_PANEL,
     ),
 ]
 MaxLengthOption = Annotated[

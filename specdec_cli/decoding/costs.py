@@ -74,7 +74,7 @@ def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: s
     model = verifier.model
     arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
     kinds = tuple(field.name for field in fields(Costs))
-    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, name, longest, kinds)
+    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, verifier.constraints, name, longest, kinds)
     return Costs(**remembered("costs", parts, lambda: asdict(measure_costs(verifier, drafter, longest))))
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import torch
 
 from specdec_cli.decoding.accept import FixedPoint
+from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.costs import round_costs
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
@@ -92,8 +93,7 @@ class Engine:
         settings = self.settings
         for group in groups:
             if settings.decoding == "beam":
-                options = BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, group.rows, settings.max_length)
-                found = beam_search([self.verifier], list(group.sentences), options)
+                found = beam_search([self.verifier], list(group.sentences), _beam_options(settings, group.rows))
                 yield from (replace(hypothesis, decoding="beam") for hypothesis in found)
             else:
                 loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
@@ -111,8 +111,20 @@ class Group:
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
-    """The bundle's model as the loop asks it."""
-    return Verifier(bundle.verifier, bundle.tokenizer.frame.forced)
+    """The bundle's model, with the constraints that the bundle names."""
+    info = bundle.info
+    constraints = Constraints(
+        min_length=info.min_length,
+        no_repeat_ngram_size=info.no_repeat_ngram_size,
+        source_ngram_size=info.source_ngram_size,
+        repetition_penalty=info.repetition_penalty,
+        forced_end=info.forced_end,
+    )
+    return Verifier(bundle.verifier, bundle.tokenizer.frame.forced, constraints)
+
+
+def _beam_options(settings: Settings, rows: int) -> BeamOptions:
+    return BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, rows, settings.max_length, stop=settings.beam_stop)
 
 
 def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:

@@ -24,6 +24,9 @@ CHAINABLE: tuple[Decoding, ...] = ("specdec", "input-guided", *JACOBI, "lookup")
 UNTRAINED = "lookup,gs-jacobi"
 """What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""
 
+BEAM_SIZE = 5
+"""Hypotheses of beam search where neither the user nor the bundle says how many."""
+
 
 def parts(decoding: str) -> list[str]:
     """The decodings of a chain, in order; of one that is no chain, itself."""

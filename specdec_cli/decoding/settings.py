@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
 from specdec_cli.decoding.names import (
+    BEAM_SIZE,
     CHAINABLE,
     DRAFTING,
     JACOBI,
@@ -19,7 +20,7 @@ from specdec_cli.decoding.names import (
     parts,
 )
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle import BeamStop, Bundle
 
 Number = int | Literal["auto"] | None
 UNBOUNDED = ("input-guided", *JACOBI)
@@ -47,8 +48,8 @@ class Wishes:
     top_beta: int | None = None
     tolerance: float | None = None
     preset: str | None = None
-    beam_size: int = 5
-    length_penalty: float = 1.0
+    beam_size: int | None = None
+    length_penalty: float | None = None
     n_best: int = 1
     match: Match | None = None
     stop: Stop | None = None
@@ -76,6 +77,7 @@ class Settings:
     match: Match = "nearest"
     beam_size: int = 1
     length_penalty: float = 1.0
+    beam_stop: BeamStop = "heuristic"
     n_best: int = 1
     max_length: int | None = None
     batch_size: int = 1
@@ -113,7 +115,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         raise UsageError(f"--stop is for --decoding {', '.join(JACOBI)}, not for {decoding}")
     if wishes.preset == "exact" and (wishes.top_beta is not None or wishes.tolerance is not None):
         raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
-    if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > wishes.beam_size):
+    beam_size = wishes.beam_size or bundle.info.beam_size or BEAM_SIZE
+    if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > beam_size):
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
     rule, automatic = _rule(decoding, tolerant, wishes, bundle), wishes.decoding == "auto"
     # What a tolerant rule lets pass depends on the draft: there it may not come and go.
@@ -125,8 +128,9 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         paced=drafting and _adapts(decoding, wishes),
         watched=drafting and automatic and not wishes.always_draft,
         match=wishes.match or "nearest",
-        beam_size=wishes.beam_size if decoding == "beam" else 1,
-        length_penalty=wishes.length_penalty,
+        beam_size=beam_size if decoding == "beam" else 1,
+        length_penalty=bundle.info.length_penalty if wishes.length_penalty is None else wishes.length_penalty,
+        beam_stop=bundle.info.beam_stop,
         n_best=wishes.n_best,
         max_length=wishes.max_length or bundle.info.max_length or None,
         batch_size=wishes.batch_size,

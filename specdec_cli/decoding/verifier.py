@@ -10,6 +10,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Exact, Rule, accept
 from specdec_cli.decoding.compiled import CompiledRounds, CompiledVerdict
+from specdec_cli.decoding.constraints import Constraints, Prefixes
 from specdec_cli.decoding.graphs import CudaCapture, CudaSide, Side
 from specdec_cli.decoding.stages import Place, Stages
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State, Verdict
@@ -18,6 +19,7 @@ from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.int8 import log_probabilities
 from specdec_cli.model.transformer import Transformer
 
+_NONE = Constraints()
 MULTIPLE = 16
 """Lengths of keys are multiples of this: attention's sums depend on a ragged tail."""
 
@@ -33,16 +35,16 @@ class Verifier:
     A row's logits do not depend on the block size, the batch or the other rows: every length is a function
     of the row's own source (`source_width`), and so is the capacity of its cache. Rows of one batch must
     share their source width. Every output begins with the token `forced`, if it is given
-    (a language token, say).
+    (a language token, say). `constraints` hold for every method but `raw_score`; their `forced` is this one.
     """
 
-    def __init__(self, model: Transformer, forced: int | None = None) -> None:
+    def __init__(self, model: Transformer, forced: int | None = None, constraints: Constraints | None = None) -> None:
         self.model, self.forced = model.eval(), forced
+        self.constraints = replace(constraints or Constraints(), forced=forced)
         self.device = next(model.parameters()).device
         self.stages = Stages(CudaCapture()) if self.device.type == "cuda" else None
         self.side: Side | None = CudaSide() if self.device.type == "cuda" else None
         self._compiled = CompiledRounds.of(model, forced)
-        self._not_forced = torch.arange(model.config.vocabulary_size, device=self.device) != (-1 if forced is None else forced)
 
     @property
     def longest_source(self) -> int:
@@ -55,7 +57,8 @@ class Verifier:
 
     def capacity(self, source_width: int) -> int:
         """Cache positions of a row whose source is padded to `source_width`; the last one takes what is cut off."""
-        return min(3 * source_width + MULTIPLE, self.longest_source)
+        longest = max(source_width, round_up(self.constraints.min_length, MULTIPLE))
+        return min(3 * longest + MULTIPLE, self.longest_source)
 
     def row_bytes(self, source_width: int) -> int:
         """About how much memory a row takes, most of it caches and the numbers that an encoder works with."""
@@ -96,11 +99,14 @@ class Verifier:
 
     def skips(self, rule: Rule) -> bool:
         """Whether finished rows take no time by `rule`, so that they may stay."""
-        return self._compiled is not None and isinstance(rule, Exact)
+        return self._compiled is not None and isinstance(rule, Exact) and not self.constraints.everywhere
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), and what of it passes by `rule`."""
-        if self._compiled is not None and isinstance(rule, Exact):
+        """One pass over the last accepted token and the draft (B, k), and what of it passes by `rule`.
+
+        Log probabilities are those of the constrained logits: they sum to 1 over what may be chosen.
+        """
+        if self._compiled is not None and isinstance(rule, Exact) and not self.constraints.bind(state, draft.ids.shape[1] + 1):
             return self._compiled.verify(state, draft, with_scores)
         scores = self.score(state, draft)
         judge = partial(_judge, rule, self.model.config.eos, with_scores)
@@ -117,22 +123,33 @@ class Verifier:
 
     @torch.inference_mode()
     def score(self, state: State, draft: Draft) -> Scores:
-        """One pass over the last accepted token and the draft (B, k)."""
-        return state.run(("score", self.forced), self._score, draft.ids)
+        """One pass over the last accepted token and the draft (B, k), each slot constrained by the tokens before it."""
+        return state.run(("score", self.constraints), self._score, draft.ids)
+
+    @torch.inference_mode()
+    def raw_score(self, state: State, draft: Draft) -> Scores:
+        """The same without constraints."""
+        return state.run(("raw score",), self._raw_score, draft.ids)
+
+    def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
+        """Constrained `scores` (B, k + 1, V) of the slots after the `drafted` ids (B, k); the tensor given may be written to."""
+        if self.constraints == _NONE:
+            return scores
+        config, prefixes = self.model.config, Prefixes.of(state, drafted)
+        return self.constraints.apply(scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
 
     def _score(self, state: State, drafted: Tensor) -> Scores:
+        scores = self._raw_score(state, drafted)
+        return Scores(self.constrain(scores.logits, state, drafted), scores.states)
+
+    def _raw_score(self, state: State, drafted: Tensor) -> Scores:
         asked = drafted.shape[1] + 1
         positions = self.positions(state, asked)
         last = state.tokens.gather(1, positions[:, :1])
         ids = torch.cat([last, drafted, last.expand(-1, positions.shape[1] - asked)], dim=1)
         mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
         states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
-        logits = self.model.output(states)[:, :asked]
-        if self.forced is not None:
-            # Only slot 0 can stand at the start of a sentence.
-            first = (positions[:, :1] == 0) & self._not_forced
-            logits[:, 0].masked_fill_(first, torch.finfo(logits.dtype).min)
-        return Scores(logits, states[:, :asked])
+        return Scores(self.model.output(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""

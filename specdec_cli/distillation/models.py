@@ -16,7 +16,8 @@ _LANGUAGES = ("source_language", "target_language")
 class TeacherModel:
     """A teacher on disk: `max_positions` is the longest sentence in tokens, None where the folder does not say.
 
-    `max_length` is the longest output that the bundle itself allows, 0 for no bound.
+    `max_length` is the longest output that the bundle itself allows, 0 for no bound; `beam_size`, 0 where the folder does not
+    say, and `length_penalty` are those of its beam search.
     """
 
     folder: Path
@@ -24,6 +25,8 @@ class TeacherModel:
     task: str
     max_positions: int | None
     max_length: int = 0
+    beam_size: int = 0
+    length_penalty: float = 1.0
 
 
 def find_teacher(folder: Path) -> TeacherModel:
@@ -31,7 +34,8 @@ def find_teacher(folder: Path) -> TeacherModel:
     if (folder / "bundle.json").exists():
         info = read_json(folder / "bundle.json", ModelError)
         positions = read_json(folder / "verifier" / "config.json", ModelError).get("max_positions")
-        return TeacherModel(folder, True, str(info.get("task", "translate")), positions, int(info.get("max_length") or 0))
+        task, longest, beam = str(info.get("task", "translate")), int(info.get("max_length") or 0), int(info.get("beam_size") or 0)
+        return TeacherModel(folder, True, task, positions, longest, beam, float(info.get("length_penalty", 1.0)))
     if (folder / "model.bin").exists():
         config = folder / "config.json"
         return TeacherModel(folder, False, "translate", read_json(config, ModelError).get("max_positions") if config.exists() else None)

@@ -39,7 +39,7 @@ class WatchedVerifier(Verifier):
     """A verifier under a stopwatch."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
-        super().__init__(verifier.model, verifier.forced)
+        super().__init__(verifier.model, verifier.forced, verifier.constraints)
         self.stages = verifier.stages
         self._stopwatch = stopwatch
 

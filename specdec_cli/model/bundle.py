@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from torch import nn
 
@@ -27,6 +27,8 @@ M = TypeVar("M", bound=nn.Module)
 Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta and tolerance."""
+BeamStop = Literal["heuristic", "first", "never", "fairseq"]
+"""When beam search ends a sentence; `BeamOptions` says what each means."""
 _DIGEST = "tokenizer_digest"
 """The key of bundle.json that says which tokenizer belongs to the weights."""
 
@@ -36,7 +38,9 @@ class BundleInfo:
     """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
 
     `length_ratio` is that of target to source tokens, on the whole; `max_length` the most tokens of an output (0: no bound
-    but the model's).
+    but the model's). `min_length`, `no_repeat_ngram_size`, `source_ngram_size`, `repetition_penalty` and `forced_end` are the
+    generation settings of a converted model (see `Constraints`); `beam_size` (0: not said), `length_penalty` and `beam_stop`
+    (see `BeamOptions`) those of its beam search.
 
     Where the task is rewriting, edits whose log probability is below `min_score` are held back (below `min_score_in_company`
     in a sentence where another passes), and a sentence of four
@@ -50,6 +54,14 @@ class BundleInfo:
     block_size: Annotated[int, Between(0, 4096)] = 0
     length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
     max_length: Annotated[int, Between(0, 2**20)] = 0
+    min_length: Annotated[int, Between(0, 2**20)] = 0
+    no_repeat_ngram_size: Annotated[int, Between(0, 256)] = 0
+    source_ngram_size: Annotated[int, Between(0, 256)] = 0
+    repetition_penalty: Annotated[float, Between(0.01, 100)] = 1.0
+    forced_end: bool = False
+    beam_size: Annotated[int, Between(0, 1024)] = 0
+    length_penalty: Annotated[float, Between(-20, 20)] = 1.0
+    beam_stop: BeamStop = "heuristic"
     presets: dict[str, Preset] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""

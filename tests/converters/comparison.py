@@ -27,16 +27,18 @@ def sources_of(made: Any) -> list[list[int]]:
 
 def decode(bundle: Bundle, sources: Sequence[Sequence[int]], **wishes: Any) -> list[list[int]]:
     """Our ids for each source."""
-    engine = Engine(bundle, settle(Wishes(max_length=LONGEST, **wishes), bundle))
+    engine = Engine(bundle, settle(Wishes(**{"max_length": LONGEST} | wishes), bundle))
     found = {h.number: h.ids for h in engine.decode([Sentence(n, source) for n, source in enumerate(sources)])}
     return [found[n] for n in range(len(sources))]
 
 
-def generate(made: Any, sources: Sequence[Sequence[int]], beams: int = 1) -> list[list[int]]:
-    """transformers' ids for each source, one by one, without the decoder start and what follows EOS."""
+def generate(made: Any, sources: Sequence[Sequence[int]], **settings: Any) -> list[list[int]]:
+    """transformers' ids for each source, one by one, without the decoder start and what follows EOS.
+
+    They come by the model's own settings but for those that are given.
+    """
     eos, outputs = made.model.config.eos_token_id, []
     for source in sources:
-        options = {"num_beams": beams, "do_sample": False, "max_length": LONGEST + 1, "early_stopping": False, **made.generation}
-        ids = made.model.generate(torch.tensor([list(source)]), forced_eos_token_id=None, **options)[0, 1:].tolist()
+        ids = made.model.generate(torch.tensor([list(source)]), **settings | made.generation)[0, 1:].tolist()
         outputs.append(ids[: ids.index(eos) + 1] if eos in ids else ids)
     return outputs

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from converters.from_marian import from_marian, is_marian
-from converters.layout import SUPPRESSED
 from converters.marian_settings import read_settings
 from converters.marian_vocabularies import read_vocabulary
 from converters.marian_weights import CONFIGURATION, read_arrays
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.suppression import suppressed
 
 marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
@@ -55,7 +55,7 @@ def test_start_padding_and_unknown_are_never_written(kind: str, make: Callable[[
     start, unknown = config.decoder_start, bundle.tokenizer.id_of("<unk>")
     assert start == config.padding == bundle.tokenizer.id_of("<pad>") == config.vocabulary_size - 1
     assert not bundle.verifier.embedding.tokens.weight[start].any()
-    assert unknown is not None and bias[start] == bias[unknown] == SUPPRESSED and bias[config.eos] > SUPPRESSED
+    assert unknown is not None and bool(suppressed(bias[[start, unknown]]).all()) and not suppressed(bias[config.eos])
 
 
 def test_chosen_decoder_layers_are_kept(saved: Path) -> None:

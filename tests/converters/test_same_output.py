@@ -1,5 +1,6 @@
 """Converted models of every toolkit say what transformers says with the same weights, token by token."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,9 @@ import pytest
 import torch
 
 from converters.models import FORMATS
-from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.bundle import BeamStop, Bundle, load_bundle, save_bundle
 from tests.conftest import make_lines
-from tests.converters.comparison import decode, generate, sources_of
+from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
 pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
@@ -53,21 +54,31 @@ def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bu
     return load_bundle(folder)
 
 
+def settings_of(bundle: Bundle, beams: int = 1) -> dict[str, Any]:
+    """What generate() must be told of `bundle`, whichever toolkit it comes from."""
+    info, eos = bundle.info, bundle.verifier.config.eos
+    lengths = {"min_length": info.min_length + 1 if info.min_length else 0, "max_length": LONGEST + 1}
+    return {"num_beams": beams, "do_sample": False, "forced_eos_token_id": eos if info.forced_end else None, **lengths}
+
+
 def test_greedy_output_is_transformers(made: Any, bundle: Bundle) -> None:
     sources = sources_of(made)
     made.model.double()
     bundle.verifier.double()
-    expected = generate(made, sources)
+    expected = generate(made, sources, **settings_of(bundle))
     assert decode(bundle, sources, decoding="greedy", batch_size=8) == expected
     assert decode(bundle, sources, decoding="lookup,gs-jacobi") == expected
     assert len(set(map(tuple, expected))) > len(sources) / 2, "the model says the same to everything: this test would prove nothing"
 
 
-def test_beam_search_is_transformers(made: Any, bundle: Bundle) -> None:
+@pytest.mark.parametrize(("early_stopping", "stop"), [(False, "heuristic"), (True, "first"), ("never", "never")])
+def test_beam_search_is_transformers(made: Any, bundle: Bundle, early_stopping: bool | str, stop: BeamStop) -> None:
     sources = sources_of(made)[:12]
     made.model.double()
     bundle.verifier.double()
-    assert decode(bundle, sources, decoding="beam", beam_size=5) == generate(made, sources, beams=5)
+    stopped = replace(bundle, info=replace(bundle.info, beam_stop=stop))
+    expected = generate(made, sources, early_stopping=early_stopping, **settings_of(bundle, 5))
+    assert decode(stopped, sources, decoding="beam", beam_size=5) == expected
 
 
 def test_text_has_transformers_ids(made: Any, bundle: Bundle) -> None:

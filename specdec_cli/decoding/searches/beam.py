@@ -6,21 +6,32 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.constraints import EXCLUDED
 from specdec_cli.decoding.loop import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import BeamStop
 from specdec_cli.model.rows import select_rows
+from specdec_cli.model.suppression import suppressed, without_suppression
 
 
 @dataclass(frozen=True)
 class BeamOptions:
-    """Hypotheses kept, the power of the length that scores are divided by, hypotheses returned, sentences at a time."""
+    """Hypotheses kept, the power of the length that scores are divided by, hypotheses returned, sentences at a time.
+
+    `stop` says when a sentence ends, beside its limit. In each case it has as many finished hypotheses as the beam holds.
+    "first" (transformers' early_stopping=True): nothing else is needed. "heuristic" (False): no running hypothesis, scored
+    at its present length, is better than the worst of them. "never": none is better at the length that helps it most.
+    "fairseq": as "first", but the hypotheses that come last in the step that ends the sentence are dropped by rank rather
+    than by score, and a token that is forced counts with its own probability rather than 1.
+    """
 
     beam_size: int = 5
     length_penalty: float = 1.0
     n_best: int = 1
     batch_size: int = 1
     max_length: int | None = None
+    stop: BeamStop = "heuristic"
 
 
 @torch.inference_mode()
@@ -28,8 +39,8 @@ def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], op
     """Decode `sentences`, which share their source width, with one model or an ensemble of them.
 
     The models must share vocabulary and positions. A hypothesis's score is its log probability over its length
-    (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant); a sentence ends when
-    as many hypotheses as the beam holds are finished, and no other, scored at its present length, beats the worst of them.
+    (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant). The constraints of the first
+    verifier apply to log probabilities, as in transformers and fairseq, and what they leave is not normalised again.
     """
     for start in range(0, len(sentences), options.batch_size):
         yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
@@ -65,32 +76,43 @@ class _Batch:
         """The best 2 * beam continuations of each sentence: scores, parents (rows of the state) and tokens."""
         logits = torch.stack([_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)])
         combined = logits.logsumexp(0) - torch.tensor(float(len(self.verifiers))).log()
+        state, own = self.states[0], self.options.stop == "fairseq"
+        allowed = self.verifiers[0].constrain(combined[:, None], state, state.tokens[:, :0], keep_forced=own)
         beam, vocabulary = self.options.beam_size, combined.shape[-1]
-        total = (self.scores[:, :, None] + combined.view(len(live), beam, vocabulary)).flatten(1)
+        total = (self.scores[:, :, None] + allowed.view(len(live), beam, vocabulary)).flatten(1)
         scores, places = total.topk(2 * beam, dim=1)
         parents = places // vocabulary + torch.arange(len(live), device=places.device)[:, None] * beam
         return scores, parents, places % vocabulary
 
     def _collect(self, live: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor) -> Tensor:
         """Store what ends here, and say which of the live sentences (B,) are done."""
-        state, eos = self.states[0], self.verifiers[0].model.config.eos
+        state, eos, beam = self.states[0], self.verifiers[0].model.config.eos, self.options.beam_size
         length = int(state.lengths[0])
         full = length + 1 >= int(state.limits[0])
         ends = (tokens == eos) & (scores > -torch.inf) if not full else scores > -torch.inf
-        ends &= torch.arange(tokens.shape[1], device=tokens.device) < self.options.beam_size
-        done = torch.full((len(live),), full, device=tokens.device)
+        ends &= torch.arange(tokens.shape[1], device=tokens.device) < beam
         penalty = float(length) ** self.options.length_penalty
         for row, rank in ends.nonzero().tolist():
-            ids = [*state.tokens[parents[row, rank], 1:length].tolist(), int(tokens[row, rank])]
-            log_probability = float(scores[row, rank])
-            self.finished[int(live[row])].append(Alternative(ids, log_probability, log_probability / penalty))
-        for row, number in enumerate(live.tolist()):
+            found = self.finished[int(live[row])]
+            if self.options.stop != "fairseq" or len(found) < beam:
+                ids = [*state.tokens[parents[row, rank], 1:length].tolist(), int(tokens[row, rank])]
+                log_probability = float(scores[row, rank])
+                found.append(Alternative(ids, log_probability, log_probability / penalty))
+        running = scores.masked_fill(tokens == eos, -torch.inf).amax(1).tolist()
+        for number in live.tolist():
             self.rounds[number] += 1
-            found = sorted((a.score for a in self.finished[number]), reverse=True)[: self.options.beam_size]
-            running = scores[row][tokens[row] != eos].max()
-            if len(found) == self.options.beam_size and float(running) / penalty <= found[-1]:
-                done[row] = True
-        return done
+        done = [full or self._done(self.finished[number], best, length) for number, best in zip(live.tolist(), running, strict=True)]
+        return torch.tensor(done, device=tokens.device)
+
+    def _done(self, found: list[Alternative], running: float, length: int) -> bool:
+        """Whether a sentence ends by the rule, given the log probability of its best running hypothesis, of `length` tokens."""
+        options = self.options
+        if len(found) < options.beam_size or options.stop in ("first", "fairseq"):
+            return len(found) >= options.beam_size
+        if options.stop == "never" and options.length_penalty > 0:
+            length = options.max_length or int(self.states[0].limits[0]) - 1
+        worst = sorted((a.score for a in found), reverse=True)[options.beam_size - 1]
+        return bool(running / float(length) ** options.length_penalty <= worst)
 
     def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
         """Go on with the best unfinished continuations of the sentences in `keep`."""
@@ -107,6 +129,6 @@ class _Batch:
 
 
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
-    """Log probabilities (B * beam, V) of the next token."""
-    scores = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0))
-    return scores.logits[:, 0].float().log_softmax(-1)
+    """Log probabilities (B * beam, V) of the next token, without constraints."""
+    logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0]
+    return without_suppression(logits).log_softmax(-1).masked_fill(suppressed(logits), EXCLUDED)

@@ -1,0 +1,128 @@
+"""Generation settings that change scores before a token is chosen, with the meaning they have in transformers and fairseq."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import State
+from specdec_cli.model.cache import steps
+
+EXCLUDED = float("-inf")
+"""The score of a token that may not be chosen."""
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """What precedes each of Q slots of B rows.
+
+    The prefix of a slot is the first `lengths` (B, Q) of its row's `tokens` (B, S), decoder start included. `limits` (B,)
+    are the largest lengths of outputs, `source` (B, M) the source ids.
+    """
+
+    tokens: Tensor
+    lengths: Tensor
+    limits: Tensor
+    source: Tensor
+
+    @classmethod
+    def of(cls, state: State, drafted: Tensor) -> Self:
+        """The prefixes of the slots after the accepted tokens of `state` and after each of the `drafted` ids (B, k)."""
+        lengths = state.lengths[:, None] + steps(drafted.shape[1] + 1, drafted.device)
+        # What lies beyond the capacity is never accepted.
+        places = lengths[:, :-1].clamp_max(state.tokens.shape[1] - 1)
+        return cls(state.tokens.scatter(1, places, drafted), lengths, state.limits, state.source)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What is changed about the scores of the next token. The defaults change nothing.
+
+    `forced`: the first token of every output. `min_length`: tokens that are emitted before EOS may be chosen.
+    `no_repeat_ngram_size`: no n-gram of this size occurs twice in the output, decoder start included.
+    `source_ngram_size`: none of the output occurs in the source (transformers' encoder_no_repeat_ngram_size).
+    `repetition_penalty`: a positive score of a token that is in the output, decoder start included, is divided by this, a
+    negative one multiplied (Keskar et al. 2019). `forced_end`: the last token that fits is EOS. 0, or 1.0 for the penalty,
+    turns a constraint off.
+    """
+
+    forced: int | None = None
+    min_length: int = 0
+    no_repeat_ngram_size: int = 0
+    source_ngram_size: int = 0
+    repetition_penalty: float = 1.0
+    forced_end: bool = False
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether a token's score depends on the tokens before it, at every position."""
+        return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1)
+
+    def bind(self, state: State, slots: int) -> bool:
+        """Whether the next `slots` tokens of `state` are constrained by more than `forced`."""
+        if self.everywhere:
+            return True
+        early = self.min_length > 0 and bool(((state.lengths <= self.min_length) & ~state.finished).any())
+        return early or (self.forced_end and bool(((state.lengths + slots >= state.limits) & ~state.finished).any()))
+
+    def apply(self, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False) -> Tensor:
+        """Constrained `scores` (B, Q, V), logits or log probabilities; the tensor given may be written to.
+
+        The order is that of transformers' processors: penalty, n-grams, minimal length, first and last token. A token that is
+        forced gets the score 0, or keeps its own if `keep_forced`, as in fairseq.
+        """
+        own = scores.clone() if keep_forced and (self.forced is not None or self.forced_end) else None
+        if self.repetition_penalty != 1:
+            penalised = torch.where(scores < 0, scores * self.repetition_penalty, scores / self.repetition_penalty)
+            scores = torch.where(_seen(prefixes, scores.shape[2]), penalised, scores)
+        if self.no_repeat_ngram_size:
+            ends = steps(prefixes.tokens.shape[1], scores.device) < prefixes.lengths[:, :, None]
+            _exclude(scores, prefixes, self.no_repeat_ngram_size, prefixes.tokens, ends)
+        if self.source_ngram_size:
+            ends = (prefixes.source != padding)[:, None].expand(-1, scores.shape[1], -1)
+            _exclude(scores, prefixes, self.source_ngram_size, prefixes.source, ends)
+        if self.min_length:
+            scores[..., eos].masked_fill_(prefixes.lengths <= self.min_length, EXCLUDED)
+        if self.forced is not None:
+            _force(scores, prefixes.lengths == 1, self.forced, own)
+        if self.forced_end:
+            _force(scores, prefixes.lengths >= prefixes.limits[:, None] - 1, eos, own)
+        return scores
+
+
+def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
+    """Leave only `token` in the slots `where` (B, Q), with its score in `own`, else 0."""
+    kept = torch.zeros_like(scores[..., token]) if own is None else own[..., token]
+    kept = torch.where(where, kept, scores[..., token])
+    scores.masked_fill_(where[..., None], EXCLUDED)
+    scores[..., token] = kept
+
+
+def _seen(prefixes: Prefixes, vocabulary: int) -> Tensor:
+    """Which tokens are in the prefix of each slot (B, Q, V)."""
+    lengths, tokens = prefixes.lengths, prefixes.tokens
+    (rows, slots), width = lengths.shape, vocabulary + 1
+    # The first slot whose prefix includes a place; a place that none includes goes to a column of its own.
+    first = (steps(tokens.shape[1], tokens.device) - lengths[:, :1] + 1).clamp_min(0)
+    places = torch.where(first < slots, first.clamp_max(slots - 1) * width + tokens, vocabulary)
+    seen = torch.zeros(rows, slots * width, dtype=torch.bool, device=tokens.device).scatter_(1, places, value=True)
+    seen = seen.view(rows, slots, width)[..., :vocabulary]
+    for slot in range(1, slots):
+        seen[:, slot] |= seen[:, slot - 1]
+    return seen
+
+
+def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: Tensor) -> None:
+    """Exclude each token that would complete an n-gram of `text` (B, T) that ends at one of the places `ends` (B, Q, T)."""
+    capacity, width = prefixes.tokens.shape[1], text.shape[1]
+    found = ends & (steps(width, text.device) >= size - 1)
+    for back in range(1, size):
+        # The token that far before the slot, and the one that far before each place of the text.
+        places = (prefixes.lengths - back).clamp(0, capacity - 1)
+        before = text.roll(back, 1)
+        found = found & (before[:, None] == prefixes.tokens.gather(1, places)[..., None]) & (prefixes.lengths >= back)[..., None]
+    vocabulary = scores.shape[2]
+    tokens = torch.where(found, text[:, None], vocabulary)
+    excluded = torch.zeros(*scores.shape[:2], vocabulary + 1, dtype=torch.bool, device=scores.device).scatter_(2, tokens, value=True)
+    scores.masked_fill_(excluded[..., :vocabulary], EXCLUDED)

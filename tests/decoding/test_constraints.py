@@ -1,0 +1,183 @@
+"""Constrained decoding gives the tokens that transformers' processors give, one at a time, whatever drafts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
+from specdec_cli.decoding.compiled import CompiledVerdict
+from specdec_cli.decoding.constraints import Constraints
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import EOS, PADDING
+from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_transformer
+
+processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
+LONGEST = 30
+NONE = Constraints()
+CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
+    "minimal length": (None, Constraints(min_length=12)),
+    "bigrams": (None, Constraints(no_repeat_ngram_size=2)),
+    "trigrams": (None, Constraints(no_repeat_ngram_size=3)),
+    "unigrams": (None, Constraints(no_repeat_ngram_size=1)),
+    "bigrams of the source": (None, Constraints(source_ngram_size=2)),
+    "unigrams of the source": (None, Constraints(source_ngram_size=1)),
+    "penalty": (None, Constraints(repetition_penalty=1.7)),
+    "reward": (None, Constraints(repetition_penalty=0.8)),
+    "forced end": (None, Constraints(min_length=40, forced_end=True)),
+    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True)),
+}
+
+
+@cache
+def model(precision: str = "float32") -> Transformer:
+    """A model that repeats itself, and without constraints soon ends."""
+    return in_precision(tiny_transformer(ends=0.3), precision)
+
+
+def sentences_of(count: int) -> list[Sentence]:
+    return make_sentences(count, 16)
+
+
+def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """transformers' processors for the same constraints, in its order."""
+    chosen: list[Any] = []
+    if rules.repetition_penalty != 1:
+        chosen.append(processors.RepetitionPenaltyLogitsProcessor(rules.repetition_penalty))
+    if rules.no_repeat_ngram_size:
+        chosen.append(processors.NoRepeatNGramLogitsProcessor(rules.no_repeat_ngram_size))
+    if rules.source_ngram_size:
+        chosen.append(processors.EncoderNoRepeatNGramLogitsProcessor(rules.source_ngram_size, source))
+    if rules.min_length:
+        chosen.append(processors.MinLengthLogitsProcessor(rules.min_length + 1, EOS))
+    if forced is not None:
+        chosen.append(processors.ForcedBOSTokenLogitsProcessor(forced))
+    if rules.forced_end:
+        chosen.append(processors.ForcedEOSTokenLogitsProcessor(limit + 1, EOS))
+    found: Callable[[Tensor, Tensor], Tensor] = processors.LogitsProcessorList(chosen)
+    return found
+
+
+@torch.inference_mode()
+def reference(model: Transformer, sentence: Sentence, forced: int | None, rules: Constraints) -> tuple[list[int], float]:
+    """Greedy decoding, token by token, and the log probability of what it says."""
+    verifier, source = Verifier(model), torch.tensor([sentence.source])
+    state, ids, score = verifier.begin([0], [sentence.source], LONGEST), list[int](), 0.0
+    process = processed(forced, rules, source, LONGEST)
+    while EOS not in ids and len(ids) < LONGEST:
+        logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].float()
+        allowed = process(state.tokens[:, : len(ids) + 1], logits)
+        ids.append(int(allowed.argmax(-1)))
+        score += float(allowed.log_softmax(-1)[0, ids[-1]])
+        state.tokens[:, len(ids)] = ids[-1]
+        state.lengths += 1
+    return ids, score
+
+
+def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -> Drafter:
+    starts = torch.arange(VOCABULARY) % 3 == 0
+    made: dict[str, Callable[[], Drafter]] = {
+        "greedy": NoDrafter,
+        "fake": lambda: FakeDrafter(outputs, 5, sometimes),
+        "specdec": lambda: Block(tiny_drafter(network), 5),
+        "input-guided": lambda: SourceCopy("nearest", EOS, starts, 0),
+        "lookup": lambda: Lookup(5, EOS, PADDING),
+        "jacobi": lambda: Jacobi(0, 1.0, 3, PADDING, None),
+        "gs-jacobi": lambda: Jacobi(4, 1.0, None, PADDING, None),
+        "hybrid-jacobi": lambda: Jacobi(5, 0.7, 0, PADDING, None),
+    }
+    return made[name]()
+
+
+def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: LoopOptions) -> list[Hypothesis]:
+    return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+
+
+@pytest.mark.parametrize("drafting", ["greedy", "fake", "specdec", "input-guided", "lookup", "jacobi", "gs-jacobi", "hybrid-jacobi"])
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -> None:
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
+    verifier = Verifier(model(), forced, rules)
+    expected = [reference(model(), sentence, forced, rules) for sentence in sentences]
+    plain = [reference(model(), sentence, None, NONE) for sentence in sentences]
+    assert sum(one != other for one, other in zip(expected, plain, strict=True)) >= 2, "the constraint changes too little"
+    drafter = drafter_of(drafting, {s.number: ids for s, (ids, _) in zip(sentences, expected, strict=True)}, model())
+    found = run(verifier, drafter, sentences, LoopOptions(Exact(), 4, LONGEST, with_scores=True))
+    assert [h.ids for h in found] == [ids for ids, _ in expected]
+    assert [h.score for h in found] == pytest.approx([score for _, score in expected], rel=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_other_precisions_and_batches_say_the_same(name: str, precision: str) -> None:
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
+    network = model(precision)
+    verifier = Verifier(network, forced, rules)
+    greedy = [h.ids for h in run(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))]
+    if precision == "int8":
+        assert greedy == [reference(network, sentence, forced, rules)[0] for sentence in sentences]
+    outputs = dict(enumerate(greedy))
+    for size, batch in ((3, 1), (7, 3), (2, 5)):
+        found = run(verifier, FakeDrafter(outputs, size, sometimes), sentences, LoopOptions(Exact(), batch, LONGEST))
+        assert [h.ids for h in found] == greedy
+
+
+@pytest.mark.parametrize("name", ["minimal length", "trigrams", "all"])
+def test_blocks_to_fixed_points_are_greedys_output(name: str) -> None:
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
+    verifier = Verifier(model(), forced, rules)
+    options = LoopOptions(Exact(), 1, LONGEST)
+    found = run(verifier, Jacobi(4, 1.0, None, PADDING, None), sentences, replace(options, rule=FixedPoint(), batch_size=3))
+    assert [h.ids for h in found] == [h.ids for h in run(verifier, NoDrafter(), sentences, options)]
+
+
+@pytest.mark.parametrize("name", ["minimal length", "trigrams", "bigrams of the source", "all"])
+def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
+    size, own = rules.no_repeat_ngram_size, rules.source_ngram_size
+    loose = LoopOptions(Tolerant(VOCABULARY, 1e3), 3, LONGEST)
+    for hypothesis in run(
+        Verifier(model(), forced, rules), SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 0), sentences, loose
+    ):
+        ids, source = hypothesis.ids, sentences[hypothesis.number].source
+        assert len(ids) > rules.min_length and (forced is None or ids[0] == forced)
+        grams = [tuple(ids[at : at + size]) for at in range(len(ids) - size + 1)] if size else []
+        assert len(set(grams)) == len(grams)
+        taken = {tuple(source[at : at + own]) for at in range(len(source) - own + 1)} if own else set()
+        assert not own or not any(tuple(ids[at : at + own]) in taken for at in range(len(ids) - own + 1))
+
+
+@torch.inference_mode()
+def test_compiled_rounds_go_on_where_no_constraint_binds() -> None:
+    network = model("int8")
+    verifier, sentence = Verifier(network, None, Constraints(min_length=4, forced_end=True)), sentences_of(1)[0]
+    if verifier._compiled is None:
+        pytest.skip("no kernels on this machine")
+    state, kinds = verifier.begin([0], [sentence.source], 12), []
+    while not state.finished.all():
+        verdict = verifier.verify(state, Draft(state.tokens[:, :0], state.lengths * 0), Exact())
+        kinds.append(isinstance(verdict, CompiledVerdict))
+        verifier.advance(state, verdict)
+    emitted = len(kinds)
+    assert emitted > 4
+    assert kinds == [4 <= place < 11 for place in range(emitted)]
+
+
+def test_an_output_may_be_as_long_as_it_must() -> None:
+    shortest = 70
+    verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
+    (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))
+    assert len(found.ids) > shortest
