@@ -60,7 +60,7 @@ class BundleInfo:
     repetition_penalty: Annotated[float, Between(0.01, 100)] = 1.0
     forced_end: bool = False
     beam_size: Annotated[int, Between(0, 1024)] = 0
-    length_penalty: Annotated[float, Between(-20, 20)] = 1.0
+    length_penalty: Annotated[float, Between(-10, 10)] = 1.0
     beam_stop: BeamStop = "heuristic"
     presets: dict[str, Preset] = field(default_factory=dict)
     training_data: str = ""
