@@ -19,15 +19,16 @@ from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.stages import Stages
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
+from tests.decoding.test_stages import Imitation
 from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30
-NONE = Constraints()
 CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "minimal length": (None, Constraints(min_length=12)),
     "bigrams": (None, Constraints(no_repeat_ngram_size=2)),
@@ -71,6 +72,13 @@ def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int
     return found
 
 
+@cache
+def references(name: str, precision: str = "float32") -> list[tuple[list[int], float]]:
+    """What the first sentences say by the constraints of this name ("": by none), and its log probabilities."""
+    forced, rules = CONSTRAINTS.get(name, (None, Constraints()))
+    return [reference(model(precision), sentence, forced, rules) for sentence in sentences_of(6)]
+
+
 @torch.inference_mode()
 def reference(model: Transformer, sentence: Sentence, forced: int | None, rules: Constraints) -> tuple[list[int], float]:
     """Greedy decoding, token by token, and the log probability of what it says."""
@@ -111,9 +119,9 @@ def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], opt
 def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     verifier = Verifier(model(), forced, rules)
-    expected = [reference(model(), sentence, forced, rules) for sentence in sentences]
-    plain = [reference(model(), sentence, None, NONE) for sentence in sentences]
-    assert sum(one != other for one, other in zip(expected, plain, strict=True)) >= 2, "the constraint changes too little"
+    expected = references(name)
+    changed = sum(one != other for one, other in zip(expected, references(""), strict=True))
+    assert changed >= 2, "the constraint changes too little for this test to prove anything"
     drafter = drafter_of(drafting, {s.number: ids for s, (ids, _) in zip(sentences, expected, strict=True)}, model())
     found = run(verifier, drafter, sentences, LoopOptions(Exact(), 4, LONGEST, with_scores=True))
     assert [h.ids for h in found] == [ids for ids, _ in expected]
@@ -123,12 +131,12 @@ def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_other_precisions_and_batches_say_the_same(name: str, precision: str) -> None:
-    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     network = model(precision)
     verifier = Verifier(network, forced, rules)
     greedy = [h.ids for h in run(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))]
     if precision == "int8":
-        assert greedy == [reference(network, sentence, forced, rules)[0] for sentence in sentences]
+        assert greedy == [ids for ids, _ in references(name, precision)]
     outputs = dict(enumerate(greedy))
     for size, batch in ((3, 1), (7, 3), (2, 5)):
         found = run(verifier, FakeDrafter(outputs, size, sometimes), sentences, LoopOptions(Exact(), batch, LONGEST))
@@ -158,6 +166,17 @@ def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
         assert len(set(grams)) == len(grams)
         taken = {tuple(source[at : at + own]) for at in range(len(source) - own + 1)} if own else set()
         assert not own or not any(tuple(ids[at : at + own]) in taken for at in range(len(ids) - own + 1))
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_captured_steps_keep_the_constraints(name: str) -> None:
+    (forced, rules), sentences = CONSTRAINTS[name], sentences_of(9)
+    staged, imitation = Verifier(model(), forced, rules), Imitation()
+    staged.stages = Stages(imitation)
+    options = LoopOptions(Exact(), 3, LONGEST, with_scores=True)
+    found = run(staged, Jacobi(4, 1.0, None, PADDING, None), sentences, options)
+    assert found == run(Verifier(model(), forced, rules), Jacobi(4, 1.0, None, PADDING, None), sentences, options)
+    assert imitation.graphs["score"]
 
 
 @torch.inference_mode()

@@ -60,6 +60,22 @@ def test_tolerance_turns_a_bundles_specdec_into_its_tolerant_form(settled: Calla
     assert (found.decoding, found.rule) == ("specdec++", Tolerant(3, 1.5))
 
 
+def test_beam_search_is_the_bundles_unless_the_user_says_otherwise(settled: Callable[..., Settings]) -> None:
+    info = {"beam_size": 4, "length_penalty": 2.0, "beam_stop": "first"}
+    found = settled(info, decoding="beam", n_best=4)
+    assert (found.beam_size, found.length_penalty, found.beam_stop) == (4, 2.0, "first")
+    found = settled(info, decoding="beam", beam_size=2, length_penalty=0.0)
+    assert (found.beam_size, found.length_penalty, found.beam_stop) == (2, 0.0, "first")
+    found = settled({}, decoding="beam")
+    assert (found.beam_size, found.length_penalty, found.beam_stop) == (5, 1.0, "heuristic")
+
+
+@pytest.mark.parametrize("wrong", [{"min_length": -1}, {"repetition_penalty": 0.0}, {"beam_stop": "soon"}, {"no_repeat_ngram_size": 1000}])
+def test_generation_settings_are_within_their_ranges(wrong: dict[str, Any], settled: Callable[..., Settings]) -> None:
+    with pytest.raises(ModelError, match=f"{next(iter(wrong))} must be"):
+        settled(wrong)
+
+
 def test_the_drafter_alone_is_not_verified(settled: Callable[..., Settings]) -> None:
     assert settled({}, decoding="drafter").rule == Unverified()
 
