@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # The en-de bundle, from parallel text to the folder that ships. Stopped at any point, it goes on there.
 # usage: en-de.sh TEXT WORK    TEXT holds train.tsv.xz (domain, English, German), dev.tatoeba.tsv and dev.chat.tsv
-# TRIAL=1 en-de.sh TEXT WORK goes the whole road in minutes, with a model too small to be of use.
+# TRIAL=1 en-de.sh TEXT WORK takes every step in less than a minute, with a model that is too small to be of use.
 set -euo pipefail
 text=$1 work=$2
 dev=(--dev "$text/dev.tatoeba.tsv" --dev "$text/dev.chat.tsv")
-vocabulary=8000 short=() small=()
+vocabulary=(--vocabulary-size 8000) short=() small=() drafter=()
 if [ -n "${TRIAL:-}" ]; then
-    vocabulary=600
-    short=(--set run.max_updates=600 --set run.batch_tokens=512 --set run.evaluate_every=300)
-    small=(--set model.width=64 --set model.feed_forward=128 --set model.heads=2 --set model.encoder_layers=2)
+    vocabulary=()
+    # Enough updates for the model to end its sentences: distillation drops outputs without an end.
+    short=(--set run.max_updates=60 --set run.batch_tokens=256 --set run.evaluate_every=30 --set run.precision=32-true
+        --set optimizer.learning_rate=1e-2 --set optimizer.warmup=20)
+    small=(--set model.width=32 --set model.feed_forward=64 --set model.heads=2
+        --set model.encoder_layers=1 --set model.decoder_layers=1)
+    drafter=(--set drafter.feed_forward=64 --set drafter.layers=1 --set drafter.max_block=3 --set drafter.chain=16)
 fi
 domains=()
 for domain in tatoeba tatoeba-challenge tatoeba-pivot kde-sentences wmt20-chat woz gnome-help mozilla-www; do
@@ -17,7 +21,7 @@ for domain in tatoeba tatoeba-challenge tatoeba-pivot kde-sentences wmt20-chat w
 done
 
 [ -e "$work/data/prepare.json" ] ||
-    specdec prepare "$work/data" "$text/train.tsv.xz" "${domains[@]}" --vocabulary-size "$vocabulary"
+    specdec prepare "$work/data" "$text/train.tsv.xz" "${domains[@]}" "${vocabulary[@]}"
 specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
     --recipe en-de-verifier "${small[@]}" "${short[@]}"
 specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128
@@ -25,6 +29,6 @@ specdec train-verifier "$work/verifier" --init "$work/teacher" --recipe en-de-di
     --data "$work/distilled/distilled.tsv*2" --data "$work/data" "${dev[@]}"
 specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-size 1 --keep-copies --max-length 128
 specdec train-drafter "$work/trained" --model "$work/verifier" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
-    --recipe en-de-drafter "${short[@]}"
+    --recipe en-de-drafter "${drafter[@]}" "${short[@]}"
 specdec train-drafter "$work/trained" --model "$work/verifier" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec

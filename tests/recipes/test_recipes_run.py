@@ -1,0 +1,155 @@
+"""Every recipe that ships is run from end to end, with tiny models and tiny text."""
+
+import csv
+import lzma
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+from specdec_cli.model.bundle import load_bundle
+from specdec_cli.text.subwords import Subwords
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "specdec_cli" / "recipes"
+
+SHAPE = ["model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
+BLOCK = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3"]
+OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder_layers=1"]
+RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
+
+SCRATCH = ("en-de-verifier", "gad-verifier", "report-gec-pretrain", "report-gec-scratch")
+FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
+DRAFTERS = ("en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
+OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def train(command: str, folder: Path, recipe: str, text: Path, *arguments: object, changes: list[str]) -> list[int]:
+    """Train by a recipe, with a few changes; the updates that metrics.csv names."""
+    data = ["--data", text, "--dev", text, "--recipe", recipe, "--threads", 1, "--device", "cpu"]
+    run(command, folder, *data, *arguments, *(part for change in [*RUN, *changes] for part in ("--set", change)))
+    with (folder / "metrics.csv").open(encoding="utf-8") as stream:
+        return [int(row["update"]) for row in csv.DictReader(stream)]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Path:
+    path = tmp_path_factory.mktemp("text") / "pairs.tsv"
+    path.write_text("".join(f"{line}\t{line}\n" for line in 4 * lines), encoding="utf-8")
+    return path
+
+
+def test_no_recipe_is_left_out() -> None:
+    shipped = {path.name.removesuffix(".toml") for path in FOLDER.iterdir() if path.suffix in (".toml", ".sh")}
+    assert shipped == {*SCRATCH, *FURTHER, *DRAFTERS, *OTHERS}
+
+
+@pytest.mark.parametrize("recipe", SCRATCH)
+def test_a_verifier_from_scratch(recipe: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    assert train("train-verifier", tmp_path / "out", recipe, text, "--tokenizer", tokenizer.path, changes=SHAPE) == [2]
+    config = load_bundle(tmp_path / "out").verifier.config
+    assert (config.width, config.norm) == (32, "pre" if recipe == "en-de-verifier" else "post")
+
+
+@pytest.mark.parametrize("recipe", FURTHER)
+def test_a_further_stage(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, changes=[]) == [2]
+    assert load_bundle(tmp_path / "out").verifier.config == load_bundle(bundle_folder).verifier.config
+
+
+@pytest.mark.parametrize("recipe", DRAFTERS)
+def test_a_drafter(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    changes = BLOCK + (OWN if recipe.startswith(("gad", "report")) else [])
+    assert train("train-drafter", tmp_path / "out", recipe, text, "--model", bundle_folder, changes=changes) == [2]
+    decoded = [run("translate", "-m", tmp_path / "out", text, "--decoding", name, "--max-length", 6) for name in ("greedy", "specdec")]
+    assert decoded[0].stdout == decoded[1].stdout
+
+
+def test_the_stages_of_the_report(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    task = ("--task", "correct", "--target-language", "en")
+    train("train-verifier", tmp_path / "first", "report-gec-pretrain", text, "--tokenizer", tokenizer.path, *task, changes=SHAPE)
+    assert train("train-verifier", tmp_path / "second", "report-gec-finetune", text, "--init", tmp_path / "first", *task, changes=[]) == [2]
+    first, second = (load_bundle(tmp_path / name) for name in ("first", "second"))
+    assert first.verifier.config == second.verifier.config
+    assert second.info.task == "correct"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_few_decoder_layers_from_a_pretrained_model(text: Path, bart_folder: Path, tmp_path: Path) -> None:
+    layers = ["model.encoder_layers=2", "model.decoder_layers=1"]
+    train("train-verifier", tmp_path / "first", "report-gec-12-2", text, "--init", bart_folder, "--task", "correct", changes=layers)
+    assert train("train-verifier", tmp_path / "second", "report-gec-finetune", text, "--init", tmp_path / "first", changes=[]) == [2]
+    config = load_bundle(tmp_path / "second").verifier.config
+    assert (config.encoder_layers, config.decoder_layers, config.max_positions) == (2, 1, 1024)
+
+
+def test_errors_are_made(tmp_path: Path) -> None:
+    (tmp_path / "clean.txt").write_text("".join(f"{line}\n" for line in _sentences(40)), encoding="utf-8")
+    run("corrupt", tmp_path / "clean.txt", "--recipe", "en-gec-corrupt", "-o", tmp_path / "pairs.tsv", "--processes", 1)
+    pairs = [line.split("\t") for line in (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
+    assert [clean for _, clean in pairs] == _sentences(40)
+    assert any(corrupted != clean for corrupted, clean in pairs)
+
+
+def test_the_script_of_the_translator(tmp_path: Path) -> None:
+    generator = random.Random(0)
+    english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
+    words = dict(zip(english.split(), german.split(), strict=True))
+    sources = sorted({tuple(generator.choices(list(words), k=generator.randint(1, 4))) for _ in range(400)})
+    pairs = [f"{' '.join(source)}\t{' '.join(words[word] for word in source)}\n" for source in generator.sample(sources, len(sources))]
+    (tmp_path / "text").mkdir()
+    with lzma.open(tmp_path / "text" / "train.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"tatoeba\t{pair}" for pair in pairs[5:])
+    for name in ("tatoeba", "chat"):
+        (tmp_path / "text" / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
+    _run_script("en-de.sh", tmp_path)
+    made = load_bundle(tmp_path / "work" / "en-de")
+    assert made.drafter is not None
+    assert made.info.decoding == "specdec"
+
+
+def test_the_script_of_the_corrector(bundle_folder: Path, tmp_path: Path) -> None:
+    sentences = _sentences(60)
+    (tmp_path / "text").mkdir()
+    with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"news\t{line}\n" for line in sentences)
+    edited = (f"{line.replace('the', 'teh')}\t{line}\n" for line in sentences[:20])
+    (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
+    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder))
+    info = load_bundle(tmp_path / "work" / "en-gec").info
+    assert (info.task, info.decoding, info.min_score) == ("correct", "input-guided", -0.4)
+
+
+def _sentences(count: int) -> list[str]:
+    """Plain English sentences that occasion errors of most kinds."""
+    generator = random.Random(0)
+    choices = (("man", "girl", "teacher", "dog"), ("walks", "goes", "runs", "drives"), ("house", "school", "river", "city"))
+    made = [[generator.choice(words) for words in choices] for _ in range(count)]
+    return [f"The old {who} {does} to the {where} every {n}th day." for n, (who, does, where) in enumerate(made)]
+
+
+def _run_script(name: str, folder: Path, **variables: str) -> None:
+    """Run a script of recipes as a trial, from `folder`/text to `folder`/work."""
+    if missing := [tool for tool in ("bash", "xzcat", "awk") if shutil.which(tool) is None]:
+        pytest.skip(f"{', '.join(missing)} not installed")
+    command = folder / "bin" / "specdec"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdec_cli "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    paths = {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **paths, **variables, "TRIAL": "1", "OMP_NUM_THREADS": "1"}
+    arguments = ["bash", str(FOLDER / name), str(folder / "text"), str(folder / "work")]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
