@@ -67,8 +67,11 @@ def convert_model(path: Path, name: str | None, wanted: Wanted) -> Conversion:
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether `name` could be a model on the Hugging Face hub: owner/name."""
-    return _HUB_NAME.fullmatch(name) is not None
+    """Whether `name` could be a model on the Hugging Face hub: owner/name, and not a path.
+
+    A name that begins with a full stop or whose owner is a folder here is a path.
+    """
+    return _HUB_NAME.fullmatch(name) is not None and not name.startswith(".") and not Path(name).parent.exists()
 
 
 def fetch(name: str, revision: str | None, offline: bool) -> Path:

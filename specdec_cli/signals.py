@@ -6,7 +6,7 @@ import sys
 import time
 from types import FrameType
 
-_PATIENCE = 1.0
+PATIENCE = 1.0
 """Seconds after a signal in which further ones are taken for the same: `timeout` sends each twice."""
 _DELAY = 0.05
 """Seconds to wait for the end of an import."""
@@ -45,7 +45,7 @@ class Ending:
         if self.signal is None:
             self.signal, self._since = number, now
             self._raise(frame)
-        elif now - self._since > _PATIENCE:
+        elif now - self._since > PATIENCE:
             os._exit(self._exit_code)
 
     def _raise(self, frame: FrameType | None) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.training_run import check_text, teller
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, find_teacher
@@ -22,6 +23,7 @@ from specdec_cli.distillation.shards import DISTILLED, Shards
 from specdec_cli.distillation.sources import distinct_lines, read_sources
 from specdec_cli.distillation.teacher import Resources, Search, Teacher
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.lines import STANDARD
 
 _USUAL_LENGTH = 256
 
@@ -68,7 +70,7 @@ BatchTokensOption = Annotated[
 
 
 WithOption = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option(
         "--with",
         metavar="BUNDLE",
@@ -79,7 +81,7 @@ WithOption = Annotated[
 
 
 def distill(
-    teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="Bundle or CTranslate2 folder.", show_default=False)],
+    teacher: Annotated[str, typer.Argument(metavar="TEACHER", help="Bundle or CTranslate2 folder.", show_default=False)],
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder; a stopped run goes on there.", show_default=False)],
     files: Annotated[
         list[Path] | None,
@@ -103,7 +105,8 @@ def distill(
     Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
     all is done; the shards beside it are whole at any time.
     """
-    models = [find_teacher(_folder(path)) for path in (teacher, *(others or ()))]
+    check_text([path for path in files or () if path != STANDARD], parallel=False)
+    models = [find_teacher(_folder(name)) for name in (teacher, *(others or ()))]
     longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     first = models[0]
@@ -138,15 +141,22 @@ def _run(
     if not sources:
         raise InputError("there is no source line in the input")
     shards = Shards(output, settings_of(models, sources, search, filters, shard_lines))
-    with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
-        summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
+    tell, count = teller(quiet), -(-len(sources) // shard_lines)
+    if done := shards.done(count):
+        tell(f"{output}: resuming after {done:,} of {count:,} shards")
+    try:
+        with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
+            summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
+    except (KeyboardInterrupt, SystemExit):
+        tell(f"interrupted after {shards.done(count):,} of {count:,} shards; the same command resumes there")
+        raise
     summary.dropped += skipped
     return summary
 
 
-def _folder(path: Path) -> Path:
+def _folder(name: str) -> Path:
     """A CTranslate2 folder, or that of a bundle, as every command finds it."""
-    return path if (path / "model.bin").exists() else find_bundle(str(path))
+    return Path(name) if Path(name, "model.bin").exists() else find_bundle(name)
 
 
 @contextmanager

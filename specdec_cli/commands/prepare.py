@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from specdec_cli.text.parallel import Pair
 
 FORMAT = 1
+USUAL_SIZE = 8000
+"""Subwords of a vocabulary where the text has as many."""
 _PANEL = "Cleaning"
 
 DomainOption = Annotated[
@@ -51,8 +53,9 @@ def prepare(
     source: Annotated[FilesOption, typer.Option("--source", metavar="FILE", help="Source lines; one for each --target.")] = None,
     target: Annotated[FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, a line for a line.")] = None,
     vocabulary_size: Annotated[
-        int, typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train; for a small corpus, fewer.")
-    ] = 8000,
+        int | None,
+        typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"),
+    ] = None,
     tokenizer: Annotated[Path | None, typer.Option("--tokenizer", metavar="FILE", help="Take this vocabulary; train none.")] = None,
     domain: DomainOption = None,
     min_characters: MinCharactersOption = 1,
@@ -86,12 +89,21 @@ def prepare(
     if (output / "prepare.json").exists() and not force:
         raise UsageError(f"{output}: holds prepared data; choose another folder, or --force to replace it")
     aligned = list(zip(source or (), target or (), strict=True))
+    made = not output.exists()
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
     try:
         report, pieces = _prepare(output, tsv or [], aligned, rules, tokenizer or vocabulary_size, quiet)
-    except OSError as error:
-        raise UsageError(f"{error.filename or output}: {error.strerror}") from error
+    finally:
+        if made:
+            with suppress(OSError):
+                output.rmdir()  # empty after an error
     if not quiet:
         _print_report(report, pieces, output)
+        if not tokenizer and not vocabulary_size and pieces < USUAL_SIZE:
+            typer.echo(f"The text has no more subwords than these {pieces:,}; --vocabulary-size takes fewer.", err=True)
 
 
 def _prepare(
@@ -99,30 +111,48 @@ def _prepare(
     tsv: list[Path],
     aligned: list[tuple[Path, Path]],
     rules: "CleaningRules",
-    vocabulary: Path | int,
+    vocabulary: Path | int | None,
     quiet: bool,
 ) -> tuple["CleaningReport", int]:
-    """Write the three files, prepare.json last and only then; and return the report and the size of the vocabulary."""
+    """Put the three files into `output` when all are whole, prepare.json last; the report and the size of the vocabulary.
+
+    `vocabulary` is a file, a size, or None for the usual size or what the text has. Raises OSError, naming a file.
+    """
+    from tempfile import TemporaryDirectory
+
     from specdec_cli.files import write_atomically, write_json
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.parallel import read_pairs
     from specdec_cli.text.subwords import Subwords, train_subwords
 
-    train, model, manifest = output / "train.tsv", output / "tokenizer.model", output / "prepare.json"
+    names = ("train.tsv", "tokenizer.model", "prepare.json")
     given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
-    manifest.unlink(missing_ok=True)
     report = CleaningReport()
-    with _busy("Cleaning", quiet):
-        pairs = clean(read_pairs(tsv, aligned), rules, report)
-        write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
-    if isinstance(vocabulary, int):
-        with _busy("Training the vocabulary", quiet):
-            subwords = train_subwords(_texts(train), model, vocabulary)
-    else:
-        write_atomically(model, lambda partial: partial.write_bytes(given))
-        subwords = Subwords(model)
-    write_json(manifest, _manifest(tsv, aligned, rules, vocabulary, report, len(subwords)))
+    with TemporaryDirectory(prefix=".", suffix=".partial", dir=output) as folder:
+        train, model, manifest = (Path(folder, name) for name in names)
+        with _busy("Cleaning", quiet):
+            pairs = clean(read_pairs(tsv, aligned), rules, report)
+            write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
+        if isinstance(vocabulary, Path):
+            write_atomically(model, lambda partial: partial.write_bytes(given))
+            subwords = Subwords(model)
+        else:
+            with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
+                subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
+        write_json(manifest, _manifest(tsv, aligned, rules, vocabulary, report, len(subwords)))
+        (output / "prepare.json").unlink(missing_ok=True)
+        for path in (train, model, manifest):
+            path.replace(output / path.name)
     return report, len(subwords)
+
+
+@contextmanager
+def _naming_option(size: int | None) -> Iterator[None]:
+    """Name the option where a size was asked for that the text does not suit."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"--vocabulary-size {size}: {error}" if size else str(error)) from error
 
 
 def _write_pairs(pairs: "Iterator[Pair]", path: Path, report: "CleaningReport") -> None:
@@ -153,7 +183,7 @@ def _manifest(
     tsv: list[Path],
     aligned: list[tuple[Path, Path]],
     rules: "CleaningRules",
-    vocabulary: Path | int,
+    vocabulary: Path | int | None,
     report: "CleaningReport",
     pieces: int,
 ) -> dict[str, Any]:

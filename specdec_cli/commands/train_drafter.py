@@ -94,7 +94,9 @@ def train_drafter(
     if source:
         from specdec_cli.commands.distill import distill
 
-        distill(find_bundle(model), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
+        distill(
+            str(find_bundle(model)), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet
+        )
         texts = [DataSource(output / "outputs" / "distilled.tsv")]
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)

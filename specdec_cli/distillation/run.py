@@ -11,6 +11,7 @@ from specdec_cli.distillation.models import TeacherModel, teacher_digest
 from specdec_cli.distillation.shards import ShardCounts, Shards
 from specdec_cli.distillation.sources import sources_digest
 from specdec_cli.distillation.teacher import Search, Teacher
+from specdec_cli.errors import InputError
 from specdec_cli.text.parallel import Pair
 
 
@@ -74,7 +75,8 @@ def distill(
 ) -> Summary:
     """Translate `sources` in shards of `shard_lines`, except those that are whole, and join them in one file.
 
-    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Raises what `teacher` raises.
+    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Raises what `teacher` raises, and InputError
+    where no translation is kept.
     """
     clock = _Clock(0, len(sources), sum(map(len, sources)))
     summary = Summary()
@@ -89,6 +91,9 @@ def distill(
         summary.kept += counts.kept
         summary.tokens += counts.tokens
         summary.dropped += counts.dropped
+    if sources and not summary.kept:
+        reasons = ", ".join(f"{reason}: {number:,}" for reason, number in summary.dropped.most_common())
+        raise InputError(f"{shards.folder}: no translation of {len(sources):,} lines was kept ({reasons})")
     shards.merge(count)
     summary.seconds = time.monotonic() - clock.started
     return summary

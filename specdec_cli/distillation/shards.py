@@ -61,6 +61,10 @@ class Shards:
         except (KeyError, TypeError) as error:
             raise InputError(f"{path}: not the counts of a shard ({error})") from error
 
+    def done(self, count: int) -> int:
+        """How many of the first `count` shards are whole."""
+        return sum(self.counts(index) is not None for index in range(count))
+
     def write(self, index: int, pairs: Iterable[Pair], counts: ShardCounts) -> None:
         """Store shard `index`; the counts come last, so that a shard with them is whole."""
         text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)

@@ -1,13 +1,14 @@
 """SentencePiece subwords: text to ids and back, without loss."""
 
 import io
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import sentencepiece
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.tokenizer import Frame, Tokenizer
 
@@ -79,12 +80,12 @@ def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> li
         raise ModelError(f"{path}: not a SentencePiece model (a piece is no UTF-8)") from error
 
 
-def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, threads: int = 2) -> Subwords:
+def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, exact: bool = True, threads: int = 2) -> Subwords:
     """Train a joint unigram vocabulary over `texts` and store it in `path`, atomically.
 
     No normalisation at all (the text comes back byte for byte) and byte fallback (nothing is unknown).
-    Source: Kudo 2018, Subword Regularization; the settings are ours.
-    Raises ModelError if the text is too small for `vocabulary_size`.
+    Source: Kudo 2018, Subword Regularization; the settings are ours. A text that has less than `vocabulary_size`
+    subwords gets as many as it has, or raises InputError where the size is `exact`.
     """
     model = io.BytesIO()
     try:
@@ -93,6 +94,7 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, th
             model_writer=model,
             model_type="unigram",
             vocab_size=vocabulary_size,
+            hard_vocab_limit=exact,
             character_coverage=0.9998,
             normalization_rule_name="identity",
             remove_extra_whitespaces=False,
@@ -109,8 +111,9 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, th
             minloglevel=2,
         )
     except RuntimeError as error:
+        most = re.search(r"too high .* <= (\d+)", str(error))
         # SentencePiece names its own source line and condition first, in brackets.
-        cause = str(error).rpartition("] ")[2]
-        raise ModelError(f"cannot train a vocabulary of {vocabulary_size} pieces: {cause}") from error
+        cause = f"the text has {int(most[1]):,} at most" if most else str(error).rpartition("] ")[2]
+        raise InputError(f"cannot train a vocabulary of {vocabulary_size:,} subwords: {cause}") from error
     write_atomically(path, lambda partial: partial.write_bytes(model.getvalue()))
     return Subwords(path)

@@ -2,14 +2,11 @@
 
 import logging
 import math
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
-from types import FrameType
 from typing import Any, Protocol, cast
 
 import torch
@@ -21,6 +18,7 @@ from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
+from specdec_cli.training.stopping import Stopping
 
 
 class Task(Protocol):
@@ -74,15 +72,14 @@ class Trainer:
 
     `checkpoint.pt` holds weights, optimiser, progress and random state. The bundle that `task.save` writes
     always holds the best state so far. SIGINT or SIGTERM stores a checkpoint after the current update and ends the
-    run; a second signal interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
+    run; a second signal after a second interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
     """
 
     def __init__(self, task: Task, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
         self.progress = Progress()
-        self.stopped = 0
-        """The signal that ended the run; 0 where none did."""
+        self._stopping = Stopping()
         self._batches = 0
         weights = [p for p in task.objective.parameters() if p.requires_grad]
         adam = torch.optim.AdamW(
@@ -94,6 +91,11 @@ class Trainer:
         self._resume()
 
     @property
+    def stopped(self) -> int:
+        """The signal that ended the run; 0 where none did."""
+        return self._stopping.signal
+
+    @property
     def checkpoint(self) -> Path:
         """The file that a stopped run goes on from."""
         return self.folder / "checkpoint.pt"
@@ -101,7 +103,7 @@ class Trainer:
     def train(self, report: Callable[[Report], None]) -> None:
         """Run to `max_updates`, `max_epochs`, the end of patience, or a signal to stop."""
         last_saved = last_time = time.monotonic()
-        with self._stopping_at_signals():
+        with self._stopping:
             for keys in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
                 loss, tokens = self._update(keys, rate)
@@ -118,31 +120,11 @@ class Trainer:
                 if stop or (self.run.patience and self.progress.since_best >= self.run.patience):
                     break
 
-    @contextmanager
-    def _stopping_at_signals(self) -> Iterator[None]:
-        """Note the first SIGINT or SIGTERM; leave further ones to the handlers that were there before."""
-        previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-        def restore() -> None:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-
-        def note(number: int, _: FrameType | None) -> None:
-            self.stopped = number
-            restore()
-
-        for number in previous:
-            signal.signal(number, note)
-        try:
-            yield
-        finally:
-            restore()
-
     def _must_stop(self) -> bool:
         """Whether a signal has reached any process of the run, so that all of them stop after the same update."""
         if self.fabric.world_size > 1:
             numbers = self.fabric.all_gather(torch.tensor(self.stopped, device=self.fabric.device))
-            self.stopped = int(cast(Tensor, numbers).max())
+            self._stopping.signal = int(cast(Tensor, numbers).max())
         return self.stopped != 0
 
     def _updates(self) -> Iterator[list[Any]]:

@@ -1,12 +1,14 @@
 """`specdec distill`, from command line to files."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
 from specdec_cli.commands.distill import distill
+from specdec_cli.distillation.shards import Shards
 from specdec_cli.errors import InputError, ModelError, UsageError
 
 app = typer.Typer()
@@ -62,6 +64,44 @@ def test_errors(
     result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
     assert isinstance(result.exception, kind)
     assert words in str(result.exception)
+
+
+def test_a_distillation_that_keeps_nothing_fails(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    # One token is never the end of a sentence and a translation at once.
+    result = run(bundle_folder, tmp_path / "out", "--max-length", 1, text="\n".join(lines))
+    assert isinstance(result.exception, InputError)
+    assert f"out: no translation of {len(lines)} lines was kept (" in str(result.exception)
+    assert not (tmp_path / "out" / "distilled.tsv").exists()
+
+
+def test_an_interrupted_distillation_says_how_to_resume(
+    ctranslate2_folder: Path, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (ctranslate2_folder, tmp_path / "out", "--shard-lines", 10)
+    write = Shards.write
+
+    def interrupt(shards: Shards, index: int, *rest: Any) -> None:
+        if index == 2:
+            raise KeyboardInterrupt
+        write(shards, index, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Shards, "write", interrupt)
+        stopped = run(*arguments, text="\n".join(lines))
+    assert stopped.exit_code == 130
+    assert "interrupted after 2 of 3 shards; the same command resumes there" in stopped.stderr
+    resumed = run(*arguments, text="\n".join(lines))
+    assert resumed.exit_code == 0, resumed.output
+    assert "out: resuming after 2 of 3 shards" in resumed.stderr
+    assert (tmp_path / "out" / "distilled.tsv").exists()
+
+
+@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields")])
+def test_input_is_checked_before_a_teacher_is_looked_for(content: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "text.tsv").write_text(content, encoding="utf-8")
+    result = run("no/teacher/here", tmp_path / "out", tmp_path / "text.tsv")
+    assert isinstance(result.exception, InputError)
+    assert f"text.tsv{words}" in str(result.exception)
 
 
 def test_no_teacher(tmp_path: Path) -> None:

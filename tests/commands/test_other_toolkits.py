@@ -141,6 +141,25 @@ def test_settings_that_are_missing_are_a_clear_error(marian: Path, tmp_path: Pat
     assert str(broken) in result.stderr and "max_position_embeddings" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["./model", "../model", "work/verifeir", "/nowhere/model", "~/model", "a/b/c"])
+def test_a_path_is_never_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *arguments, **_: asked.append(arguments))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "text.tsv").write_text("ka\tlo\n", encoding="utf-8")
+    for command in (
+        ["translate", "-m", name, "text.tsv"],
+        ["distill", name, "out", "text.tsv"],
+        ["convert", name, "out"],
+        ["train-drafter", "out", "-m", name, "--data", "text.tsv", "--dev", "text.tsv"],
+    ):
+        result = run(*command)
+        assert (result.exit_code, asked) == (ModelError.exit_code, [])
+        assert name in result.stderr
+        assert not (tmp_path / "out").exists()
+
+
 def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[tuple[str, bool]] = []
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.text.parallel import Pair, read_tsv
 from specdec_cli.text.subwords import Subwords
+from tests.conftest import make_lines
 
 WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]
 LINES = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} {WORDS[i * 7 % 12]} {i}" for i in range(150)]
@@ -99,18 +100,37 @@ def test_replaces_only_with_force(tmp_path: Path, tsv: Path) -> None:
         ("a\tb\nc\n", "line 2: 1 tab-separated fields, expected 2"),
         ("", "the input is empty"),
         ("\tb\n", "no pair is left of 1 (empty or too short)"),
-        ("one\teins\n", "cannot train a vocabulary"),
+        ("one\teins\n", "--vocabulary-size 2000: cannot train a vocabulary of 2,000 subwords: the text has 267 at most"),
     ],
 )
-def test_bad_input_leaves_no_manifest(tmp_path: Path, rows: str, message: str) -> None:
+def test_bad_input_leaves_nothing(tmp_path: Path, rows: str, message: str) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text(rows)
-    result = run(tmp_path / "out", path)
+    result = run(tmp_path / "out", path, "--vocabulary-size", 2000)
     assert result.exit_code == 3
     assert result.stderr.startswith("specdec: error: ")
     assert message in result.stderr
-    assert not (tmp_path / "out" / "prepare.json").exists()
-    assert not list((tmp_path / "out").glob("*.partial"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_keeps_what_was_there(tmp_path: Path, tsv: Path) -> None:
+    assert run(tmp_path / "out", tsv, "--vocabulary-size", 320).exit_code == 0
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert run(tmp_path / "out", tsv, "--vocabulary-size", 8000, "--force").exit_code == 3
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_small_text_gets_the_subwords_that_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    lines = make_lines(2000)
+    path.write_text("".join(f"{line}\t{line.upper()}\n" for line in lines))
+    result = run(tmp_path / "out", path)
+    assert result.exit_code == 0, result.output
+    pieces = len(Subwords(tmp_path / "out" / "tokenizer.model"))
+    assert 300 < pieces < 8000
+    assert json.loads((tmp_path / "out" / "prepare.json").read_text())["vocabulary_size"] == pieces
+    assert f"no more subwords than these {pieces:,}; --vocabulary-size takes fewer" in result.stderr
 
 
 def test_domains_come_first(tmp_path: Path, tsv: Path) -> None:

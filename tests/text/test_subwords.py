@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import InputError, ModelError
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING, UNKNOWN, Subwords, train_subwords
 
 # U+2581 is how SentencePiece writes a space.
@@ -28,9 +28,10 @@ def test_special_ids_vanish_and_are_not_written_as_text(tokenizer: Subwords) -> 
 
 
 def test_says_how_large_a_vocabulary_can_be(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"a vocabulary of 5000 pieces: Vocabulary size too high \(5000\)"):
+    with pytest.raises(InputError, match=r"a vocabulary of 5,000 subwords: the text has 268 at most"):
         train_subwords(["one line"], tmp_path / "tokenizer.model", 5000)
     assert list(tmp_path.iterdir()) == []
+    assert len(train_subwords(["one line"], tmp_path / "tokenizer.model", 5000, exact=False)) == 268
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no model"])

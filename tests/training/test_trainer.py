@@ -233,13 +233,16 @@ def test_a_first_interrupt_ends_the_run_after_its_update(tmp_path: Path) -> None
     assert torch.load(trainer.checkpoint, weights_only=True)["progress"]["update"] == 3
 
 
-def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
+def test_a_second_interrupt_does_not_wait_unless_it_comes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt_twice(_: Report) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
+    run = replace(RUN, max_updates=50, evaluate_every=50)
+    assert train(Toy([]), run, tmp_path, interrupt_twice).progress.update == 1
+    monkeypatch.setattr("specdec_cli.training.stopping.PATIENCE", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        train(Toy([]), replace(RUN, max_updates=50, evaluate_every=50), tmp_path, interrupt_twice)
+        train(Toy([]), run, tmp_path, interrupt_twice)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""Signals that end training after the current update."""
+
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from specdec_cli.signals import PATIENCE
+
+
+class Stopping:
+    """Notes SIGINT and SIGTERM inside a `with` block; `signal` is the one that arrived, 0 before.
+
+    A further signal after PATIENCE seconds goes to the handler that was there before. A signal that the process
+    ignores is left alone.
+    """
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self._since = 0.0
+        self._previous: dict[signal.Signals, Callable[[int, FrameType | None], Any] | int | None] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, self._arrived)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._restore()
+
+    def _arrived(self, number: int, _: FrameType | None) -> None:
+        now = time.monotonic()
+        if not self.signal:
+            self.signal, self._since = number, now
+        elif now - self._since >= PATIENCE:
+            self._restore()
+            signal.raise_signal(signal.Signals(number))
+
+    def _restore(self) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        self._previous.clear()
