@@ -1,0 +1,215 @@
+"""Errors in fixed company: the preposition that a word or a time takes, the plural of a plural, the commonest homophones."""
+
+from random import Random
+
+from specdec_cli.corruption.closed import ARTICLES, BE, HAVE, MODALS, OBJECTS, PREPOSITIONS
+from specdec_cli.corruption.edits import Edit, dropped, replaced
+from specdec_cli.corruption.lexicon import readings
+from specdec_cli.corruption.tables import alternatives, word_set
+from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
+
+# A word (a lemma or a form) and its preposition, with those that learners put in its place; `-` stands for none.
+_TAKES = {
+    tuple(key.split("_")): others
+    for key, others in alternatives("""
+interested_in: on on about for at by
+good_at: in in on
+bad_at: in in on
+arrive_at: to to in on
+arrive_in: to to at on
+depend_on: of of from in
+listen_to: - - at
+wait_for: - - on to
+look_at: - to on
+look_for: - after
+look_after: for
+ask_for: - about
+pay_for: - about to
+search_for: - after
+married_to: with with
+afraid_of: from from by about
+scared_of: from from by
+proud_of: for from about with
+tired_of: from from with by
+different_from: of of to than with
+responsible_for: of of to about
+famous_for: by of with because
+similar_to: with with as like
+full_of: with with by
+angry_with: on to at
+worried_about: for of with
+worry_about: for of with
+think_about: in on at
+think_of: in on to
+dream_of: with in to
+dream_about: with of to
+consist_of: in in from on
+belong_to: - of in at
+believe_in: on on to
+succeed_in: on at to
+participate_in: at to on -
+spend_on: for in in
+laugh_at: about of from
+talk_to: - at
+speak_to: - at
+agree_with: to - on
+apologize_for: about of
+remind_of: about to
+thank_for: about of
+reason_for: of of to
+solution_to: for for of
+example_of: for about
+influence_on: in in to over
+increase_in: of of on
+effect_on: in in to
+capable_of: to for
+aware_of: about -
+keen_on: about in
+used_to: at with
+accustomed_to: with at
+prefer_to: than than that
+explain_to: - for
+happen_to: with - in
+invite_to: in at for
+insist_on: in at to
+suffer_from: of by with
+translate_into: in to
+divide_into: in to on
+concentrate_on: in at
+rely_on: in of at
+complain_about: for of on
+compete_with: against to
+connect_to: in at
+focus_on: in at
+help_with: in on to
+""").items()
+}
+_DROPPED = "-"
+_DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays")
+_MONTHS = word_set("january february march april may june july august september october november december")
+_SEASONS = word_set("spring summer autumn winter")
+_UNITS = word_set("years months weeks days hours minutes year month week hour")
+_COUNTS = word_set("two three four five six seven eight nine ten many several some few a")
+_OF_PLURALS = alternatives("""
+children: childrens childrens childs
+men: mens mans
+women: womens womans womans
+people: peoples peoples
+feet: feets foots
+teeth: teeths tooths
+mice: mices mouses
+police: polices
+sheep: sheeps
+fish: fishes
+information: informations
+advice: advices
+homework: homeworks
+furniture: furnitures
+equipment: equipments
+luggage: luggages
+knowledge: knowledges
+news: new
+evidence: evidences
+vocabulary: vocabularies
+staff: staffs
+software: softwares
+""")
+# What native writers confuse too; the longer list is in `confusions`.
+_COMMON = alternatives("""
+you're: your
+your: you're
+it's: its
+its: it's
+they're: their there
+their: there they're
+there: their they're
+we're: were
+who's: whose
+whose: who's
+whether: weather
+weather: whether
+know: no now
+knew: new
+than: then
+then: than
+too: to
+lose: loose
+affect: effect
+hear: here
+passed: past
+quiet: quite
+except: accept
+advice: advise
+believe: belief
+""")
+
+
+def collocation(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """The preposition after token i is not the one that it takes, or is missing: interested on, depends of, listen music."""
+    words = sentence.words
+    if words[i + 1] not in PREPOSITIONS and words[i + 1] != "to":
+        # "thank you for", "remind her of", "spend money on"
+        return _with_object(sentence, i, random)
+    return _other(sentence, i, i + 1, random)
+
+
+def _with_object(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    words = sentence.words
+    if words[i + 2] in PREPOSITIONS and (words[i + 1] in OBJECTS or "NN" in readings(words[i + 1])):
+        return _other(sentence, i, i + 2, random)
+    return None
+
+
+def _other(sentence: Sentence, i: int, place: int, random: Random) -> Edit | None:
+    """Another preposition at `place`, as the word at i could take one."""
+    words = sentence.words
+    heads = {words[i], *readings(words[i]).values()}
+    others = next((_TAKES[head, words[place]] for head in sorted(heads) if (head, words[place]) in _TAKES), None)
+    if others is None or (words[place] == "to" and "VB" in readings(words[place + 1]) and words[place + 1] not in ARTICLES):
+        return None
+    if words[place] == "for" and (words[place + 1] in _COUNTS or words[place + 1] == NUMBER):
+        return None  # of a length of time, which the verb does not choose
+    new = random.choice(others)
+    if new == _DROPPED and not sentence.is_wordlike(place + 1):
+        return None
+    edit = dropped(sentence, place) if new == _DROPPED else replaced(sentence, place, new)
+    return edit and edit.reaching(i, place)
+
+
+def time_preposition(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """The preposition of a time: in Monday, at 1995, on the morning, since five years."""
+    words = sentence.words
+    word, following = words[i], words[i + 1]
+    text = sentence.tokens[i + 1].text.lower() if i + 1 < len(sentence.tokens) else ""
+    others: tuple[str, ...] = ()
+    if word == "on" and text in _DAYS:
+        others = ("in", "in", "at")
+    elif word == "in" and ((following == NUMBER and len(text) == 4) or text in _MONTHS | _SEASONS):
+        others = ("at", "on", "on")
+    elif word == "in" and following == "the" and words[i + 2] in ("morning", "afternoon", "evening"):
+        others = ("at", "on")
+    elif word == "at" and (text in ("night", "noon", "midnight") or following == NUMBER):
+        others = ("in", "on")
+    elif word == "for" and (following in _COUNTS or following == NUMBER) and {words[i + 2], words[i + 3]} & _UNITS:
+        others = ("since", "since", "from") if set(words) & (HAVE | {"been"}) else ("since", "during", "during")
+    edit = replaced(sentence, i, random.choice(others)) if others else None
+    return edit and edit.reaching(i, i + 1)
+
+
+def double_plural(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A plural ending on what is a plural already, or has none: childrens, informations."""
+    others = _OF_PLURALS.get(sentence.words[i])
+    if others is None or sentence.words[i + 1] == NAME or not sentence.is_plain(i):
+        return None
+    return replaced(sentence, i, random.choice(others))
+
+
+def common_homophone(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """A word for another one that sounds alike, of those that are confused most: your going, its late, should of."""
+    words = sentence.words
+    if words[i] == "have" and words[i - 1] in MODALS and "VBN" in readings(words[i + 1]):
+        return replaced(sentence, i, "of")
+    if words[i] == "there" and words[i + 1] not in BE | MODALS and random.random() < 0.5:
+        return None
+    others = _COMMON.get(words[i])
+    return replaced(sentence, i, random.choice(others)) if others else None

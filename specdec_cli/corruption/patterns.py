@@ -1,0 +1,175 @@
+"""Errors of whole constructions, carried over from other languages: I want that you come, when I will arrive, I have ten years."""
+
+from random import Random
+
+from specdec_cli.corruption.closed import ARTICLES, BE, DO, MODALS, OBJECTS, POSSESSIVES, QUESTION_WORDS, SUBJECTS
+from specdec_cli.corruption.context import verb_tag
+from specdec_cli.corruption.edits import Edit, cased, inserted, replaced
+from specdec_cli.corruption.lexicon import form, inflected, readings
+from specdec_cli.corruption.tables import pairs, word_set
+from specdec_cli.corruption.tokens import NUMBER, Sentence
+
+_SUBJECT_OF = dict(pairs("me>i him>he her>she it>it us>we them>they you>you"))
+_CONDITIONS = word_set("when if before after until unless while once")
+_TO_BEFORE_NOUNS = word_set("forward accustomed committed devoted addicted opposed")
+_WILL = word_set("will won't i'll you'll he'll she'll it'll we'll they'll can shall")
+_WOULD = word_set("would wouldn't could couldn't i'd you'd he'd she'd we'd they'd might")
+_HAVE_FOR = {"am": "have", "are": "have", "is": "has", "was": "had", "were": "had", "be": "have", "been": "had"}
+_CONTRACTED = {
+    "i'm": "i have",
+    "he's": "he has",
+    "she's": "she has",
+    "you're": "you have",
+    "we're": "we have",
+    "they're": "they have",
+}
+_FELT = dict(
+    pairs(
+        "hungry>hunger thirsty>thirst cold>cold hot>hot afraid>fear scared>fear sleepy>sleep lucky>luck right>right "
+        "hungry>hungry thirsty>thirsty wrong>wrong"
+    )
+)
+_COUNTS = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty")
+_BE_FOR = {"i": "am", "you": "are", "we": "are", "they": "are"}
+_PRESENT_PERFECT = frozenset({"has", "have"})
+_STARTS = ARTICLES | POSSESSIVES | {"this", "that", "these", "those"}
+_LATE = ("very much", "a lot", "very well")
+
+
+def complement(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """What follows a verb has another form: look forward to meet, made me to wait, want that you come, explain me the rules."""
+    words = sentence.words
+    tags, following = readings(words[i]), words[i + 1]
+    lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
+    if words[i] == "to" and (words[i - 1] in _TO_BEFORE_NOUNS or (words[i - 1] == "used" and words[i - 2] in BE | {"get", "got"})):
+        edit = replaced(sentence, i + 1, form(following, "VBG", "VB"))
+        return edit and edit.reaching(i - 1, i + 1)
+    if lemma in ("make", "let") and following in _SUBJECT_OF and words[i + 2].isalpha():
+        others = {"JJ", "NN"} if following == "her" else {"JJ"}  # "made her wait", but "made her coffee"
+        bare = readings(words[i + 2]).keys() & ({"VB"} | others) == {"VB"}
+        return inserted(sentence, i + 2, "to").reaching(i, i + 2) if bare else None
+    if lemma == "want" and following in _SUBJECT_OF and words[i + 2] == "to" and "VB" in readings(words[i + 3]):
+        subject = _SUBJECT_OF[following]
+        verb = words[i + 3]
+        if subject in ("he", "she", "it") and random.random() < 0.5:
+            verb = inflected(verb, "VBZ") or verb
+        return _rewritten(sentence, i + 1, i + 3, f"that {'I' if subject == 'i' else subject} {verb}").reaching(i, i + 3)
+    if lemma in ("explain", "describe", "suggest", "recommend", "introduce", "mention"):
+        return _object_first(sentence, i)
+    if lemma == "tell" and following in OBJECTS:
+        edit = replaced(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(tags))))
+        return edit and edit.reaching(i, i + 1)
+    return None
+
+
+def _object_first(sentence: Sentence, i: int) -> Edit | None:
+    """`explain the rules to me` becomes `explain me the rules`."""
+    words = sentence.words
+    for place in range(i + 2, min(i + 5, len(sentence.tokens) - 1)):
+        if words[place] == "to" and words[place + 1] in OBJECTS and words[i + 1] in _STARTS:
+            middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
+            return _rewritten(sentence, i + 1, place + 1, f"{words[place + 1]} {middle}").reaching(i, place + 1)
+    return None
+
+
+def clause_tense(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """The tense of a clause: when I will arrive, if I would have time, she is living here since 2010, I know him since ten years."""
+    words = sentence.words
+    if words[i] in _CONDITIONS and words[i + 1] in SUBJECTS:
+        return _condition(sentence, i)
+    if words[i] not in _PRESENT_PERFECT or i == 0 or not {"since", "for"} & set(words[i + 2 :]):
+        return None
+    subject = words[i - 1]
+    if subject not in SUBJECTS:
+        return None
+    singular = words[i] == "has"
+    if words[i + 1] == "been" and "VBG" in readings(words[i + 2]):
+        progressive = f"{'is' if singular else _BE_FOR[subject]} {words[i + 2]}"
+        new = progressive if random.random() < 0.7 else form(words[i + 2], "VBG", "VBZ" if singular else "VB")
+        return _rewritten(sentence, i, i + 2, new).reaching(i - 1, i + 2) if new else None
+    if "VBN" in readings(words[i + 1]):
+        new = form(words[i + 1], "VBN", "VBZ" if singular else "VB")
+        return _rewritten(sentence, i, i + 1, new).reaching(i - 1, i + 1) if new else None
+    return None
+
+
+def _condition(sentence: Sentence, i: int) -> Edit | None:
+    """`when I arrive, I will` becomes `when I will arrive, I will`; `if I had time, I would` becomes `if I would have time`."""
+    words = sentence.words
+    verb, subject = words[i + 2], words[i + 1]
+    tags = readings(verb)
+    others = set(words[:i] + words[i + 3 :])
+    if others & _WILL and words[i] != "while":
+        if verb in ("am", "is", "are"):
+            return _rewritten(sentence, i + 2, i + 2, "will be").reaching(i, i + 2)
+        singular = subject in ("he", "she", "it")
+        lemma = tags.get("VBZ" if singular else "VB", "have" if verb in ("has", "have") else "")
+        return _rewritten(sentence, i + 2, i + 2, f"will {lemma}").reaching(i, i + 2) if lemma else None
+    if words[i] == "if" and others & _WOULD:
+        if verb in ("were", "was"):
+            return _rewritten(sentence, i + 2, i + 2, "would be").reaching(i, i + 2)
+        lemma = "have" if verb == "had" else tags.get("VBD", "")
+        following = readings(words[i + 3])
+        if not lemma or (verb == "had" and "VBN" in following):
+            return None
+        return _rewritten(sentence, i + 2, i + 2, f"would {lemma}").reaching(i, i + 2)
+    return None
+
+
+def state_of_having(sentence: Sentence, i: int, random: Random) -> Edit | None:
+    """`have` for `be`: I have 25 years old, she has ten years, I have cold."""
+    words = sentence.words
+    have = _HAVE_FOR.get(words[i]) or _CONTRACTED.get(words[i])
+    if have is None:
+        return None
+    if (words[i + 1] == NUMBER or words[i + 1] in _COUNTS) and words[i + 2] in ("years", "year") and words[i + 3] == "old":
+        number = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[i + 2].end]
+        tail = " old" if random.random() < 0.5 else ""
+        return _rewritten(sentence, i, i + 3, f"{have} {number}{tail}")
+    felt = _FELT.get(words[i + 1])
+    if felt is not None and not sentence.is_wordlike(i + 2):
+        return _rewritten(sentence, i, i + 1, f"{have} {felt}")
+    return None
+
+
+def clause_order(sentence: Sentence, i: int, _: Random) -> Edit | None:
+    """The order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean."""
+    words = sentence.words
+    if words[i] in QUESTION_WORDS and i not in sentence.initials and words[i - 1] not in (",", "-"):
+        return _asked(sentence, i)
+    if verb_tag(sentence, i) and words[i + 1] in _STARTS | OBJECTS:
+        for place in range(i + 2, min(i + 6, len(sentence.tokens) - 1)):
+            late = f"{words[place]} {words[place + 1]}"
+            if late in _LATE and not sentence.is_wordlike(place + 2):
+                middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
+                return _rewritten(sentence, i + 1, place + 1, f"{late} {middle}").reaching(i, place + 1)
+    return None
+
+
+def _asked(sentence: Sentence, i: int) -> Edit | None:
+    """An indirect question in the order of a direct one."""
+    words = sentence.words
+    if words[i + 1] in _STARTS:
+        for place in range(i + 3, min(i + 5, len(sentence.tokens))):
+            if words[place] in ("is", "are", "was", "were") and not sentence.is_wordlike(place + 1):
+                subject = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
+                return _rewritten(sentence, i + 1, place, f"{words[place]} {subject}").reaching(i, place)
+        return None
+    subject, verb = words[i + 1], words[i + 2]
+    if subject not in SUBJECTS or verb in MODALS | BE | DO:
+        return None
+    tags = readings(verb)
+    if subject in ("he", "she", "it"):
+        do, lemma = ("does", tags["VBZ"]) if "VBZ" in tags else ("did", tags.get("VBD", ""))
+    else:
+        do, lemma = ("do", tags["VB"]) if "VB" in tags else ("did", tags.get("VBD", ""))
+    shown = sentence.tokens[i + 1].text
+    return _rewritten(sentence, i + 1, i + 2, f"{do} {shown} {lemma}").reaching(i, i + 2) if lemma else None
+
+
+def _rewritten(sentence: Sentence, first: int, last: int, text: str) -> Edit:
+    """Tokens `first` to `last` become `text`, which takes over the capital of the first."""
+    tokens = sentence.tokens
+    head, space, rest = text.partition(" ")
+    head = cased(head, tokens[first].text, first in sentence.initials) if head.islower() else head
+    return Edit(tokens[first].start, tokens[last].end, head + space + rest, first, last)
