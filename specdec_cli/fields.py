@@ -51,7 +51,12 @@ def check_fields(configuration: Any) -> None:
 
 def _check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if not _fits(value, hints[name]):
+        inner = get_args(hints[name])
+        if get_origin(hints[name]) in _OBJECTS and isinstance(value, Mapping):
+            # A wrong value in an object is named by its key, such as rates.tense.
+            each = {f"{name}.{key}": one for key, one in value.items()}
+            _check(each, dict.fromkeys(each, inner[1]))
+        elif not _fits(value, hints[name]):
             raise ModelError(f"{name} must be {_words(hints[name])}, not {reprlib.repr(value)}")
 
 

@@ -88,7 +88,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(
         ("min_score=low", "not 'low'"),
         ("max_length=-5", "max_length must be an integer from 0"),
         ("block_size=2147483648", "block_size must be an integer from 0"),
-        ("presets.fast=3", "presets must be an object whose values are a list of an integer from 1 to 1000 and a number"),
+        ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),
     ],
 )
 def test_a_change_out_of_range_is_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_stored_tokenizer_comes_back(stored: Path, tokenizer: Subwords) -> Non
         ({"after": None}, "after must be a list of text, not None"),
         ({"after": ["<eos>"]}, "after names '<eos>', which the vocabulary does not have"),
         ({"kind": "words"}, "kind must be sentencepiece or tokenizers or moses-bpe, not 'words'"),
-        ({"languages": {"en": 3}}, "languages must be an object whose values are text"),
+        ({"languages": {"en": 3}}, "languages.en must be text"),
         ({"colour": "red"}, "unknown key 'colour'"),
     ],
 )
