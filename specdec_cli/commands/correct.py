@@ -82,7 +82,7 @@ def correct(
 ) -> None:
     """Correct text, a line for a line; what needs no change stays byte for byte as it is.
 
-    Web and e-mail addresses and code in backquotes are left alone. Lines are corrected as they arrive.
+    Addresses, placeholders, tags, code and text in other languages are left alone. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 
@@ -115,7 +115,8 @@ def correct(
     )
     stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
-    corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn)
+    languages = (stream.bundle.info.source_language, stream.bundle.info.target_language)
+    corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn, languages=languages)
     written = view(
         diff, m2, check, as_json, coloured=output is None and output_dir is None and sys.stdout.isatty(), decoding=stream.settings.decoding
     )

@@ -12,6 +12,7 @@ from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.lines import Line, LineTooLong
+from specdec_cli.text.suspicion import DESCRIBED
 from specdec_cli.text.windows import windows
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
 
@@ -44,6 +45,9 @@ class Decoded(Protocol):
     @property
     def decoding(self) -> str: ...
 
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+
 
 R = TypeVar("R", bound=Decoded)
 _HELD = 2**26
@@ -66,6 +70,7 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
         "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
         "score": None if decoded.score is None else round(decoded.score, 4),
         "decoding": decoded.decoding or decoding,
+        "warnings": list(decoded.warnings),
     }
 
 
@@ -100,8 +105,10 @@ class Stream:
         try:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held):
                 self._window = window
-                for line, decoded in zip(window, decode([x.text for x in window]), strict=True):
+                for index, (line, decoded) in enumerate(zip(window, decode([x.text for x in window]), strict=True)):
                     self._count(decoded)
+                    for warning in decoded.warnings:
+                        self.warn(index, DESCRIBED[warning])
                     yield line, decoded
         except LineTooLong as error:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error

@@ -84,8 +84,12 @@ def translate(
     )
     chosen = Choice(model, source_language, target_language, offline, quiet)
     stream = Stream(chosen, machine, wishes, trace=trace, quiet=quiet)
-    split = not no_split and stream.bundle.info.task != "summarise"
-    translator = Translator(stream.engine, stream.bundle.tokenizer, split=split, warn=stream.warn)
+    info = stream.bundle.info
+    summarises = info.task == "summarise"
+    languages = None if summarises else (info.source_language, info.target_language)
+    translator = Translator(
+        stream.engine, stream.bundle.tokenizer, split=not (no_split or summarises), warn=stream.warn, languages=languages
+    )
     writer = open_writer(output, output_dir, files or ())
     loaded = time.perf_counter()
     with writer:

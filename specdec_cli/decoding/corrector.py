@@ -8,11 +8,14 @@ from math import inf
 from typing import Self
 
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
+from specdec_cli.decoding.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.decoding.loop import Hypothesis
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
+from specdec_cli.text.languages import is_latin
+from specdec_cli.text.line_ends import continued, unfinished
 from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.suspicion import suspicions
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -73,7 +76,7 @@ class Restraint:
 class Correction:
     """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences.
 
-    `decoding` names what decoded it ("" for a blank line).
+    `decoding` names what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
     """
 
     text: str
@@ -83,33 +86,54 @@ class Correction:
     score: float | None = None
     sentences: tuple[tuple[int, ...], ...] = ()
     decoding: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Corrector:
     """Corrects windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
 
-    Addresses and code in backquotes are left alone, and so is a sentence whose output found no end.
+    What is protected (see text/protected.py) is left alone, and so is a sentence whose output found no end. With the
+    `languages` of the model, so are marks, code and text in another language: see LineDecoder. A line that goes on in
+    the next one gets no full stop, nor does a text between marks.
     """
 
-    def __init__(self, engine: Engine, tokenizer: Tokenizer, restraint: Restraint, *, split: bool = True, warn: Warn | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        restraint: Restraint,
+        *,
+        split: bool = True,
+        warn: Warn | None = None,
+        languages: Languages | None = None,
+    ) -> None:
         self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
         self._eos = engine.verifier.model.config.eos
-        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn)
+        self._checks = languages is not None
+        self._latin = languages is not None and all(map(is_latin, languages))
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
     def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
         """A correction for each line, in order, each as soon as it and those before it are done."""
-        return map(self._correction, self._lines.decode(lines))
+        goes_on = continued(lines) if self._checks else [False] * len(lines)
+        continues = [False, *goes_on[:-1]]
+        return map(self._correction, self._lines.decode(lines), goes_on, continues)
 
-    def _correction(self, line: DecodedLine) -> Correction:
+    def _correction(self, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
         edits: list[Edit] = []
         start = 0
-        for gap, text, part in zip(line.segments.gaps, line.segments.texts, line.parts, strict=False):
+        marked = self._checks and any(gap.strip() for gap in line.segments.gaps)
+        for number, (gap, text, part) in enumerate(zip(line.segments.gaps, line.segments.texts, line.parts, strict=False)):
             start += len(gap)
-            edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
+            found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
+            ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
+            edits += unfinished(found, start, start + len(text), goes_on=ends, continues=begins)
             start += len(text)
-        edits = _unprotected(line.source, edits)
+        edits = self._unprotected(line.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
-        return Correction(apply_edits(line.source, edits), tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding)
+        text = apply_edits(line.source, edits)
+        warnings = suspicions(line.source, text) if self._checks else ()
+        return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that are not held back."""
@@ -138,10 +162,9 @@ class Corrector:
             scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
         return scored
 
-
-def _unprotected(line: str, edits: Sequence[Edit]) -> list[Edit]:
-    spans = protected_spans(line) if edits else []
-    return [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+    def _unprotected(self, line: str, edits: Sequence[Edit]) -> list[Edit]:
+        spans = protected_spans(line, latin=self._latin) if edits else []
+        return [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
 
 
 def _touches(edit: Edit, start: int, end: int) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.lines import DecodedLine, LineDecoder, Warn
+from specdec_cli.decoding.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.text.suspicion import suspicions
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -13,7 +14,7 @@ class Translation:
     """A translated line: tokens and rounds are summed over its sentences, and so is the log probability `score`.
 
     `hypotheses` are the n best lines with their log probabilities; `sentences` the ids of each sentence;
-    `decoding` what decoded it ("" for a blank line).
+    `decoding` what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
     """
 
     text: str
@@ -23,37 +24,46 @@ class Translation:
     hypotheses: tuple[tuple[str, float], ...] = ()
     sentences: tuple[tuple[int, ...], ...] = ()
     decoding: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Translator:
-    """Translates windows of lines; `warn` hears of sentences that are too long for the model and had to be cut."""
+    """Translates windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
 
-    def __init__(self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None) -> None:
+    With the `languages` of the model, what is not prose survives: see LineDecoder. Without them the model sees every line as it
+    is, and nothing is checked.
+    """
+
+    def __init__(
+        self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None, languages: Languages | None = None
+    ) -> None:
         self.engine, self.tokenizer = engine, tokenizer
-        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn)
+        self._checks = languages is not None
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
 
     def translate(self, lines: Sequence[str]) -> Iterator[Translation]:
         """A translation for each line, in order, each as soon as it and those before it are done; blank lines stay as they are."""
         return map(self._translation, self._lines.decode(lines))
 
     def _translation(self, line: DecodedLine) -> Translation:
-        if not line.parts:
+        if not line.texts:
             return Translation(line.source)
+        text = line.segments.join([text.output or "" for text in line.texts])
         return Translation(
-            text=line.segments.join([self.tokenizer.decode(part.ids) for part in line.parts]),
+            text=text,
             tokens=line.tokens,
             rounds=line.rounds,
             score=line.score,
             hypotheses=self._hypotheses(line),
             sentences=tuple(tuple(part.ids) for part in line.parts),
             decoding=line.decoding,
+            warnings=suspicions(line.source, text) if self._checks else (),
         )
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:
         """The n-th best line joins the n-th best of each sentence, or its last where it has fewer."""
         best = []
-        for rank in range(max(len(part.alternatives) for part in line.parts)):
-            chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in line.parts]
-            text = line.segments.join([self.tokenizer.decode(a.ids) for a in chosen])
-            best.append((text, sum(a.log_probability for a in chosen)))
+        for rank in range(max((len(part.alternatives) for part in line.parts), default=0)):
+            chosen = [text.ranked(rank, self.tokenizer.decode) for text in line.texts]
+            best.append((line.segments.join([text for text, _ in chosen]), sum(score for _, score in chosen)))
         return tuple(best)

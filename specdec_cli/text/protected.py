@@ -1,15 +1,61 @@
-"""What in a text must stay as it is: addresses and code."""
+"""What in a text must stay as it is: addresses, placeholders, tags, code, paths, times, identifiers, emoji."""
 
 import re
 
-_PROTECTED = re.compile(
-    r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])"  # code in backquotes, not apostrophes that were meant
-    r"|(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]}']"  # web addresses, without the stop after them
-    r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
-    re.IGNORECASE,
+_KINDS = (
+    r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
+    r"\]\([^()\s]*(?:\([^()\s]*\))?[^()\s]*\)",  # the address of a Markdown link
+    r"!?\[(?=[^][]{1,200}\]\()",  # the beginning of a Markdown link
+    # Web addresses, without the stop after them.
+    r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
+    r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
+    r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
+    r"</?(?-i:[A-Za-z])[\w:.-]*(?:\s[^<>]*|/)?>",  # tags
+    r"&(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities
+    r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|[$#%]?\{[^\s{}]*\}",  # {name}, {0:.2f}, ${HOME}, {{ user.name }}
+    r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
+    r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
+    r"(?<![\w%])%\d{1,2}(?![\w%])|(?<!%)%%(?!%)",  # %1
+    r"(?<![\w\\])[a-z]:\\[^\s<>\"|?*]*[\w\\]",  # C:\folder
+    r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}|\\[nrt\"\\](?![a-z])|\\n(?-i:(?=[A-Z]))|\\[a-z]+\*?\{?",
+    r"(?<![\w/.:~<-])(?:(?:~|\.{1,2})/|/[\w.@+-]{1,255}/|/(?=(?:etc|usr|var|tmp|home|opt|dev|proc|root|srv|mnt)(?!\w)))"
+    r"(?:[\w.@+-]{1,255}/)*[\w.@+-]{0,254}\w/?(?![\w/])",  # /etc/hosts, ~/notes, ./configure
+    r"(?<![\w/.:~<-])[\w-][\w.-]{0,254}/(?:[\w.@+-]{1,255}/)*[\w.-]{1,254}\.[a-z]\w{0,4}(?!\w)",  # src/main.c
+    r"(?<![\w.-])[\w-]{1,255}\.(?-i:c|cc|cfg|conf|cpp|css|csv|deb|docx?|exe|gif|gz|h|html?|ini|iso|java|jpe?g|js|json|log|md|mo|mp[34]|odt|"
+    r"pdf|png|pot?|py|rpm|rs|sh|so|sql|svg|tar|tgz|toml|ts|tsv|txt|xlsx?|xml|xz|ya?ml|zip)(?:\.(?:gz|xz|bz2))?(?![\w-])",  # names of files
+    r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[\w/])?",  # --long-option
+    r"(?<!\w)\w{1,64}(?:(?:::|\.)\w{1,64}){0,8}\(\)|(?<!\w)[a-z]\w{0,63}(?:::\w{1,64})+",  # call(), std::vector
+    r"(?<![\w-])[a-z0-9]{1,64}(?:_[a-z0-9]{1,64}){1,16}(?!\w)",  # snake_case
+    r"(?<![\w.@])[@#][a-z_]\w+|(?<!\w)#\d{2,}(?!\w)",  # @name, #topic, #123
+    r"(?<!\w)\d{4}-\d{2}-\d{2}(?:T[\d:.,]+\d(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)",  # 2023-12-24
+    r"(?<![\w:])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,6})?Z?(?![\w:])",  # 00:00:01,000
+    r"(?<![\w.])v?\d+(?:\.\d+){2,16}(?:[-+]?[a-z]\w*)?(?::\d+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # 2.13.0, 10.0.0.1:8080
+    r"(?<![\w+])\+\d[\d ()/-]{5,24}\d(?!\w)|(?<![\w-])\d{3}-(?:\d{3}-)?\d{4}(?![\w-])",  # telephone numbers
+    r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
+    r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",  # digests
+    r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",  # AB-12345
+    r"(?<![\w.,])\d{5,}(?![\w.,]*\w)",
+    r"\*\*|~~|[{}]",  # emphasis; braces that are left over
+    # Emoji, pictographs and arrows, with what joins and modifies them.
+    r"(?:[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?\u200d?)+",
 )
+_PROTECTED = re.compile("|".join(_KINDS), re.IGNORECASE)
+_OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
+_BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
+_ORDERED = re.compile(r"%|</?\w")
 
 
-def protected_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets (code points, half-open) of web and e-mail addresses and of code in backquotes, in order."""
-    return [match.span() for match in _PROTECTED.finditer(text)]
+def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
+    """Offsets (code points, half-open) of what must not change, in order; in a `latin` language also words in other scripts."""
+    return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
+
+
+def keeps_order(span: str) -> bool:
+    """Whether a span's place among others has a meaning: format specifications without a name or number, and tags."""
+    return _ORDERED.match(span) is not None and not re.match(r"%(?:\(|\d+\$|\d+$)", span)
+
+
+def without_protected(text: str) -> str:
+    """`text` with a space in the place of each protected span."""
+    return _PROTECTED.sub(" ", text)

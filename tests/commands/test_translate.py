@@ -33,7 +33,7 @@ def test_the_batch_changes_nothing(bundle_folder: Path, lines: list[str]) -> Non
 def test_json_says_what_the_documentation_says(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--json", "--max-length", 5, text=b"kalo mita\n\n")
     first, blank = map(json.loads, result.stdout.splitlines())
-    assert set(first) == {"file", "line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding"}
+    assert set(first) == {"file", "line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding", "warnings"}
     assert (first["file"], first["line"], first["source"], first["decoding"]) == (None, 1, "kalo mita", "greedy")
     assert 1 <= first["tokens"] == first["rounds"] <= 5
     assert first["score"] < 0
@@ -126,3 +126,21 @@ def test_a_line_that_is_too_long_ends_after_those_before_it(bundle_folder: Path)
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 1)
     assert "stdin, line 2: longer than 499 bytes; --max-line-bytes" in result.stderr
     assert run(bundle_folder, "--max-line-bytes", 500, text=text).exit_code == 0
+
+
+def test_lost_numbers_are_told_with_their_place(bundle_folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("kalo mita\nkalo 4321 mita\n")
+    result = run(bundle_folder, "--json", text)
+    warnings = [json.loads(line)["warnings"] for line in result.stdout.splitlines()]
+    assert "numbers lost" not in warnings[0] and "numbers lost" in warnings[1]
+    assert f"{text}, line 2: a number of the input is missing" in result.stderr
+    assert run(bundle_folder, "--quiet", text).stderr == ""
+
+
+def test_what_is_protected_is_in_the_output(bundle_folder: Path) -> None:
+    result = run(bundle_folder, text=b"- kalo {name} mita\n|---|\nsee https://example.org/x_1 %s\n")
+    first, second, third = result.stdout.splitlines()
+    assert first.startswith("- ") and first.count("{name}") == 1
+    assert second == "|---|"
+    assert third.count("https://example.org/x_1") == third.count("%s") == 1

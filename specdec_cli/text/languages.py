@@ -1,0 +1,73 @@
+"""Which of a few languages a text is in, by its function words."""
+
+import re
+from collections import Counter
+from itertools import permutations
+
+_FUNCTION_WORDS = {
+    "de": """der das und ist nicht ich du wir ihr ein eine einen einem einer eines mit auf für von zu im dem des auch sich wie als aber
+    haben sind kann wird werden bei nach noch nur über oder mein dein sein seine meine ihre ihn ihm mir mich dir dich uns euch es sie
+    er wenn dass daß weil schon sehr hier heute immer mehr kein keine durch wurde waren habe hatte bin bist zum zur vom beim bitte
+    die was war an am in so man hat all will alles diesem diesen denn doch dann
+    wieder ganz einmal schon muss müssen soll können möchte wer warum wo""",
+    "en": """the of and to is that it was for with on are this be have not you he she they we i my your his her from by at what which there
+    their would can do does did has had were will an as or but if when who how me him them our us its been no so just
+    about am in man hat all die don't
+    didn't it's i'm isn't can't won't the""",
+    "fr": """le la les des est une dans que qui pas pour avec sur ce cette il elle nous vous ils elles je tu mais ou où au aux du et
+    mon ton son sa ses mes tes leur sont était être avoir avait plus très comme sans""",
+    "es": """el la los las es una en que no por para con del se lo su al como más pero sus este esta está son fue ser hay muy yo tú
+    mi me nos y sin sobre también cuando donde""",
+    "it": """il lo la gli è una di che non per con del della dei delle nel nella si sono ma anche più come questo questa io tu lui
+    lei noi voi mi ti ci ho ha sei era essere molto""",
+    "nl": """de het een en van ik je niet dat die zijn op te met voor er maar om aan ook als bij nog wel naar geen uit hij zij wij
+    heeft wordt werd kunnen deze dit mijn""",
+    "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
+    ser está muito também""",
+}
+_OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
+_LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
+_THREE_LETTERS = {"deu": "de", "ger": "de", "eng": "en", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "nld": "nl", "por": "pt"}
+_WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_FEWEST = 3
+"""Function words that a text in another language has, at least."""
+
+
+def short_code(language: str) -> str:
+    """The two letters of a language code: eng_Latn, en_XX and en-GB are en; a code that is not known stays as it is."""
+    first = re.split(r"[_-]", language)[0].lower()
+    return _THREE_LETTERS.get(first, first)
+
+
+def is_latin(language: str) -> bool:
+    """Whether a language is known to be written in Latin letters."""
+    return short_code(language) in _LATIN
+
+
+def is_in(text: str, language: str, rather_than: str) -> bool:
+    """Whether `text` is in `language` and not in `rather_than`; False where a language is not known or too little is said.
+
+    It is where it has at least three different function words of `language`, on average one in five words, and four times
+    as many as of `rather_than`. Words of both languages count for neither.
+    """
+    return _is_in(_count_words(text), short_code(language), short_code(rather_than))
+
+
+def is_foreign(text: str, language: str) -> bool:
+    """Whether `text` is in another of the known languages than `language`."""
+    counts = _count_words(text)
+    return any(_is_in(counts, other, short_code(language)) for other in _WORDS)
+
+
+def _count_words(text: str) -> Counter[str]:
+    return Counter(word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text))
+
+
+def _is_in(counts: Counter[str], language: str, rather_than: str) -> bool:
+    if language == rather_than or language not in _WORDS or rather_than not in _WORDS:
+        return False
+    ours, theirs = counts.keys() & _ONLY[language, rather_than], counts.keys() & _ONLY[rather_than, language]
+    found, others = sum(counts[word] for word in ours), sum(counts[word] for word in theirs)
+    return len(ours) >= _FEWEST and 5 * found >= counts.total() and found >= 4 * others

@@ -1,0 +1,70 @@
+"""Two hundred lines that are not plain prose, through the bundles that ship: what must survive does.
+
+In tests/data/mixed-lines.txt, what stands between guillemets is expected in the output as often as in the line; what
+stands between single guillemets is a mark, which keeps its place too.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, place, settle_machine
+from specdec_cli.decoding.corrector import Corrector, Restraint
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.translator import Translator
+from specdec_cli.model.bundle import load_bundle
+
+KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")
+LINES = [
+    line
+    for line in (Path(__file__).parent / "data" / "mixed-lines.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("== ") or not line.isascii()
+]
+SOURCES = [re.sub("[\u00ab\u00bb\u2039\u203a]", "", line) for line in LINES]
+
+
+def faults(expected: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    """Outputs that lack what must be kept, or have it elsewhere or more often, each beside its line."""
+    found = []
+    for line, source, output in zip(expected, SOURCES, outputs, strict=True):
+        kept = [match.group(1) for match in KEPT.finditer(line) if match.group(1)]
+        marks = [match.group(2) for match in KEPT.finditer(line) if match.group(2)]
+        pattern = ".*".join(map(re.escape, marks))
+        if line.startswith("\u2039"):
+            pattern = f"^{pattern}"
+        if line.endswith("\u203a"):
+            pattern = f"{pattern}$"
+        if any(output.count(text) != source.count(text) for text in kept) or not re.search(pattern, output):
+            found.append(f"{source} -> {output}")
+    return found
+
+
+def test_there_are_two_hundred() -> None:
+    assert len(LINES) == 200
+
+
+def test_all_survive_translation() -> None:
+    bundle = place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", "auto", 1))
+    engine = Engine(bundle, settle(Wishes(batch_size=32), bundle))
+    found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
+    assert faults(LINES, [line.text for line in found]) == []
+    assert [line.text for line in found if "repetition" in line.warnings or "empty" in line.warnings] == []
+    # Prose among it is translated, not copied.
+    assert sum(line.text != source for line, source in zip(found, SOURCES, strict=True)) > 110
+
+
+def test_all_survive_correction() -> None:
+    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "auto", 1))
+    engine = Engine(bundle, settle(Wishes(batch_size=32, with_scores=True), bundle))
+    found = list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info), languages=("en", "en")).correct(SOURCES))
+    assert faults(LINES, [line.text for line in found]) == []
+    assert [line.text for line in found if line.warnings] == []
+
+
+@pytest.mark.parametrize("output", ["", "Die Seite wurde nicht gefunden.", "Siehe https://www.example.org https://www.example.org"])
+def test_a_lost_or_repeated_address_is_a_fault(output: str) -> None:
+    index = SOURCES.index("Do you know https://www.example.org?")
+    assert len(faults(LINES, [output if n == index else source for n, source in enumerate(SOURCES)])) == 1

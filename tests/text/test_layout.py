@@ -1,0 +1,65 @@
+"""Lines to texts and what is copied between them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.copied import Copied, is_code
+from specdec_cli.text.layout import lay_out
+from specdec_cli.text.sentences import segment
+
+TRANSLATES, CORRECTS = Copied("en", "de"), Copied("en", "en")
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("Plain prose. And more.", ["Plain prose.", "And more."]),
+        ("- He is here. 1984. So am I.", ["He is here.", "So am I."]),
+        ("| Tom | 25 | A teacher |", ["Tom", "A teacher"]),
+        ("Tom\t25\t\tA teacher", ["Tom", "A teacher"]),
+        ('1,"He is tired, I think.",x', ["He is tired, I think.", "x"]),
+        ("7;one;two", ["one", "two"]),
+        ("Tom, Dick,and Harry", ["Tom, Dick,and Harry"]),
+        ("On 10,000,000 people", ["On 10,000,000 people"]),
+        ('He said,"I am here"', ['He said,"I am here"']),
+        ("this | that", ["this | that"]),
+        ("> - <b>Yes, we can.</b>", ["Yes, we can."]),
+        ("https://example.org {name}", []),
+        ("#include <stdio.h>", []),
+        ("- x = foo(bar)", []),
+        ("\u041f\u0440\u0438\u0432\u0435\u0442!", []),
+    ],
+)
+def test_what_a_model_reads(line: str, texts: list[str]) -> None:
+    segments = lay_out(line, 99, len, TRANSLATES)
+    assert list(segments.texts) == texts
+    assert segments.join(segments.texts) == line
+
+
+def test_text_in_the_target_language_stays() -> None:
+    line = "He said it. Das ist ein Haus, und wir sind nicht darin."
+    assert lay_out(line, 99, len, TRANSLATES).texts == ("He said it.",)
+    assert lay_out(line, 99, len, CORRECTS).texts == ("He said it.",)
+    assert len(lay_out(line, 99, len, Copied("en", "fr")).texts) == 2
+    assert len(lay_out("\u041f\u0440\u0438\u0432\u0435\u0442!", 99, len, Copied("ru", "de")).texts) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["Use the door.", "If you like it, do it:", "for my friend", "Return to me.", "He said = no", "import what you like."]
+)
+def test_prose_is_no_code(line: str) -> None:
+    assert not is_code(line)
+
+
+@given(st.text(alphabet="ab .,;-*#>|<>/=\"'{}[]1:\t\n\\\u0431", max_size=40))
+def test_nothing_is_lost(line: str) -> None:
+    segments = lay_out(line, 9, len, TRANSLATES)
+    assert segments.join(segments.texts) == line
+    assert all(text and text == text.strip() for text in segments.texts)
+
+
+@given(st.text(alphabet="abC .,!?", max_size=40))
+def test_prose_is_cut_as_before(line: str) -> None:
+    found, plain = lay_out(line, 20, len, TRANSLATES), segment(line, 20, len)
+    assert found == plain or not any(map(str.isalpha, "".join(set(plain.texts) - set(found.texts))))

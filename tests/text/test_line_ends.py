@@ -1,0 +1,58 @@
+"""Sentences that go on in the next line."""
+
+import pytest
+
+from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.line_ends import continued, unfinished, without_full_stop
+
+WRAPPED = [
+    "When I came to the station nobody was",
+    "there to meet me. I waited for Mister",
+    "Miller, who came at last with the old",
+    "car of his wife.",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([], []),
+        (["nobody was", "there to meet him"], [True, False]),
+        (["Nobody was there.", "he said."], [False, False]),
+        (["Nobody was", "", "there to meet him"], [False, False, False]),
+        (["A title", "Another title"], [False, False]),
+        (["- one", "- two", "three"], [False, True, False]),
+        (["# this goes", "# on here"], [True, False]),
+        (["> this goes", "> on here"], [True, False]),
+        (["> this goes", "on here"], [True, False]),
+        (WRAPPED, [True, True, True, False]),
+        (["He has a car", "She has a dog", "They have three children now"], [False, False, False]),
+    ],
+)
+def test_which_lines_go_on(lines: list[str], found: list[bool]) -> None:
+    assert continued(lines) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "text"),
+    [
+        ("my friend, and we", "My friend and we.", "my friend and we"),
+        ("he recieve", "He received.", "he received"),
+        ("in London,", "in London.", "in London,"),
+        ("i am here", "I am here.", "I am here"),
+        ("bought two apple", "He bought two apples.", "bought two apples"),
+        ("He have a car", "he has a car.", "He has a car"),
+        ("it is", "it is", "it is"),
+    ],
+)
+def test_neither_end_of_a_text_that_goes_on_becomes_one(source: str, output: str, text: str) -> None:
+    edits = unfinished(find_edits(source, output), 0, len(source), goes_on=True, continues=True)
+    assert apply_edits(source, edits) == text
+    both = unfinished(find_edits(source, output), 0, len(source), goes_on=False, continues=False)
+    assert apply_edits(source, both) == output
+
+
+def test_a_fragment_gets_no_full_stop() -> None:
+    assert without_full_stop("Das rote Auto.", "The red car") == "Das rote Auto"
+    assert without_full_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
+    assert without_full_stop("Das Auto...", "The car") == "Das Auto..."

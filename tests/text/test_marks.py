@@ -1,0 +1,59 @@
+"""Marks before and after the text of a line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.marks import split_marks
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "tail"),
+    [
+        ("", "Plain prose, and nothing else.", ""),
+        ("  ", "Indented.", " \t"),
+        ("% ", "this are a comment", ""),
+        ("- ", "He have a car", ""),
+        ("  - [x] ", "Call my mother.", ""),
+        ("> > ", "I do not know.", ""),
+        ("## ", "What is new?", " ##"),
+        ("/* ", "a comment", " */"),
+        ("<!-- ", "a comment", " -->"),
+        ('"""', "Read it.", '"""'),
+        ("1. ", "First", ""),
+        ("(2) ", "Second", ""),
+        ("| ", "Name | Age", " |"),
+        ("2024-05-01 12:00:01,123 ERROR server: ", "No answer", ""),
+        ("May  1 12:00:01 host sshd[123]: ", "Closed.", ""),
+        ("src/main.c:10:5: error: ", "no such file", ""),
+        ('"title": "', "Hello, you", '",'),
+        ('msgstr "', "Save", '"'),
+        ('"', "A line.", '\\n"'),
+        ("greeting=", "Good morning, Tom", ""),
+        ("<p>", "This is <b>good</b>.", "</p>"),
+        ("", "<b>Save</b> your file.", ""),
+        ("\\section{", "How to install", "}"),
+        ("\U0001f389 ", "Great!", " \U0001f389"),
+        ("", '"I like cards." "Me, too."', ""),
+        ("", "-5 degrees", ""),
+        ("", "2.5 million people", ""),
+        ("", "A. Smith came.", ""),
+        ("", "(916) is the code", ""),
+        ("   ", "", ""),
+    ],
+)
+def test_marks_are_cut_off(head: str, body: str, tail: str) -> None:
+    assert split_marks(head + body + tail) == (head, body, tail)
+
+
+@given(st.text(alphabet="ab .-*#>|<>/=\"'{}[]1:\t\\\U0001f389", max_size=40))
+def test_the_parts_join_to_the_line(line: str) -> None:
+    marked = split_marks(line)
+    assert "".join(marked) == line
+    assert marked.body == marked.body.strip()
+
+
+@pytest.mark.parametrize("text", ["- ", " ", "<a ", "<a>", "| ", "# ", "\U0001f389 ", '"a":', "]("])
+def test_long_lines_take_no_time(text: str) -> None:
+    line = text * 20_000
+    assert "".join(split_marks(line)) == line

@@ -1,0 +1,73 @@
+"""Protected spans come out exactly once, whatever a model makes of the text."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.placement import attempts
+
+Model = Callable[[str], str]
+
+
+def placed(text: str, model: Model, *, latin: bool = False) -> tuple[str, int]:
+    """The output and how many attempts it took."""
+    for number, attempt in enumerate(attempts(text, latin=latin), 1):
+        output = attempt.place([model(source) for source in attempt.segments.texts])
+        if output is not None:
+            return output, number
+    raise AssertionError("the last attempt has no output")
+
+
+def without(text: str) -> Model:
+    """A model that leaves out one text."""
+    return lambda source: source.replace(text, "")
+
+
+def test_prose_has_one_attempt() -> None:
+    assert placed("He is here.", lambda _: "") == ("", 1)
+
+
+def test_a_model_that_keeps_the_spans_is_asked_once() -> None:
+    assert placed("see {a} and %s now", str.upper)[1] == 2
+    assert placed("see {a} and %s now", lambda source: f"oh {source}") == ("oh see {a} and %s now", 1)
+
+
+def test_a_name_stands_in_for_what_is_lost() -> None:
+    assert placed("Hello {name}!", without("{")) == ("Hello {name}!", 2)
+    assert placed("go<br>on", without("<")) == ("go<br>on", 2)
+    assert placed("X1 says {name}!", without("{")) == ("X1 says {name}!", 2)
+
+
+def test_a_longer_number_is_another_one() -> None:
+    assert placed("at 0x7fff.", lambda source: source.replace("0x7fff", "0x7ffff"))[0] == "at 0x7fff."
+
+
+def test_a_span_that_is_said_twice_is_not_accepted() -> None:
+    assert placed("ask {name} now", lambda source: source.replace("{name}", "{name} {name}"))[0] == "ask {name} now"
+
+
+def test_format_specifications_and_tags_keep_their_order() -> None:
+    def turned(source: str) -> str:
+        return " ".join(reversed(source.split()))
+
+    assert placed("%s or %d", turned)[0] == "%s or %d"
+    assert placed("{a} or {b}", turned)[0] == "{b} or {a}"
+    assert placed("%1 or %2", turned)[0] == "%2 or %1"
+
+
+def test_words_of_other_scripts_are_kept_beside_latin_ones() -> None:
+    assert placed("say \u043c\u0438\u0440 now", without("\u043c"), latin=True)[0] == "say \u043c\u0438\u0440 now"
+    assert placed("say \u043c\u0438\u0440 now", without("\u043c"))[0] == "say \u0438\u0440 now"
+
+
+@pytest.mark.parametrize(
+    "model", [lambda _: "", lambda _: "x", lambda source: source + source, lambda _: "{name} %s X1 %1 K7 4711", str.upper]
+)
+@given(text=st.lists(st.sampled_from(["go", "{name}", "%s", "<b>", "</b>", "https://a.org", "2.13.0", "and", ".", "%d"]), max_size=9))
+def test_every_span_is_there_as_often_as_in_the_source(model: Model, text: list[str]) -> None:
+    source = " ".join(text)
+    output, _ = placed(source, model)
+    for span in {"{name}", "%s", "<b>", "</b>", "https://a.org", "2.13.0", "%d"} & set(text):
+        assert output.count(span) == source.count(span)
