@@ -2,7 +2,8 @@
 
 import argparse
 import re
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from specdec_cli.errors import ModelError
-from specdec_cli.files import read_json
+from specdec_cli.files import check_regular, read_json
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
 WHOLE = ("model.safetensors", "pytorch_model.bin")
+_MOST_SHRUNK, _SMALL = 20, 2**24
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
@@ -33,17 +35,44 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 def read_pickle(path: Path) -> Any:
     """A file of torch.save's: tensors, plain values, and argparse's namespaces, nothing else.
 
-    Raises ModelError for a file that holds another class, for to load that could run somebody else's code.
+    Raises ModelError for a file that holds another class, which could run code when it is loaded.
     """
+    check_archive(path)
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch, pickle and zipfile raise all kinds
-        foreign = _FOREIGN.search(str(error))
-        if foreign:  # torch would go on to say how to load it none the less
+        foreign, reason = _FOREIGN.search(str(error)), str(error).partition("\n")[0]
+        if foreign:
             raise ModelError(f"{path}: holds {foreign[1]}, and nothing but weights and plain values is ever loaded") from error
-        reason = str(error).partition("\n")[0]
-        raise ModelError(f"{path}: not readable as weights and plain values ({reason})") from error
+        if "weights_only" in reason:  # torch goes on to say how to load it none the less
+            raise ModelError(f"{path}: holds something else than weights and plain values, and that is never loaded") from error
+        raise ModelError(f"{path}: not readable as weights and plain values ({reason or type(error).__name__})") from error
+
+
+def check_archive(path: Path) -> None:
+    """Refuse an archive whose members are said to be far larger than the file: unpacked, it could fill the memory.
+
+    Weights hardly shrink when they are compressed. A file that is no archive passes. Raises ModelError.
+    """
+    check_regular(path, ModelError)
+    try:
+        if not zipfile.is_zipfile(path):
+            return
+        with zipfile.ZipFile(path) as archive:
+            claimed = sum(member.file_size for member in archive.infolist())
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ModelError(f"{path}: not readable as an archive ({error})") from error
+    size = path.stat().st_size
+    if claimed > _MOST_SHRUNK * size + _SMALL:
+        raise ModelError(f"{path}: its members are said to have {claimed} bytes, the file has {size}")
+
+
+def check_sizes(path: Path, weights: Mapping[str, Any]) -> None:
+    """Refuse tensors that claim more values than are stored for them. Raises ModelError."""
+    for name, value in weights.items():
+        if isinstance(value, Tensor) and value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise ModelError(f"{path}: {name!r} is said to be {tuple(value.shape)}, and fewer values are stored")
 
 
 def find_weights(path: Path, inside: Iterable[Path]) -> Path:
@@ -60,7 +89,9 @@ def _read_one(path: Path) -> dict[str, Tensor]:
         values = read_pickle(path)
         if not isinstance(values, dict):
             raise ModelError(f"{path}: expected weights by name")
+        check_sizes(path, values)
         return {str(name): value for name, value in values.items() if isinstance(value, Tensor)}
+    check_regular(path, ModelError)
     try:
         with safe_open(path, "pt") as stream:
             return {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118

@@ -11,6 +11,7 @@ from specdec_cli.errors import ModelError
 
 OUTPUT = "decoder.output_projection.weight"
 PADDING = 1
+_MOST_POSITIONS = 2**16
 OFFSET = PADDING + 1
 """The row of a position table that the first token reads."""
 
@@ -60,8 +61,14 @@ def _current(name: str, value: Tensor) -> dict[str, Tensor]:
 
 
 def _add_positions(weights: dict[str, Tensor], settings: Mapping[str, Any]) -> None:
-    """Sinusoids where no table was learned; both tables as long as the shorter one, for our model has one length."""
+    """Sinusoids where no table was learned; both tables as long as the shorter one, for our model has one length.
+
+    Raises ModelError for a length that no table has.
+    """
     width = weights["encoder.embed_tokens.weight"].shape[1]
+    for name in ("max_source_positions", "max_target_positions"):
+        if not isinstance(settings[name], int) or not 1 <= settings[name] <= _MOST_POSITIONS:
+            raise ModelError(f"{name} must be an integer from 1 to {_MOST_POSITIONS}, not {settings[name]!r}")
     tables = {}
     for side, most in (("encoder", settings["max_source_positions"]), ("decoder", settings["max_target_positions"])):
         name = f"{side}.embed_positions.weight"

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from converters.checkpoints import find_weights, read_pickle
+from converters.checkpoints import check_sizes, find_weights, read_pickle
 from converters.conversion import Conversion
 from converters.fairseq_dictionaries import SPECIAL
 from converters.fairseq_settings import ACTIVATIONS, read_settings, refuse
@@ -60,6 +60,7 @@ def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str
     stored = read_pickle(checkpoint)
     if not isinstance(stored, dict) or not isinstance(stored.get("model"), dict):
         raise ModelError(f"{checkpoint}: not a checkpoint of fairseq's (no weights under 'model')")
+    check_sizes(checkpoint, stored["model"])
     try:
         settings = read_settings(stored)
         refuse(settings)

@@ -10,6 +10,7 @@ from torch import Tensor
 from converters.checkpoints import read_weights
 from converters.conversion import Conversion
 from converters.huggingface_generation import decoding_settings, left_behind, suppressed_tokens
+from converters.huggingface_numbers import check_numbers
 from converters.huggingface_tokenizers import read_tokenizer
 from converters.layout import build_transformer, keep_decoder_layers
 from converters.positions import fairseq_sinusoids, interleaved_frequencies
@@ -52,8 +53,10 @@ def from_huggingface(
     """
     config, generation = _settings(folder)
     _refuse(config, folder)
-    weights = _canonical(read_weights(folder), config)
+    weights = _canonical(read_weights(folder))
+    check_numbers(folder, config, generation, len(weights["decoder.embed_tokens.weight"]))
     shape = _shape(config, generation, weights)
+    weights |= _sinusoids(config, shape)
     if decoder_layers is not None:
         shape, weights = keep_decoder_layers(shape, weights, decoder_layers)
     rows = (shape.source_size, shape.vocabulary_size)
@@ -108,7 +111,7 @@ def _refuse(config: Mapping[str, Any], folder: Path) -> None:
         raise ModelError(f"{folder}: not supported: {'; '.join(problems)}")
 
 
-def _canonical(weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> dict[str, Tensor]:
+def _canonical(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Names without `model.`, with shared embeddings under the name of each side, and the output bias as a vector."""
     found = {name.removeprefix("model."): value for name, value in weights.items()}
     shared = next((found[name] for name in ("shared.weight", "lm_head.weight", "decoder.embed_tokens.weight") if name in found), None)
@@ -121,18 +124,19 @@ def _canonical(weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> dict
     bias = found.get("final_logits_bias")
     rows = found["decoder.embed_tokens.weight"].shape[0]
     found["output_bias"] = bias.flatten() if bias is not None else found["decoder.embed_tokens.weight"].new_zeros(rows)
-    if config["model_type"] in ("marian", "m2m_100"):
-        table = _sinusoids(config)
-        found |= {"encoder.embed_positions.weight": table, "decoder.embed_positions.weight": table}
     return found
 
 
-def _sinusoids(config: Mapping[str, Any]) -> Tensor:
-    positions, width = config["max_position_embeddings"], config["d_model"]
+def _sinusoids(config: Mapping[str, Any], shape: TransformerConfig) -> dict[str, Tensor]:
+    """The position tables of both sides, where the model computes them."""
     if config["model_type"] == "marian":
-        return interleaved_frequencies(positions, width)
-    padding = config["pad_token_id"]
-    return fairseq_sinusoids(positions + padding + 1, width, padding)
+        table = interleaved_frequencies(shape.max_positions, shape.width)
+    elif config["model_type"] == "m2m_100":
+        padding = config["pad_token_id"]
+        table = fairseq_sinusoids(shape.max_positions + padding + 1, shape.width, padding)
+    else:
+        return {}
+    return {"encoder.embed_positions.weight": table, "decoder.embed_positions.weight": table}
 
 
 def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]) -> TransformerConfig:

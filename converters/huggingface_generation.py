@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from specdec_cli.model.bundle import BeamStop
+from specdec_cli.model.bundle import LONGEST, BeamStop
 
 _BEAM_STOPS: Mapping[Any, BeamStop] = {False: "heuristic", True: "first", "never": "never"}
 # Options that change the output of greedy decoding or beam search, and their values that change nothing.
@@ -36,7 +36,7 @@ def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
     beams, penalty = int(generation.get("num_beams") or 1), generation.get("length_penalty")
     return {
         "min_length": int(shortest),
-        "max_length": int(longest),
+        "max_length": int(longest) if longest <= LONGEST else 0,
         "no_repeat_ngram_size": int(generation.get("no_repeat_ngram_size") or 0),
         "source_ngram_size": int(generation.get("encoder_no_repeat_ngram_size") or 0),
         "repetition_penalty": float(generation.get("repetition_penalty") or 1.0),

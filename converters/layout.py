@@ -25,6 +25,9 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
     Position tables are whole, offset included; `output_bias` is the bias of the output projection. Raises ModelError naming
     every weight that is missing or of another shape and, if `strict`, every one that our model has no place for.
     """
+    held = sum(value.numel() for value in weights.values())
+    if config.fewest_weights > 2 * held:  # before memory is allocated; what differs by less is named below
+        raise ModelError(f"weights: a model of these layers and sizes has at least {config.fewest_weights}, but there are {held}")
     names = _Names(weights)
     model = Transformer(config)
     with torch.no_grad():

@@ -1,5 +1,6 @@
 """The arrays of a model of Marian's under fairseq's names, which our model is filled from."""
 
+import math
 import re
 import zipfile
 from collections.abc import Mapping
@@ -8,9 +9,11 @@ from typing import Any
 
 import numpy
 import torch
+from numpy.lib import format
 from torch import Tensor
 from torch.nn import functional as F
 
+from converters.checkpoints import check_archive
 from specdec_cli.errors import ModelError
 from specdec_cli.model.suppression import SUPPRESSED
 
@@ -26,11 +29,26 @@ _PRODUCTS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 
 def read_arrays(path: Path) -> dict[str, numpy.ndarray[Any, Any]]:
     """The arrays of an npz file; objects are not loaded, for that could run code. Raises ModelError."""
+    check_archive(path)
     try:
-        with numpy.load(path, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+        with zipfile.ZipFile(path) as archive:
+            return {member.filename.removesuffix(".npy"): _read_array(archive, member) for member in archive.infolist()}
     except Exception as error:  # numpy and zipfile raise all kinds
         raise ModelError(f"{path}: not readable as arrays ({error})") from error
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> numpy.ndarray[Any, Any]:
+    """One array. Raises ValueError for one whose header claims another size than the member has."""
+    with archive.open(member) as stream:
+        version = format.read_magic(stream)
+        read_header = format.read_array_header_1_0 if version == (1, 0) else format.read_array_header_2_0
+        shape, _, kind = read_header(stream)
+        claimed, stored = math.prod(shape) * kind.itemsize, member.file_size - stream.tell()
+    if claimed != stored and not kind.hasobject:
+        raise ValueError(f"{member.filename} is said to be {shape} of {kind}, but has {stored} bytes")
+    with archive.open(member) as stream:
+        array: numpy.ndarray[Any, Any] = format.read_array(stream, allow_pickle=False)
+        return array
 
 
 def has_configuration(path: Path) -> bool:

@@ -24,6 +24,8 @@ from specdec_cli.text.tokenizer import Tokenizer
 FORMAT = 1
 T = TypeVar("T")
 M = TypeVar("M", bound=nn.Module)
+LONGEST = 2**20
+"""The largest bound on an output, in tokens."""
 Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta and tolerance."""
@@ -53,8 +55,8 @@ class BundleInfo:
     decoding: str = "auto"
     block_size: Annotated[int, Between(0, 4096)] = 0
     length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
-    max_length: Annotated[int, Between(0, 2**20)] = 0
-    min_length: Annotated[int, Between(0, 2**20)] = 0
+    max_length: Annotated[int, Between(0, LONGEST)] = 0
+    min_length: Annotated[int, Between(0, LONGEST)] = 0
     no_repeat_ngram_size: Annotated[int, Between(0, 256)] = 0
     source_ngram_size: Annotated[int, Between(0, 256)] = 0
     repetition_penalty: Annotated[float, Between(0.01, 100)] = 1.0

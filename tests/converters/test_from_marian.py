@@ -1,6 +1,7 @@
 """What is particular to models of Marian's: what is refused, found beside them, and never written."""
 
 import shutil
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -94,6 +95,22 @@ def test_arrays_without_a_place_are_named(saved: Path) -> None:
 def test_objects_are_not_loaded(saved: Path) -> None:
     change(saved, decoder_l1_rnn_W=numpy.array([{}, {}], dtype=object))
     with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays \(Object arrays"):
+        from_marian(saved)
+
+
+def test_an_array_that_claims_more_than_is_stored_is_named(saved: Path) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 800)}"
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("large.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 80)
+    with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays \(large\.npy is said to be \(1000000, 800\) of float32, but"):
+        from_marian(saved)
+
+
+def test_an_archive_that_would_fill_the_memory_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("large.npy", "w") as stream:
+        for _ in range(30):
+            stream.write(bytes(2**20))
+    with pytest.raises(ModelError, match=r"opus\.npz: its members are said to have \d+ bytes, the file has \d+"):
         from_marian(saved)
 
 

@@ -1,0 +1,57 @@
+"""The numbers in the settings of transformers' models that are copied: sizes, and ids of tokens."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.errors import ModelError
+
+_SIZES = ("d_model", "encoder_ffn_dim", "encoder_attention_heads", "encoder_layers", "decoder_layers", "max_position_embeddings")
+_OF_MODEL = ("pad_token_id", "eos_token_id")
+_OF_GENERATION = (
+    "eos_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "suppress_tokens",
+    "bad_words_ids",
+)
+
+
+def check_numbers(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
+    """Check what a conversion copies from config.json and, where there is one, generation_config.json (`generation`).
+
+    Raises ModelError naming the file and the key of a size that is not positive, of an id that is missing, and of one that is
+    none of so many `tokens`.
+    """
+    for key in _SIZES:
+        if not _is_integer(config.get(key)) or config[key] < 1:
+            raise ModelError(f"{folder / 'config.json'}: {key} must be a positive integer, not {config.get(key)!r}")
+    for key in _OF_MODEL:
+        _check_ids(folder / "config.json", key, config.get(key), tokens, needed=True)
+    for key in _OF_GENERATION:
+        value = generation.get(key)
+        file = "config.json" if value == config.get(key) else "generation_config.json"
+        _check_ids(folder / file, key, value, tokens, needed=key == "decoder_start_token_id")
+
+
+def _check_ids(path: Path, key: str, value: Any, tokens: int, needed: bool) -> None:
+    ids = list(_flat(value))
+    if needed and not ids:
+        raise ModelError(f"{path}: {key} is missing")
+    for each in ids:
+        if not _is_integer(each) or not 0 <= each < tokens:
+            raise ModelError(f"{path}: {key} is {each!r}, but the vocabulary has {tokens} tokens")
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """The ids in a value: none, one, or lists of them."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _flat(each)
+    elif value is not None:
+        yield value
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
