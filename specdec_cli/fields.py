@@ -63,6 +63,8 @@ def _check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
 def _plain(value: Any, hint: Any) -> Any:
     """`value` with tuples in place of lists where `hint` has tuples."""
     origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        return next((plain for one in inner if (plain := _plain(value, one)) is not value), value)
     if origin is tuple and isinstance(value, list):
         hints = _elements(inner, len(value))
         return tuple(map(_plain, value, hints)) if len(hints) == len(value) else value

@@ -30,6 +30,15 @@ def test_a_stored_tokenizer_comes_back(stored: Path, tokenizer: Subwords) -> Non
     assert loaded.decode([*loaded.encode("ka lo mi"), *loaded.frame.after]) == "ka lo mi"
 
 
+def test_a_source_vocabulary_of_its_own_comes_back(stored: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    loaded = load_converted(stored, "en", "de")
+    source = [*reversed(tokenizer.vocabulary()), "more"]
+    segmenter = make_segmenter(loaded.config, stored / "tokenizer", "en", "de", [])
+    ConvertedTokenizer(loaded.config, segmenter, tokenizer.vocabulary(), source, "en", "de", tmp_path).save(tmp_path)
+    again = load_converted(tmp_path, "en", "de")
+    assert (again.source_vocabulary(), again.vocabulary()) == (source, tokenizer.vocabulary())
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
