@@ -22,8 +22,8 @@ demo: .venv/installed ## Translate and correct a few lines, show the drafts of o
 	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
 	$(BIN)/specdec bench --row greedy --row auto --row specdec
 
-test: .venv/installed ## Run all tests
-	$(BIN)/pytest
+test: .venv/installed ## Run all tests; at the end, say what was skipped and why
+	$(BIN)/pytest -rs
 
 faults: .venv/installed ## Run the long form of the tests in tests/faults: hostile text, signals, full disks, kills
 	SPECDEC_FAULTS=long $(BIN)/pytest tests/faults
@@ -49,7 +49,8 @@ golden: .venv/installed ## Write the help texts that the tests compare with anew
 
 install: ## Install the command and its completions for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec
-	$(PREFIX)/share/specdec/bin/pip install --quiet $(PIP_ARGS) .
+	@echo "Installing into $(PREFIX)/share/specdec: a minute or more, most of it for torch"
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) .
 	mkdir -p $(PREFIX)/bin $(BASH) $(ZSH) $(FISH)
 	ln -sf $(PREFIX)/share/specdec/bin/specdec $(PREFIX)/bin/specdec
 	cp completions/specdec.bash $(BASH)/specdec
@@ -65,5 +66,6 @@ clean: ## Remove .venv and caches
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet $(PIP_ARGS) -e '.[dev]'
+	@echo "Installing into .venv: a minute or more, most of it for torch"
+	$(BIN)/pip install $(PIP_ARGS) -e '.[dev]'
 	touch $@

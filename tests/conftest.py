@@ -2,7 +2,9 @@
 
 import os
 import random
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,17 @@ def make_lines(count: int, seed: int = 0) -> list[str]:
         return "".join(generator.choices(syllables, k=generator.randint(1, 3)))
 
     return [" ".join(word() for _ in range(generator.randint(1, 9))) for _ in range(count)]
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """No file can grow beyond `size` bytes meanwhile, as if the disk were full then."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
 @pytest.fixture(scope="session", autouse=True)

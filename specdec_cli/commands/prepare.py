@@ -120,7 +120,7 @@ def _prepare(
     """
     from tempfile import TemporaryDirectory
 
-    from specdec_cli.files import write_atomically, write_json
+    from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.parallel import read_pairs
     from specdec_cli.text.subwords import Subwords, train_subwords
@@ -132,7 +132,8 @@ def _prepare(
         train, model, manifest = (Path(folder, name) for name in names)
         with _busy("Cleaning", quiet):
             pairs = clean(read_pairs(tsv, aligned), rules, report)
-            write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
+            with naming(output / train.name, train):
+                write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)

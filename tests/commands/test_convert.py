@@ -1,8 +1,5 @@
 """`specdec convert`: the result, its proof, and what is refused."""
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import read_info
+from tests.conftest import largest_file
 
 app = typer.Typer()
 app.command()(convert)
@@ -56,17 +54,6 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "model", "--to", "ctranslate2")
     assert isinstance(result.exception, ModelError)
     assert "neither a bundle nor a model of" in str(result.exception)
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """No file can grow beyond `size` bytes meanwhile, as if the disk were full then."""
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
 
 @pytest.mark.parametrize(("arguments", "file"), [((), "verifier/model.safetensors"), (("--to", "ctranslate2"), "model.bin")])

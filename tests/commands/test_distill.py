@@ -7,9 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
 from specdec_cli.distillation.shards import Shards
 from specdec_cli.errors import InputError, ModelError, UsageError
+from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
 app.command()(distill)
@@ -94,6 +96,14 @@ def test_an_interrupted_distillation_says_how_to_resume(
     assert resumed.exit_code == 0, resumed.output
     assert "out: resuming after 2 of 3 shards" in resumed.stderr
     assert (tmp_path / "out" / "distilled.tsv").exists()
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(ctranslate2_folder: Path, tmp_path: Path) -> None:
+    with largest_file(800):
+        arguments = ["distill", ctranslate2_folder, tmp_path / "out", "--beam-size", 1, "--threads", 1, "--max-length", 20, "--quiet"]
+        result = CliRunner().invoke(main_app, list(map(str, arguments)), input="\n".join(make_lines(600)))
+    assert (result.exit_code, result.stderr) == (3, f"specdec: error: {tmp_path / 'out' / 'shard-00000.tsv'}: File too large\n")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["manifest.json"]
 
 
 @pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields")])

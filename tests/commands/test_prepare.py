@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.text.parallel import Pair, read_tsv
 from specdec_cli.text.subwords import Subwords
-from tests.conftest import make_lines
+from tests.conftest import largest_file, make_lines
 
 WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]
 LINES = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} {WORDS[i * 7 % 12]} {i}" for i in range(150)]
@@ -119,6 +119,13 @@ def test_a_failure_keeps_what_was_there(tmp_path: Path, tsv: Path) -> None:
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     assert run(tmp_path / "out", tsv, "--vocabulary-size", 8000, "--force").exit_code == 3
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path, tsv: Path) -> None:
+    with largest_file(1000):
+        result = run(tmp_path / "out", tsv, "--vocabulary-size", 320)
+    assert (result.exit_code, result.stderr) == (3, f"specdec: error: {tmp_path / 'out' / 'train.tsv'}: File too large\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_small_text_gets_the_subwords_that_it_has(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.loop import Report
+from tests.conftest import largest_file
 
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
 RUN = ["run.batch_tokens=128", "run.evaluate_every=2", "run.precision=32-true"]
@@ -92,6 +93,16 @@ def test_ctrl_c_stores_a_checkpoint_and_says_how_to_resume(
     resumed = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4")
     assert resumed.exit_code == 0
     assert "resuming after update 3 of 4" in resumed.stderr
+
+
+@pytest.mark.parametrize("file", ["verifier/model.safetensors", "checkpoint.pt"])
+def test_a_full_disk_is_an_error_that_names_the_file(file: str, trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    # A checkpoint is larger than the bundle, so that each can be the first that does not fit.
+    with largest_file((trained / file).stat().st_size - 1000):
+        result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=2")
+    assert result.exit_code == 3
+    assert f"specdec: error: {tmp_path / 'run' / file}: " in result.stderr
+    assert not list((tmp_path / "run").rglob("*.partial"))
 
 
 def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:

@@ -1,0 +1,32 @@
+"""What an installation brings, and what `make` says while it works."""
+
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {requirement.partition(">")[0].partition("[")[0] for requirement in requirements}
+
+
+def test_what_only_training_needs_is_an_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: names(extra) for name, extra in project["optional-dependencies"].items()}
+    assert not names(project["dependencies"]) & {"lightning-fabric", "setuptools"}
+    assert extras["training"] == {"lightning-fabric"}
+    assert all(extra <= extras["dev"] for extra in extras.values())
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_says_what_it_does() -> None:
+    told = subprocess.run(
+        ["make", "-n", "-W", "pyproject.toml", "test", "install"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert "pytest -rs" in told
+    assert told.count("pip install") == told.count('echo "Installing into') == 2
+    assert "--quiet" not in told
