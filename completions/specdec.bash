@@ -39,7 +39,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o dirnames; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -67,7 +67,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o dirnames; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)

@@ -10,6 +10,7 @@ from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.lines import read_lines
+from specdec_cli.text.paragraphs import unwrapped
 
 _EDITS_PANEL = "Edits"
 
@@ -71,6 +72,7 @@ def correct(
     threads: options.ThreadsOption = None,
     seed: options.SeedOption = 1,
     no_split: options.NoSplitOption = False,
+    unwrap: options.UnwrapOption = False,
     max_line_bytes: options.MaxLineBytesOption = 2**20,
     output: options.OutputOption = None,
     output_dir: options.OutputDirOption = None,
@@ -96,6 +98,8 @@ def correct(
     if min_score is not None and decoding == "beam":
         raise UsageError("--min-score needs scores of tokens, which --decoding beam does not have")
     lines = read_lines(files or (), max_line_bytes)
+    if unwrap:
+        lines = unwrapped(lines)
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
         decoding=decoding,

@@ -9,6 +9,7 @@ from specdec_cli.commands.stream import record
 from specdec_cli.decoding.corrector import Correction
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.lines import Line
+from specdec_cli.text.paragraphs import written
 
 Written = Iterator[tuple[str, str]]
 """Texts, each with what ends its line."""
@@ -19,14 +20,14 @@ _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
     """How a line is written; at most one of the first four is true."""
     if diff:
-        return lambda line, correction: iter([(marked(line.text, correction.edits, coloured), line.ending)])
+        return lambda line, correction: written(line, marked(line.text, correction.edits, coloured))
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
     if check:
         return lambda line, correction: ((_place(line, edit), "\n") for edit in correction.edits)
     if as_json:
         return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
-    return lambda line, correction: iter([(correction.text, line.ending)])
+    return lambda line, correction: written(line, correction.text)
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
@@ -57,7 +58,8 @@ def m2_block(source: str, text: str) -> list[str]:
 
 def _place(line: Line, edit: Edit) -> str:
     score = "" if edit.score is None else f" ({edit.score:.2f})"
-    return f"{line.file or '<stdin>'}:{line.number}:{edit.start + 1}: {edit.source!r} -> {edit.text!r}{score}"
+    number, column = line.position(edit.start)
+    return f"{line.file or '<stdin>'}:{number}:{column}: {edit.source!r} -> {edit.text!r}{score}"
 
 
 def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]:

@@ -226,6 +226,14 @@ NoSplitOption = Annotated[
     bool,
     typer.Option("--no-split", help="Take a line as one sentence; do not look for sentences in it.", rich_help_panel=OUTPUT_PANEL),
 ]
+UnwrapOption = Annotated[
+    bool,
+    typer.Option(
+        "--unwrap",
+        help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json has an object a paragraph.",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write here.", show_default="stdout", rich_help_panel=OUTPUT_PANEL),

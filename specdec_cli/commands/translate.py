@@ -9,6 +9,7 @@ import typer
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.text.lines import read_lines
+from specdec_cli.text.paragraphs import unwrapped, written
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.translator import Translation
@@ -43,6 +44,7 @@ def translate(
     threads: options.ThreadsOption = None,
     seed: options.SeedOption = 1,
     no_split: options.NoSplitOption = False,
+    unwrap: options.UnwrapOption = False,
     max_line_bytes: options.MaxLineBytesOption = 2**20,
     output: options.OutputOption = None,
     output_dir: options.OutputDirOption = None,
@@ -64,6 +66,8 @@ def translate(
     from specdec_cli.decoding.translator import Translator
 
     lines = read_lines(files or (), max_line_bytes)
+    if unwrap:
+        lines = unwrapped(lines)
     machine = settle_machine(device, precision, threads, seed)
     wishes = Wishes(
         decoding=decoding,
@@ -95,7 +99,8 @@ def translate(
     with writer:
         for line, translation in stream.run(lines, translator.translate):
             if not as_json:
-                writer.write(translation.text, line.ending, line.file)
+                for text, ending in written(line, translation.text):
+                    writer.write(text, ending, line.file)
                 continue
             said = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if n_best > 1 else {})
             writer.write(json.dumps(said, ensure_ascii=False), source=line.file)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.marks import Marked, split_marks
@@ -33,9 +34,10 @@ def continued(lines: Sequence[str]) -> list[bool]:
     for end in range(1, len(lines) + 1):
         if end < len(lines) and _follows(marked[end - 1], marked[end]):
             continue
-        wrapped = _is_wrapped(lines[first:end], marked[first:end])
+        wrapped = _wrapped(lines[first:end], marked[first:end])
         for place in range(first, end - 1):
-            found[place] = not _END.search(marked[place].body) and (wrapped or marked[place + 1].body[0].islower())
+            unended = not _END.search(marked[place].body)
+            found[place] = unended and (wrapped[place - first] or marked[place + 1].body[0].islower())
         first = end
     return found
 
@@ -65,12 +67,16 @@ def _follows(line: Marked, following: Marked) -> bool:
     return bool(line.body and following.body and (same or not following.head.strip()))
 
 
-def _is_wrapped(lines: Sequence[str], marked: Sequence[Marked]) -> bool:
+def _wrapped(lines: Sequence[str], marked: Sequence[Marked]) -> list[bool]:
+    """Which lines were wrapped; those that are less than half as long as the longest were not."""
     width = max(map(len, lines))
-    if len(lines) < _FEWEST or width > _WIDEST:
-        return False
-    first_words = (line.body.split()[0] for line in marked[1:])
-    return all(len(line) + 1 + len(word) > width for line, word in zip(lines, first_words, strict=False))
+    ends = [number for number, line in enumerate(lines[:-1], 1) if 2 * len(line) < width]
+    found: list[bool] = []
+    for first, end in pairwise([0, *ends, len(lines)]):
+        words = (line.body.split()[0] for line in marked[first + 1 : end])
+        full = all(len(line) + 1 + len(word) > width for line, word in zip(lines[first:end], words, strict=False))
+        found += [full and end - first >= _FEWEST and width <= _WIDEST] * (end - first - 1) + [False]
+    return found
 
 
 def _without_marks(text: str) -> str:

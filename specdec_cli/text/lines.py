@@ -37,6 +37,10 @@ class Line:
     place: str
     file: Path | None = None
 
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and the column, both from 1, of an offset into `text`."""
+        return self.number, offset + 1
+
 
 def read_lines(paths: Sequence[Path] = (), longest: int = LONGEST_LINE) -> Iterator[Line]:
     """The lines of several files, one file after the other; `-`, or no path at all, is stdin.

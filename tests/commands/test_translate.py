@@ -144,3 +144,14 @@ def test_what_is_protected_is_in_the_output(bundle_folder: Path) -> None:
     assert first.startswith("- ") and first.count("{name}") == 1
     assert second == "|---|"
     assert third.count("https://example.org/x_1") == third.count("%s") == 1
+
+
+def test_wrapped_paragraphs_are_joined_and_wrapped_again(bundle_folder: Path) -> None:
+    text = "kalo mita kalo\nmita kalo\n\n# no\n"
+    joined = json.loads(run(bundle_folder, "--json", "--unwrap", text=text.encode()).stdout.splitlines()[0])
+    assert joined["source"] == "kalo mita kalo mita kalo"
+    result = run(bundle_folder, "--unwrap", text=text.encode()).stdout.splitlines()
+    blank = result.index("")
+    assert " ".join(result[:blank]) == joined["text"]
+    assert all(len(line) <= len("kalo mita kalo") or " " not in line for line in result[:blank])
+    assert result[blank + 1 :][0].startswith("# ")

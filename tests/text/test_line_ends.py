@@ -26,6 +26,7 @@ WRAPPED = [
         (["> this goes", "> on here"], [True, False]),
         (["> this goes", "on here"], [True, False]),
         (WRAPPED, [True, True, True, False]),
+        (["Dear Tom", *WRAPPED], [False, True, True, True, False]),
         (["He has a car", "She has a dog", "They have three children now"], [False, False, False]),
     ],
 )

@@ -1,0 +1,118 @@
+"""Paragraphs that were wrapped over lines: joined to one line each, and wrapped again."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.text.copied import is_code
+from specdec_cli.text.lines import Line
+from specdec_cli.text.marks import Marked, split_marks
+
+_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,5}[.)])\s")
+_ROW = re.compile(r"\t|\|")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True)
+class Paragraph(Line):
+    """Several lines as one: `text` holds them with a space between them, without the marks of all but the first.
+
+    `lines` are as they were, `starts` the offsets in `text` at which each begins, `heads` the marks of each; `width` is the
+    length of the longest.
+    """
+
+    lines: tuple[Line, ...] = ()
+    heads: tuple[str, ...] = ()
+    starts: tuple[int, ...] = ()
+    width: int = 0
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and the column, both from 1, of an offset into `text`."""
+        index = max(number for number, start in enumerate(self.starts) if start <= offset)
+        indent = len(self.heads[index]) if index else 0
+        return self.lines[index].number, offset - self.starts[index] + indent + 1
+
+
+def unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
+    """`lines` with those of a paragraph as one Paragraph; other lines stay.
+
+    Lines are of one paragraph if each has text that is neither code nor a row of a table, and the marks before it go on: the
+    same comment or quotation mark or indentation, or white space after an item of a list. A line ends its paragraph if it
+    is less than half as long as the longest, or ends with two spaces or a backslash.
+    """
+    block: list[tuple[Line, Marked]] = []
+    for line in lines:
+        marked = split_marks(line.text)
+        is_text = _is_text(line.text, marked)
+        if block and not (is_text and block[-1][0].file == line.file and _goes_on([one for _, one in block], marked)):
+            yield from _paragraphs(block)
+            block = []
+        if is_text:
+            block.append((line, marked))
+        else:
+            yield line
+    yield from _paragraphs(block)
+
+
+def written(line: Line, text: str) -> Iterator[tuple[str, str]]:
+    """What to write for a line that became `text`, each with what ends it: a paragraph is wrapped again at its width.
+
+    A word that is wider than that has a line of its own. A paragraph that has not changed is written as it was.
+    """
+    if not isinstance(line, Paragraph):
+        yield text, line.ending
+    elif text == line.text:
+        yield from ((one.text, one.ending) for one in line.lines)
+    else:
+        *first, last = _wrapped(text, line.width, line.heads[1])
+        yield from ((one, line.lines[0].ending) for one in first)
+        yield last, line.ending
+
+
+def _is_text(text: str, marked: Marked) -> bool:
+    return bool(_LETTER.search(marked.body)) and not is_code(text) and not _ROW.search(text.strip())
+
+
+def _goes_on(block: Sequence[Marked], following: Marked) -> bool:
+    last = block[-1]
+    if last.tail not in ("", " "):
+        return False
+    if len(block) == 1 and (_ITEM.match(last.head) or last.head.isspace()):
+        deeper = following.head.isspace() or (not following.head and last.head.isspace())
+        return deeper and (bool(following.head) or not _ITEM.match(last.head))
+    return following.head == last.head and not _ITEM.match(last.head) and not last.head.startswith("##")
+
+
+def _paragraphs(block: list[tuple[Line, Marked]]) -> Iterator[Line]:
+    """The lines of a block in paragraphs, cut after short lines."""
+    width = max((len(line.text) for line, _ in block), default=0)
+    group: list[tuple[Line, Marked]] = []
+    for number, (line, marked) in enumerate(block, 1):
+        group.append((line, marked))
+        if 2 * len(line.text) < width or number == len(block):
+            yield _joined(group, width)
+            group = []
+
+
+def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
+    first, last = group[0][0], group[-1][0]
+    if len(group) == 1:
+        return first
+    text, starts = first.text.rstrip(), [0]
+    for line, marked in group[1:]:
+        starts.append(len(text) + 1)
+        text = f"{text} {line.text[len(marked.head) :].rstrip() if line is not last else line.text[len(marked.head) :]}"
+    lines, heads = tuple(line for line, _ in group), tuple(marked.head for _, marked in group)
+    return Paragraph(first.number, text, last.ending, first.place, first.file, lines, heads, tuple(starts), width)
+
+
+def _wrapped(text: str, width: int, head: str) -> Iterator[str]:
+    """`text` in lines of at most `width` characters; all but the first begin with `head`."""
+    start = len(split_marks(text).head)
+    line, empty = text[:start], True
+    for word in text[start:].split(" "):
+        if not empty and len(line) + 1 + len(word) > width:
+            yield line
+            line, empty = head, True
+        line, empty = line + " " * (not empty) + word, False
+    yield line
