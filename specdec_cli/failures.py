@@ -32,8 +32,8 @@ def exit_codes() -> Iterator[None]:
         # Typer would end without a word.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
     except OSError as error:
-        cause = error.strerror or str(error)
-        raise _failed(cause if error.filename is None else f"{error.filename}: {cause}") from error
+        cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the one written
+        raise _failed(cause if name is None else f"{name}: {cause}") from error
     except MemoryError as error:
         raise _out_of_memory() from error
     except RuntimeError as error:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import SpecdecError
+from specdec_cli.errors import SpecdecError, UsageError
 
 
 def cache_folder() -> Path:
@@ -27,6 +27,14 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
         if unnamed or (partial is not None and str(partial) in (str(error.filename), str(error.filename2))):
             error.filename = str(path)
         raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for output, with its parents, unless it is there. Raises UsageError where that is not possible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from error
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:

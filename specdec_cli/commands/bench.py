@@ -185,6 +185,7 @@ def bench(
     from specdec_cli.evaluation.report import to_json
     from specdec_cli.evaluation.rows import Row
     from specdec_cli.evaluation.scatter import check_plot, draw
+    from specdec_cli.files import write_json
 
     chosen = Choice(model or ("en-gec" if task == "gec" else "en-de"), source_language, target_language, offline, quiet)
     task = task or TASKS.get(bundle_task(chosen), "translation")
@@ -241,7 +242,7 @@ def bench(
             typer.echo(f"specdec: left out: {names} ({reason})", err=True)
     if json_file is not None:
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
-        _write_json(record | ({"presets": presets_of(tuned)} if tune else {}), json_file)
+        write_json(json_file, record | ({"presets": presets_of(tuned)} if tune else {}))
     if plot is not None:
         draw(outcome.points, plot, f"{chosen.name}, {outcome.examples['name']}")
     if tune:
@@ -252,13 +253,14 @@ def bench(
 def _synthetic(request: "Request", json_file: Path | None, markdown: bool, quiet: bool) -> None:
     from specdec_cli.commands.bench_synthetic import print_outcome, run, to_record
     from specdec_cli.commands.bench_view import progress
+    from specdec_cli.files import write_json
 
     if json_file is not None:
         _check_target("--json", json_file)
     outcome = run(request, lambda runs: progress(runs, quiet))
     print_outcome(outcome, markdown)
     if json_file is not None:
-        _write_json(to_record(outcome), json_file)
+        write_json(json_file, to_record(outcome))
     _check(outcome.results, outcome.environment)
 
 
@@ -291,15 +293,6 @@ def _check_target(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: {error.strerror}") from error
     if path.is_dir():
         raise UsageError(f"{option} {path}: is a folder")
-
-
-def _write_json(record: dict[str, Any], path: Path) -> None:
-    from specdec_cli.files import write_json
-
-    try:
-        write_json(path, record)
-    except OSError as error:
-        raise UsageError(f"--json {path}: {error.strerror}") from error
 
 
 def _check(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:

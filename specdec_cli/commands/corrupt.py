@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, cast
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError
 
 if TYPE_CHECKING:
     from specdec_cli.corruption.run import Chunk, Tally
@@ -79,6 +79,7 @@ def corrupt(
     from specdec_cli.commands.loading import find_recipe
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
+    from specdec_cli.files import make_folder
     from specdec_cli.recipe import load_recipe
     from specdec_cli.text.lines import STANDARD, read_lines
     from specdec_cli.text.writing import LineWriter, check_no_input
@@ -86,6 +87,8 @@ def corrupt(
     inputs = files or []
     target = None if output == STANDARD else output
     check_no_input(target, inputs)
+    if target is not None:
+        make_folder(target.parent)
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
     texts = (_text(line.text, line.place, column) for line in read_lines(inputs))
     tally = Tally()
@@ -131,10 +134,7 @@ def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
             for chunk in chunks:
                 stream.write("".join(f"{corrupted}\t{clean}\n" for corrupted, clean in chunk.pairs).encode("utf-8"))
 
-    try:
-        write_atomically(path, write)
-    except OSError as error:
-        raise UsageError(f"{error.filename or path}: {error.strerror}") from error
+    write_atomically(path, write)
 
 
 @contextmanager

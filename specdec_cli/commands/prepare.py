@@ -73,6 +73,7 @@ def prepare(
     OUTPUT/train.tsv holds the pairs that are kept (with their domain, where the input names it), OUTPUT/tokenizer.model
     the vocabulary, and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
+    from specdec_cli.files import make_folder
     from specdec_cli.text.cleaning import CleaningRules
 
     rules = CleaningRules(
@@ -90,10 +91,7 @@ def prepare(
         raise UsageError(f"{output}: holds prepared data; choose another folder, or --force to replace it")
     aligned = list(zip(source or (), target or (), strict=True))
     made = not output.exists()
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    make_folder(output)
     try:
         report, pieces = _prepare(output, tsv or [], aligned, rules, tokenizer or vocabulary_size, quiet)
     finally:

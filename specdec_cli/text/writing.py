@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, Protocol, Self
 
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.files import make_folder
 from specdec_cli.text.lines import STANDARD
 
 _STDIN, _STDOUT = 0, 1
@@ -95,10 +96,7 @@ class FolderWriter:
                 raise UsageError(f"{target}: is the output of two inputs")
             check_no_input(target, inputs)
             self._targets[path] = target
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{folder}: {error.strerror}") from error
+        make_folder(folder)
         self._waiting = list(self._targets)
         self._source: Path | None = None
         self._writer: LineWriter | None = None
