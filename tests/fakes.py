@@ -1,10 +1,8 @@
 """Tiny models with random weights, and drafters that agree with them as much as they are told to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -42,11 +40,7 @@ def in_precision(model: Transformer, precision: str, drafter: BlockDrafter | Non
     """The model, and what drafts for it, in one of our precisions; "int8 by operators" is what there is without a compiler."""
     if not precision.startswith("int8"):
         return model.to(getattr(torch, precision))
-    without = {"return_value": None} if precision == "int8 by operators" else {"wraps": load_kernels}
-    with ExitStack() as stack:
-        for module in ("linear", "layers", "embedding"):
-            stack.enter_context(mock.patch(f"specdec_cli.model.int8.{module}.load_kernels", **without))
-        quantize(model, drafter)
+    quantize(model, None if precision == "int8 by operators" else load_kernels(), drafter)
     return model.eval()
 
 

@@ -123,9 +123,10 @@ def place(bundle: "Bundle", machine: Machine) -> "Bundle":
             for weight in module.parameters():
                 weight.requires_grad_(False)
     if machine.precision == "int8":
+        from specdec_cli.kernels.build import load_kernels
         from specdec_cli.model.int8 import quantize
 
-        quantize(bundle.verifier, bundle.drafter)
+        quantize(bundle.verifier, load_kernels(), bundle.drafter)
     elif bundle.drafter is not None and machine.device == "cpu" and _multiplies_bfloat16():
         bundle.drafter.lower_precision(torch.bfloat16)
     return bundle

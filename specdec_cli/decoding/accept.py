@@ -7,7 +7,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.state import Accepted, Draft
 from specdec_cli.model.cache import steps
-from specdec_cli.model.int8 import first_choices
+from specdec_cli.model.choices import Choices
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,12 @@ class Unverified:
 
 
 Rule = Exact | Tolerant | FixedPoint | Unverified
+_BY_OPERATORS = Choices()
 
 
-def accept(draft: Draft, logits: Tensor, rule: Rule) -> Accepted:
+def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPERATORS) -> Accepted:
     """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
-    predictions = first_choices(logits)
+    predictions = choices.first(logits)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions)
     meant = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]

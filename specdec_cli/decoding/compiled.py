@@ -1,4 +1,4 @@
-"""A round on a CPU, for a model in bytes and the exact rule: each of its steps is one call of the compiled kernels."""
+"""A round on a CPU, for a model in int8 and the exact rule: each of its steps is one call of the compiled kernels."""
 
 import ctypes
 import threading
@@ -40,8 +40,8 @@ class CompiledRounds:
 
     @classmethod
     def of(cls, model: Transformer, forced: int | None) -> Self | None:
-        """For `model`, if it is one in bytes and the kernels can do all of it."""
-        kernels = model.layers.kernels if isinstance(model.layers, Int8Layers) and model.indifferent else None
+        """For `model`, if it is one in int8 and the kernels can do all of it."""
+        kernels = model.layers.kernels if isinstance(model.layers, Int8Layers) else None
         return None if kernels is None else cls(model, kernels, forced)
 
     def verify(self, state: State, draft: Draft, with_scores: bool) -> CompiledVerdict:

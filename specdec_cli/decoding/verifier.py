@@ -16,7 +16,7 @@ from specdec_cli.decoding.stages import Place, Stages
 from specdec_cli.decoding.state import Accepted, Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
-from specdec_cli.model.int8 import log_probabilities
+from specdec_cli.model.choices import Choices
 from specdec_cli.model.transformer import Transformer
 
 _NONE = Constraints()
@@ -109,7 +109,7 @@ class Verifier:
         if self._compiled is not None and isinstance(rule, Exact) and not self.constraints.bind(state, draft.ids.shape[1] + 1):
             return self._compiled.verify(state, draft, with_scores)
         scores = self.score(state, draft)
-        judge = partial(_judge, rule, self.model.config.eos, with_scores)
+        judge = partial(_judge, rule, self.model.choices, self.model.config.eos, with_scores)
         judged = state.run(("judge", *judge.args), judge, draft.ids, draft.counts, scores.logits)
         return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
 
@@ -164,14 +164,14 @@ class _Judged:
     log_probabilities: Tensor | None
 
 
-def _judge(rule: Rule, eos: int, with_scores: bool, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
+def _judge(rule: Rule, choices: Choices, eos: int, with_scores: bool, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
     """What is accepted of a draft, and which rows (B,) it ends: those with an EOS, or at their limit; a finished row accepts nothing."""
-    accepted = accept(Draft(ids, counts), logits, rule)
+    accepted = accept(Draft(ids, counts), logits, rule, choices)
     before_end = (accepted.ids != eos).cumprod(1).sum(1)
     room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
     counts = accepted.counts.minimum(before_end + 1).minimum(room)
     ended = (counts > before_end) | (counts == room)
-    return _Judged(replace(accepted, counts=counts), ended, log_probabilities(logits, accepted.ids) if with_scores else None)
+    return _Judged(replace(accepted, counts=counts), ended, choices.log_probabilities(logits, accepted.ids) if with_scores else None)
 
 
 def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> Tensor:

@@ -41,11 +41,11 @@ EXPORT void specdec_largest(const float *x, int64_t rows, int64_t size, int64_t 
 
 __attribute__((noinline, noclone)) float log_probability(const float *logits, int64_t size, float top, int64_t id) {
     const int64_t whole = size / LANES * LANES;
-    floats total = {0};
+    floats total = {0}, last = all(-INFINITY);
     for (int64_t i = 0; i < whole; i += LANES) total += exponential(load(logits + i) - top);
-    float sum = sum_lanes(total);
-    for (int64_t i = whole; i < size; i++) sum += expf(logits[i] - top);
-    return logits[id] - top - logf(sum);
+    for (int64_t i = whole; i < size; i++) last[i - whole] = logits[i];
+    total += exponential(last - top);
+    return logits[id] - top - (float)log(sum_lanes(total));
 }
 
 struct probabilities_call {
@@ -119,7 +119,7 @@ EXPORT void specdec_chain(const struct chain *chain, const float *logits, const 
         }
         for (int64_t choice = 0; choice < wanted; choice++) {
             floats sum = {0};
-            for (int64_t i = 0; i < width; i += LANES) sum += load(difference + i) * load(chain->after + candidates[choice] * width + i);
+            for (int64_t i = 0; i < width; i += LANES) sum = fused(load(difference + i), load(chain->after + candidates[choice] * width + i), sum);
             const float score = logits[slot * chain->vocabulary + candidates[choice]] + sum_lanes(sum);
             if (score > best) best = score, ids[slot] = candidates[choice];
         }

@@ -8,11 +8,22 @@
 
 #define BLOCK 6 // rows computed together
 
+// x (1 + erf(x / sqrt 2)) / 2; erf to 1.5e-7 by Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
+static inline floats gelu(floats x) {
+    const floats size = choose(x < 0.0f, -x, x) * 0.70710678f, t = 1.0f / (1.0f + size * 0.3275911f);
+    floats power = all(1.061405429f);
+    power = power * t + -1.453152027f;
+    power = power * t + 1.421413741f;
+    power = power * t + -0.284496736f;
+    power = power * t + 0.254829592f;
+    const floats rest = power * t * exponential(-(size * size)); // 1 - erf of the size
+    return 0.5f * x * choose(x < 0.0f, rest, 2.0f - rest);
+}
+
 static inline floats activate(floats x, int32_t activation) {
     if (activation == RELU) return largest(x, all(0.0f));
     if (activation == SILU) return x / (1.0f + exponential(-x));
-    if (activation == GELU)
-        for (int i = 0; i < LANES; i++) x[i] = 0.5f * x[i] * (1.0f + erff(x[i] * 0.70710678f));
+    if (activation == GELU) return gelu(x);
     return x;
 }
 
@@ -22,10 +33,10 @@ __attribute__((noinline, noclone)) static void normalize(const float *gamma, con
     const float mean = sum_lanes(sum) / width;
     for (int64_t i = 0; i < width; i += LANES) {
         floats centred = load(row + i) - mean;
-        squares += centred * centred;
+        squares = fused(centred, centred, squares);
     }
     const float scale = 1.0f / sqrtf(sum_lanes(squares) / width + epsilon);
-    for (int64_t i = 0; i < width; i += LANES) store(to + i, (load(row + i) - mean) * scale * load(gamma + i) + load(beta + i));
+    for (int64_t i = 0; i < width; i += LANES) store(to + i, fused((load(row + i) - mean) * scale, load(gamma + i), load(beta + i)));
 }
 
 // One row as bytes: value = low + step * byte. With a norm, of the normed row.
@@ -43,7 +54,7 @@ __attribute__((noinline, noclone)) static void quantize(const struct linear *lay
     const float bottom = -largest_lane(-least), top = largest_lane(most);
     const float range = top - bottom, inverse = range > 0 ? 255.0f / range : 0.0f;
     for (int64_t i = 0; i < inputs; i += LANES) {
-        integers rounded = __builtin_convertvector((load(row + i) - bottom) * inverse + 0.5f, integers);
+        integers rounded = __builtin_convertvector(fused(load(row + i) - bottom, all(inverse), all(0.5f)), integers);
         *(bytes *)(to + i) = __builtin_convertvector(rounded, bytes);
     }
     *low = bottom;
@@ -89,8 +100,8 @@ __attribute__((noinline, noclone)) static void finish(const struct linear *layer
         const int64_t at = first + part * LANES;
         const floats low_sums = load(layer->sums + at), scales = load(layer->scales + at), bias = load(layer->bias + at);
         for (int64_t row = 0; row < rows; row++) {
-            floats value = __builtin_convertvector(sums[row * (TILE / LANES) + part], floats) * steps[row] + lows[row] * low_sums;
-            value = activate(value * scales + bias, layer->activation);
+            floats value = fused(__builtin_convertvector(sums[row * (TILE / LANES) + part], floats), all(steps[row]), lows[row] * low_sums);
+            value = activate(fused(value, scales, bias), layer->activation);
             float *place = to + row * outputs + at;
             if (at + LANES <= outputs) {
                 if (residual) value += load(residual + row * outputs + at);
@@ -136,7 +147,7 @@ __attribute__((noinline, noclone)) static floats four_products(const float *quer
     for (int64_t at = 0; at < width; at += LANES) {
         const floats part = load(query + at);
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) sums[i] += part * load(from[i] + at);
+        for (int i = 0; i < 4; i++) sums[i] = fused(part, load(from[i] + at), sums[i]);
     }
     return sum_fours(sums[0], sums[1], sums[2], sums[3]);
 }
@@ -167,10 +178,11 @@ __attribute__((noinline, noclone)) static void attend(const float *query, const 
         floats first = {0}, second = {0}, third = {0}, fourth = {0};
         const float *value = values + i;
         for (int64_t key = 0; key < end; key++, value += stride) {
-            first += scores[key] * load(value);
-            second += scores[key] * load(value + LANES);
-            third += scores[key] * load(value + 2 * LANES);
-            fourth += scores[key] * load(value + 3 * LANES);
+            const floats weight = all(scores[key]);
+            first = fused(weight, load(value), first);
+            second = fused(weight, load(value + LANES), second);
+            third = fused(weight, load(value + 2 * LANES), third);
+            fourth = fused(weight, load(value + 3 * LANES), fourth);
         }
         store(to + i, first * share);
         store(to + i + LANES, second * share);
@@ -179,7 +191,7 @@ __attribute__((noinline, noclone)) static void attend(const float *query, const 
     }
     for (; i < width; i += LANES) {
         floats mixed = {0};
-        for (int64_t key = 0; key < end; key++) mixed += scores[key] * load(values + key * stride + i);
+        for (int64_t key = 0; key < end; key++) mixed = fused(all(scores[key]), load(values + key * stride + i), mixed);
         store(to + i, mixed * share);
     }
 }
@@ -254,6 +266,9 @@ static void do_linear(void *argument) {
     linear(call->layer, call->x, call->rows, 0, call->to, 0, call->scratch);
 }
 
+// The instructions that the products are made of.
+EXPORT const char *specdec_instructions(void) { return INSTRUCTIONS; }
+
 EXPORT void specdec_linear(const struct linear *layer, const float *x, int64_t rows, float *to, uint8_t *scratch, int threads) {
     struct linear_call call = {layer, x, rows, to, scratch};
     together(do_linear, &call, threads);
@@ -286,7 +301,7 @@ EXPORT void specdec_layers(const struct stack *stack, float *x, const struct row
 __attribute__((noinline, noclone)) void embed(const struct embedding *embedding, int64_t id, int64_t position, float *to) {
     const int64_t width = embedding->width;
     const float *token = embedding->tokens + id * width, *place = embedding->positions + (position + embedding->offset) * width;
-    for (int64_t i = 0; i < width; i += LANES) store(to + i, load(token + i) * embedding->scale + load(place + i));
+    for (int64_t i = 0; i < width; i += LANES) store(to + i, fused(load(token + i), all(embedding->scale), load(place + i)));
     if (embedding->norm.gamma) normalize(embedding->norm.gamma, embedding->norm.beta, embedding->norm.epsilon, to, width, to);
 }
 

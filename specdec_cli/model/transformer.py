@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from specdec_cli.model.attention import Attention, Mask, PrefixMask, additive_mask
 from specdec_cli.model.cache import KeyStore
+from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.dropout import Dropout
 
@@ -229,6 +230,7 @@ class Transformer(nn.Module):
         if config.tied_output:
             self.output.weight = tokens.weight
         self.row_multiple = ROW_MULTIPLE
+        self.choices = Choices()
         self.apply(_initialize)
 
     @property

@@ -1,4 +1,4 @@
-"""What a round does in a call of the compiled kernels is what the usual operators do."""
+"""What a round does in a call of the compiled kernels is what is done without them."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
-from specdec_cli.model.rows import map_tensors
 from specdec_cli.text.subwords import EOS
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_transformer
 
 MODELS: dict[str, dict[str, Any]] = {
     "pre-norm": {},
     "post-norm": {"activation": "gelu", "norm": "post", "embedding_norm": True, "position_offset": 2},
+    "several tiles": {"vocabulary_size": 200, "width": 80, "heads": 5, "feed_forward": 208},
     "scaled, untied, of one layer": {"embedding_scale": True, "tied_output": False, "decoder_layers": 1, "encoder_layers": 2},
 }
 
@@ -34,11 +34,9 @@ def compiled() -> None:
 
 
 def both(forced: int | None, **changes: Any) -> tuple[Verifier, Verifier]:
-    """A verifier with compiled rounds, and one of the same model by operators."""
-    model = in_precision(tiny_transformer(**changes), "int8")
-    with_kernels, plain = Verifier(model, forced), Verifier(model, forced)
-    assert with_kernels._compiled is not None
-    plain._compiled = None
+    """A verifier with compiled rounds, and one of the same model without kernels."""
+    with_kernels, plain = (Verifier(in_precision(tiny_transformer(**changes), name), forced) for name in ("int8", "int8 by operators"))
+    assert with_kernels._compiled is not None and plain._compiled is None
     return with_kernels, plain
 
 
@@ -75,15 +73,16 @@ def same_verdict(found: Verdict, expected: Verdict, finished: Tensor, offered: T
 @torch.inference_mode()
 def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | None) -> None:
     mine, plain = both(forced, **MODELS[name])
-    sentences = make_sentences(rows)
+    vocabulary = plain.model.config.vocabulary_size
+    sentences = make_sentences(rows, vocabulary=vocabulary)
     options = LoopOptions(Exact(), rows, 25)
     outputs = {h.number: h.ids for h in decode(plain, NoDrafter(), sentences, options)}
     assert forced is None or all(ids[0] == forced for ids in outputs.values())
-    state = plain.begin([s.number for s in sentences], [s.source for s in sentences], 25)
+    state, beside = (v.begin([s.number for s in sentences], [s.source for s in sentences], 25) for v in (plain, mine))
+    assert torch.equal(state.memory.states, beside.memory.states)
     generator = torch.Generator().manual_seed(rows)
     while not state.finished.all():
         draft = drafts(state, outputs, generator)
-        beside = map_tensors(torch.clone, state)
         verdict, expected = (v.verify(s, draft, Exact(), with_scores=True) for v, s in ((mine, beside), (plain, state)))
         assert isinstance(verdict, CompiledVerdict) and not isinstance(expected, CompiledVerdict)
         same_verdict(verdict, expected, state.finished, draft.counts)
@@ -94,6 +93,7 @@ def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | N
             assert torch.equal(beside.tokens[row, :length], state.tokens[row, :length])
             assert torch.equal(beside.log_probabilities[row, :length], state.log_probabilities[row, :length])
             assert torch.equal(beside.cache.whole[row, : length - 1], state.cache.whole[row, : length - 1])
+    assert {h.number: h.ids for h in decode(mine, NoDrafter(), sentences, options)} == outputs
 
 
 @torch.inference_mode()
@@ -121,9 +121,8 @@ def test_a_round_calls_hardly_any_operator() -> None:
 
 def test_a_copy_goes_on_where_the_operators_say() -> None:
     word_starts = torch.arange(VOCABULARY) % 2 == 0
-    mine, plain = SourceCopy("nearest", EOS, word_starts, 6), SourceCopy("nearest", EOS, word_starts, 6)
-    assert mine._kernels is not None
-    plain._kernels = None
+    mine, plain = SourceCopy("nearest", EOS, word_starts, 6, load_kernels()), SourceCopy("nearest", EOS, word_starts, 6)
+    assert mine._kernels is not None and plain._kernels is None
     verifier = Verifier(tiny_transformer())
     generator = torch.Generator().manual_seed(1)
 

@@ -1,4 +1,4 @@
-"""Models in bytes: what they compute, and in how few calls."""
+"""Models in int8: what they compute, with compiled kernels and without, and in how few calls."""
 
 import copy
 from typing import Any
@@ -11,11 +11,11 @@ from torch.profiler import ProfilerActivity, profile
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels import build
-from specdec_cli.kernels.build import load_kernels
+from specdec_cli.kernels.build import Kernels, load_kernels
 from specdec_cli.model.chain import Chain
-from specdec_cli.model.int8 import first_choices, quantize
+from specdec_cli.model.int8 import quantize
 from specdec_cli.model.int8.chain import Int8Chain
+from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
@@ -28,17 +28,28 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def compiled() -> None:
-    """Without a compiler or the instructions, only the operators are left to be tested."""
-    if load_kernels() is None:
+@pytest.fixture
+def kernels() -> Kernels:
+    """The compiled kernels, for tests that compare with them or count their calls."""
+    found = load_kernels()
+    if found is None:
         pytest.skip("no kernels on this machine")
+    return found
+
+
+@pytest.fixture(params=BOTH)
+def either(request: pytest.FixtureRequest) -> Kernels | None:
+    """The compiled kernels, or none."""
+    found: Kernels | None = None if request.param == "int8 by operators" else request.getfixturevalue("kernels")
+    return found
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13])
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (32, 48), (64, 64), (48, 130)])
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
-def test_a_layer_is_its_floating_point_one_but_for_rounding(rows: int, inputs: int, outputs: int, activation: str) -> None:
+def test_a_layer_is_its_floating_point_one_but_for_rounding(
+    rows: int, inputs: int, outputs: int, activation: str, either: Kernels | None
+) -> None:
     torch.manual_seed(rows)
     linear, norm = nn.Linear(inputs, outputs), nn.LayerNorm(inputs)
     nn.init.normal_(norm.weight)
@@ -47,32 +58,33 @@ def test_a_layer_is_its_floating_point_one_but_for_rounding(rows: int, inputs: i
     functions = {"none": nn.Identity(), "relu": nn.ReLU(), "gelu": nn.GELU(), "silu": nn.SiLU()}
     with torch.inference_mode():
         expected = functions[activation](linear(norm(x)))
-        found = Int8Linear(linear, norm, activation)(x)
+        found = Int8Linear(linear, either, norm, activation)(x)
     assert found.shape == expected.shape
     assert (found - expected).norm() < 0.03 * expected.norm()
 
 
 @torch.inference_mode()
-def test_weights_and_inputs_that_are_whole_numbers_come_out_exactly() -> None:
+def test_weights_and_inputs_that_are_whole_numbers_come_out_exactly(either: Kernels | None) -> None:
     linear = nn.Linear(16, 64)
     linear.weight.copy_(torch.randint(-127, 128, (64, 16)))
     linear.weight[:, 0] = 127
     linear.bias.copy_(torch.randint(-9, 9, (64,)))
     x = torch.randint(0, 256, (5, 16)).float()
     x[:, 0], x[:, 1] = 0, 255  # so that a step is one
-    assert torch.equal(Int8Linear(linear)(x), x @ linear.weight.T + linear.bias)
+    assert torch.equal(Int8Linear(linear, either)(x), x @ linear.weight.T + linear.bias)
 
 
 @torch.inference_mode()
-def test_rows_of_zeros_and_of_one_number_are_no_trouble() -> None:
+def test_rows_of_zeros_and_of_one_number_are_no_trouble(either: Kernels | None) -> None:
     linear = nn.Linear(32, 32)
     for value in (0.0, -3.0, 5.0):
         x = torch.full((3, 32), value)
-        assert torch.allclose(Int8Linear(linear)(x), linear(x), atol=0.1)
+        assert torch.allclose(Int8Linear(linear, either)(x), linear(x), atol=0.1)
 
 
 @pytest.mark.parametrize("size", [1, 7, 16, 47, 8000])
-def test_the_first_of_the_largest_is_chosen(size: int) -> None:
+def test_the_first_of_the_largest_is_chosen(size: int, either: Kernels | None) -> None:
+    first_choices = Int8Choices(either).first
     logits = torch.randint(0, 3 if size < 100 else 3000, (2, 9, size)).float()
     assert torch.equal(first_choices(logits), logits.argmax(-1))
     logits[0, 0] = -torch.inf
@@ -114,15 +126,13 @@ def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(kind: str, pre
 
 
 @torch.inference_mode()
-def test_the_walk_by_tables_is_the_walk_by_products(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_by_tables_is_the_walk_by_products(either: Kernels | None, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = tiny_transformer(output_bias=True)
     chain = Chain(vocabulary.config.width, 16)
     nn.init.normal_(chain.unknown)
     for weight in chain.parameters():
         weight.mul_(2.0)
-    compiled = load_kernels()
-    assert compiled is not None
-    tables = Int8Chain(chain, vocabulary, compiled, 4)
+    tables = Int8Chain(chain, vocabulary, either, 4)
     # In floating point, so that what remains are the tables and the walk.
     monkeypatch.setattr(tables, "from_state", chain.from_state)
     monkeypatch.setattr(tables, "output", chain.output)
@@ -134,10 +144,11 @@ def test_conversion_draws_no_random_numbers() -> None:
     model = tiny_transformer()
     drafter = tiny_drafter(model)
     before = torch.get_rng_state()
-    quantize(model, drafter)
+    quantize(model, load_kernels(), drafter)
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@pytest.mark.usefixtures("kernels")
 @torch.inference_mode()
 def test_a_step_is_few_calls() -> None:
     def calls(layers: int) -> int:
@@ -153,14 +164,69 @@ def test_a_step_is_few_calls() -> None:
     assert calls(3) - calls(2) <= 3
 
 
-def test_where_nothing_compiles_the_operators_do_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
-    monkeypatch.setattr(build, "_COMPILERS", ("no such compiler",))
-    build.load_kernels.cache_clear()
-    assert build.load_kernels() is None
-    monkeypatch.setattr(build, "_COMPILERS", ("false",))
-    build.load_kernels.cache_clear()
-    assert build.load_kernels() is None
-    monkeypatch.undo()
-    build.load_kernels.cache_clear()
-    assert not list(tmp_path.iterdir())
+LAYERS = [(16, 16, 1), (48, 130, 7), (384, 200, 33), (1536, 64, 5), (2048, 96, 6)]
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "rows"), LAYERS)
+@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
+@torch.inference_mode()
+def test_layers_are_the_same_bit_for_bit_without_kernels(inputs: int, outputs: int, rows: int, activation: str, kernels: Kernels) -> None:
+    torch.manual_seed(outputs)
+    linear, norm = nn.Linear(inputs, outputs), nn.LayerNorm(inputs)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x = 3 * torch.randn(rows, inputs)
+    for before in (None, norm):
+        found, expected = (Int8Linear(linear, each, before, activation)(x) for each in (kernels, None))
+        assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("size", [48, 130, 8000])
+def test_log_probabilities_are_the_same_bit_for_bit_without_kernels(size: int, kernels: Kernels) -> None:
+    logits, ids = 5 * torch.randn(40, size), torch.randint(0, size, (40,))
+    found, expected = (Int8Choices(each).log_probabilities(logits, ids) for each in (kernels, None))
+    assert torch.equal(found, expected)
+    assert torch.allclose(expected, logits.log_softmax(-1).gather(-1, ids[:, None])[:, 0], atol=1e-5)
+
+
+WHOLE: dict[str, dict[str, Any]] = {
+    "several tiles": {"vocabulary_size": 200, "width": 80, "heads": 5, "feed_forward": 208},
+    "odd vocabulary, post-norm": {"vocabulary_size": 131, "activation": "gelu", "norm": "post", "embedding_norm": True},
+    "wide heads, silu, scaled": {"width": 160, "heads": 2, "activation": "silu", "embedding_scale": True},
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", WHOLE)
+@torch.inference_mode()
+def test_states_and_logits_are_the_same_bit_for_bit_without_kernels(
+    name: str, threads: int, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "threads", lambda _: threads, raising=False)
+    plain = tiny_transformer(**WHOLE[name])
+    sentences = make_sentences(9, 32, vocabulary=plain.config.vocabulary_size)
+    found = []
+    for precision in BOTH:
+        verifier = Verifier(in_precision(copy.deepcopy(plain), precision))
+        state = verifier.begin([s.number for s in sentences], [s.source for s in sentences])
+        scores = verifier.score(state, Draft(state.source[:, :13], state.lengths * 0 + 13))
+        found.append((state.memory.states, *state.memory.keys_values, scores.states, scores.logits))
+    assert all(torch.equal(mine, theirs) for mine, theirs in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("changes", DRAFTERS.values(), ids=list(DRAFTERS))
+@torch.inference_mode()
+def test_drafts_are_the_same_without_kernels(changes: dict[str, Any], kernels: Kernels) -> None:
+    assert kernels
+    plain = tiny_transformer(vocabulary_size=131)
+    pair = (plain, tiny_drafter(plain, **{"chain": 16, "feed_forward": 48} | changes))
+    sentences = make_sentences(6, vocabulary=131)
+    drafts = []
+    for precision in BOTH:
+        model, network = copy.deepcopy(pair)
+        verifier = Verifier(in_precision(model, precision, network))
+        state = verifier.begin(range(6), [sentence.source for sentence in sentences])
+        block = Block(network, 5)
+        state.drafting = block.begin(state)
+        drafts.append(block.propose(state).ids)
+    assert torch.equal(*drafts)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.names import Match
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
-from specdec_cli.kernels.build import Kernels, load_kernels
+from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import CopyStruct
 
 LONGEST_SUFFIX = 3
@@ -38,14 +38,14 @@ class SourceCopy:
     output, of up to q tokens, that stands exactly once in the source; while there is none, no draft.
     "nearest" is ours: the verifier's new token is looked for near the place where the copy left off, and if it is
     not there, it was put in or took the place of a word, by whether pieces begin a word (`word_starts`, (V,)).
-    It always has a draft; a wrong one costs no round.
+    It always has a draft; a wrong one costs no round. The compiled `kernels`, if given, do it in one call.
     """
 
-    def __init__(self, match: Match, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
+    def __init__(self, match: Match, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
         self.match, self.block_size = match, block_size
         self._eos = eos
         self._word_starts = word_starts
-        self._kernels = load_kernels() if match == "nearest" and word_starts.device.type == "cpu" else None
+        self._kernels = kernels if match == "nearest" else None
 
     def begin(self, state: State) -> CopyState:
         """Copy from the start."""

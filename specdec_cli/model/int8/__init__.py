@@ -1,5 +1,5 @@
-"""Models in bytes: weights to a scale per output, inputs to a range per row, products in integers."""
+"""Models in int8: weights with a scale per output, inputs with a range per row, products in integers."""
 
-from specdec_cli.model.int8.model import first_choices, log_probabilities, quantize
+from specdec_cli.model.int8.model import kernels_of, quantize
 
-__all__ = ["first_choices", "log_probabilities", "quantize"]
+__all__ = ["kernels_of", "quantize"]

@@ -2,31 +2,37 @@
 
 import ctypes
 
+import numpy as np
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from specdec_cli.kernels.build import load_kernels
+from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import LANES, EmbeddingStruct, describe_norm
+from specdec_cli.model.int8.arithmetic import fused
+from specdec_cli.model.int8.linear import normed
 from specdec_cli.model.transformer import Embedding
 
 
 class FusedEmbedding(nn.Module):
-    """What `embedding` gives, in the same floating point, by the compiled kernels where there are any."""
+    """Token and position embeddings in float32, by the compiled kernels or, with the same bits, by numpy."""
 
-    def __init__(self, embedding: Embedding) -> None:
+    def __init__(self, embedding: Embedding, kernels: Kernels | None) -> None:
         super().__init__()
         self.tokens, self.positions, self.norm = embedding.tokens, embedding.positions, embedding.norm
         self.scale, self.offset = embedding.scale, embedding.offset
         self._plain = (embedding,)
         self._width = embedding.tokens.embedding_dim
-        self._kernels = load_kernels() if self._width % LANES == 0 else None
+        self._kernels = kernels if self._width % LANES == 0 else None
         tables = (embedding.tokens.weight.data_ptr(), embedding.positions.data_ptr())
         self.struct = EmbeddingStruct(*tables, self._width, self.offset, describe_norm(self.norm), self.scale)
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Embed `ids` (..., T) at `positions` (..., T) or (T,): (..., T, W)."""
         if self._kernels is None:
-            plain: Tensor = self._plain[0](ids, positions)
-            return plain
+            places = F.embedding(positions + self.offset, self.positions.detach()).numpy()
+            x = fused(F.embedding(ids, self.tokens.weight.detach()).numpy(), np.float32(self.scale), places)
+            return torch.from_numpy(normed(self.norm, x))
         ids, positions = ids.contiguous(), positions.expand(ids.shape).contiguous()
         output = self.tokens.weight.new_empty(*ids.shape, self._width)
         self._kernels.embed(ctypes.addressof(self.struct), ids.data_ptr(), positions.data_ptr(), ids.numel(), output.data_ptr())

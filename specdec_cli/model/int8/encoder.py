@@ -1,24 +1,26 @@
-"""The encoder in bytes: embeddings and layers in one call, over the tokens alone and not what pads them."""
+"""The encoder in int8: embeddings and layers in one call, over the tokens alone and not what pads them."""
 
 import ctypes
 from typing import cast
 
 from torch import Tensor, nn
 
+from specdec_cli.kernels.build import Kernels
 from specdec_cli.model.attention import PrefixMask
+from specdec_cli.model.cache import steps
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.transformer import Encoder
 
 
 class Int8Encoder(Encoder):
-    """What `encoder` does, its products in bytes; states behind a row's end are 0."""
+    """What `encoder` does, its products in int8; states behind a row's end are 0."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, kernels: Kernels | None) -> None:
         nn.Module.__init__(self)
         self.padding = encoder.padding
-        self.register_module("embedding", FusedEmbedding(encoder.embedding))
-        self.register_module("layers", Int8Layers(encoder.layers, encoder.norm))
+        self.register_module("embedding", FusedEmbedding(encoder.embedding, kernels))
+        self.register_module("layers", Int8Layers(encoder.layers, encoder.norm, kernels))
         self.norm = nn.Identity()
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
@@ -26,7 +28,9 @@ class Int8Encoder(Encoder):
         layers, embedding = cast(Int8Layers, self.layers), cast(FusedEmbedding, self.embedding)
         kernels = layers.kernels
         if kernels is None:
-            return super().forward(source)
+            states, mask = super().forward(source)
+            behind = steps(source.shape[1], source.device) >= mask.ends
+            return states.masked_fill(behind[..., None], 0.0), mask
         source = source.contiguous()
         rows, length = source.shape
         ends = source.new_empty(rows, 1)

@@ -1,4 +1,4 @@
-"""The layers of encoder and decoder in bytes: one call for all of them with the compiled kernels, else the usual operators."""
+"""The layers of encoder and decoder in int8: one call for all of them with the compiled kernels, else numpy."""
 
 import ctypes
 from collections.abc import Sequence
@@ -7,11 +7,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.kernels.build import load_kernels
-from specdec_cli.kernels.structs import LANES, KeysStruct, LayerStruct, RowsStruct, StackStruct, describe_keys, describe_norm
-from specdec_cli.model.attention import PrefixMask, mix
+from specdec_cli.kernels.build import Kernels
+from specdec_cli.kernels.structs import LANES, KeysStruct, LayerStruct, NormStruct, RowsStruct, StackStruct, describe_keys, describe_norm
+from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import LayerCache, steps
-from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.arithmetic import attend
+from specdec_cli.model.int8.linear import Int8Linear, normed
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Sublayer
 from specdec_cli.model.uninitialized import Uninitialized
 
@@ -19,21 +20,21 @@ from specdec_cli.model.uninitialized import Uninitialized
 class Int8Layer(nn.Module):
     """Self-attention, in a decoder attention over the memory, and feed-forward."""
 
-    def __init__(self, layer: EncoderLayer | DecoderLayer) -> None:
+    def __init__(self, layer: EncoderLayer | DecoderLayer, kernels: Kernels | None) -> None:
         super().__init__()
         self.heads, self.width = layer.attention.heads, layer.attention.head_width
-        self.query_key_value = _entering(layer.attention.query_key_value, layer.attention_residual)
-        self.output = Int8Linear(layer.attention.output)
+        self.query_key_value = _entering(layer.attention.query_key_value, kernels, layer.attention_residual)
+        self.output = Int8Linear(layer.attention.output, kernels)
         self.after_attention = _after(layer.attention_residual)
         self.query = self.cross_output = None
         self.after_cross_attention: nn.Module = nn.Identity()
         if isinstance(layer, DecoderLayer):
-            self.query = _entering(layer.cross_attention.query, layer.cross_attention_residual)
-            self.cross_output = Int8Linear(layer.cross_attention.output)
+            self.query = _entering(layer.cross_attention.query, kernels, layer.cross_attention_residual)
+            self.cross_output = Int8Linear(layer.cross_attention.output, kernels)
             self.after_cross_attention = _after(layer.cross_attention_residual)
         feed_forward = layer.feed_forward
-        self.inner = _entering(feed_forward.inner, feed_forward.residual, feed_forward.activation_name)
-        self.outer = Int8Linear(feed_forward.outer)
+        self.inner = _entering(feed_forward.inner, kernels, feed_forward.residual, feed_forward.activation_name)
+        self.outer = Int8Linear(feed_forward.outer, kernels)
         self.after_feed_forward = _after(feed_forward.residual)
 
     @property
@@ -63,27 +64,26 @@ class Int8Layer(nn.Module):
     def forward(
         self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, store: LayerCache | None
     ) -> Tensor:
-        """(B, Q, W) by operators: over what the store holds or over `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
+        """(B, Q, W) without kernels: over what the store holds or over `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
         fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.width))
         keys_values = fused[:, :, 1:] if store is None else store.write(fused[:, :, 1:])
-        x = self.after_attention(x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
+        x = _normed(self.after_attention, x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
         if memory is not None and memory_mask is not None:
             assert self.query is not None and self.cross_output is not None
             queries = self.query(x).unflatten(-1, (self.heads, self.width))
-            x = self.after_cross_attention(x + self.cross_output(_attend(queries, memory, memory_mask)))
-        output: Tensor = self.after_feed_forward(x + self.outer(self.inner(x)))
-        return output
+            x = _normed(self.after_cross_attention, x + self.cross_output(_attend(queries, memory, memory_mask)))
+        return _normed(self.after_feed_forward, x + self.outer(self.inner(x)))
 
 
 class Int8Layers(nn.Module):
     """The layers of an encoder or a decoder, then the norm after the last of them."""
 
-    def __init__(self, layers: nn.ModuleList, norm: nn.Module) -> None:
+    def __init__(self, layers: nn.ModuleList, norm: nn.Module, kernels: Kernels | None) -> None:
         super().__init__()
-        own = [Int8Layer(cast(EncoderLayer | DecoderLayer, layer)) for layer in layers]
+        own = [Int8Layer(cast(EncoderLayer | DecoderLayer, layer), kernels) for layer in layers]
         self.layers, self.norm = nn.ModuleList(own), norm
-        self.key_value = _join([layer.cross_attention.key_value for layer in layers if isinstance(layer, DecoderLayer)])
-        self.kernels = load_kernels() if all(layer.fits for layer in own) else None
+        self.key_value = _join([layer.cross_attention.key_value for layer in layers if isinstance(layer, DecoderLayer)], kernels)
+        self.kernels = kernels if all(layer.fits for layer in own) else None
         if self.kernels is not None:
             self._structs = (LayerStruct * len(own))(*(layer.describe() for layer in own))
             self.stack = StackStruct(ctypes.addressof(self._structs), len(own), describe_norm(norm))
@@ -107,43 +107,66 @@ class Int8Layers(nn.Module):
     ) -> Tensor:
         """(B, Q, W) over each layer's keys and values of the memory and what its store holds. It may overwrite `x`.
 
-        `between` (B, Q, W), where given, is added before every layer but the first; layer by layer, because one call of the
-        kernels runs all layers.
+        `between` (B, Q, W), where given, is added before every layer but the first.
         """
-        if self.kernels is None or between is not None:
-            for i, layer in enumerate(self.layers):
-                x = x if between is None or i == 0 else x + between
-                x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
-            output: Tensor = self.norm(x)
-            return output
+        if self.kernels is not None and between is None:
+            return self._run(self.kernels, self.stack, x, mask, memory, memory_mask, stores)
+        for i, layer in enumerate(self.layers):
+            x = x if between is None or i == 0 else x + between
+            own = memory[i : i + 1], memory_mask, stores[i : i + 1] if stores else None
+            if self.kernels is None:
+                x = layer(x, mask, own[0][0] if memory else None, memory_mask, own[2][0] if own[2] else None)
+            else:
+                x = self._run(self.kernels, StackStruct(ctypes.addressof(self._structs[i]), 1, NormStruct()), x, mask, *own)
+        return _normed(self.norm, x)
+
+    def _run(
+        self,
+        kernels: Kernels,
+        stack: StackStruct,
+        x: Tensor,
+        mask: PrefixMask,
+        memory: Sequence[Tensor],
+        memory_mask: PrefixMask | None,
+        stores: Sequence[LayerCache | None] | None,
+    ) -> Tensor:
+        """`x` through the layers of `stack`, by one call."""
         x = x.contiguous()
         rows, queries, _ = x.shape
         starts = steps(rows + 1, x.device) * queries
         places = stores[0].slots.data_ptr() if stores and stores[0] is not None else None
-        own = [describe_keys(store.store if store else None, mask.ends) for store in stores or [None] * len(self.layers)]
+        own = [describe_keys(store.store if store else None, mask.ends) for store in stores or [None] * stack.number]
         seen = [describe_keys(each, None if memory_mask is None else memory_mask.ends) for each in memory]
-        self.kernels.layers(
-            ctypes.addressof(self.stack),
+        kernels.layers(
+            ctypes.addressof(stack),
             x.data_ptr(),
             ctypes.byref(RowsStruct(rows, starts.data_ptr())),
             (KeysStruct * len(own))(*own),
             places,
             (KeysStruct * len(seen))(*seen),
-            self.kernels.scratch(rows * queries * self.scratch),
-            self.kernels.threads(rows * queries * self.work),
+            kernels.scratch(rows * queries * self.scratch),
+            kernels.threads(rows * queries * self.work),
         )
         return x
 
 
-def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none") -> Int8Linear:
-    return Int8Linear(linear, residual.norm if residual.pre else None, activation)
+def _normed(norm: nn.Module, x: Tensor) -> Tensor:
+    return torch.from_numpy(normed(norm, x.numpy()))
+
+
+def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask) -> Tensor:
+    return torch.from_numpy(attend(queries.numpy(), keys_values.numpy(), mask.ends.numpy()))
+
+
+def _entering(linear: nn.Linear, kernels: Kernels | None, residual: Sublayer, activation: str = "none") -> Int8Linear:
+    return Int8Linear(linear, kernels, residual.norm if residual.pre else None, activation)
 
 
 def _after(residual: Sublayer) -> nn.Module:
     return nn.Identity() if residual.pre else residual.norm
 
 
-def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
+def _join(linears: Sequence[nn.Linear], kernels: Kernels | None) -> Int8Linear | None:
     """One product that stands for several of one input."""
     if not linears:
         return None
@@ -151,9 +174,4 @@ def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
         joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears))
     joined.weight.data = torch.cat([linear.weight.data for linear in linears])
     joined.bias.data = torch.cat([linear.bias.data for linear in linears])
-    return Int8Linear(joined)
-
-
-def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask) -> Tensor:
-    keys, values = keys_values.transpose(1, 3).unbind(2)
-    return mix(queries.transpose(1, 2), keys, values, mask.additive).transpose(1, 2).flatten(2)
+    return Int8Linear(joined, kernels)

@@ -1,4 +1,4 @@
-"""A linear layer in bytes, with the layer norm before it and the activation after it."""
+"""A linear layer in int8, with the layer norm before it and the activation after it."""
 
 import ctypes
 
@@ -6,43 +6,41 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.kernels.build import load_kernels
+from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import ACTIVATIONS as NUMBERS
 from specdec_cli.kernels.structs import LANES, TILE, LinearStruct
-from specdec_cli.model.transformer import ACTIVATIONS
+from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, fused, multiply, normalize, to_bytes
 
 
 class Int8Linear(nn.Module):
-    """activation(norm(x) W + b), W as bytes to a scale per output, norm(x) to a range per row.
+    """activation(norm(x) W + b): W in int8 with a scale per output, norm(x) in 255 steps between the least and the most of a row.
 
-    The product is one of integers, so a row's result does not depend on the rows beside it. With the compiled kernels
-    it is one call, else some operators and `torch._int_mm` (whose bytes are signed, so that a row has half the steps).
-    `address` is that of its description for the kernels.
+    The product is one of integers, so a row's result does not depend on the rows beside it. The compiled `kernels`, if
+    given, and numpy give the same bits. `address` is that of the description for the kernels.
     """
 
-    def __init__(self, linear: nn.Linear, norm: nn.Module | None = None, activation: str = "none") -> None:
+    def __init__(self, linear: nn.Linear, kernels: Kernels | None, norm: nn.Module | None = None, activation: str = "none") -> None:
         super().__init__()
         self.norm = norm if isinstance(norm, nn.LayerNorm) else None
         self.activation = activation
-        self.bias: Tensor | None = linear.bias
-        self.weight: Tensor | None = None
         self.outputs, self.inputs = linear.weight.shape
-        self.kernels = load_kernels() if self.inputs % LANES == 0 and linear.weight.device.type == "cpu" else None
+        self.kernels = kernels if self.inputs % LANES == 0 else None
         weight = linear.weight.detach().float()
         scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
         integers = (weight / scales[:, None]).round_().to(torch.int8)
-        offset = torch.zeros_like(scales) if linear.bias is None else linear.bias.detach()
+        bias = torch.zeros_like(scales) if linear.bias is None else linear.bias.detach()
+        sums = integers.sum(1, dtype=torch.int32)
         if self.kernels is None:
-            self._integers, self._scales, self._offset = integers.t().contiguous(), scales, offset
+            # Products of whole numbers are exact in float32 too, and faster there on a processor without products of bytes.
+            self._weights, self._sums, self._scales, self._bias = integers.t().float().contiguous(), sums, scales, bias
         else:
-            self._describe(integers, scales, offset)
+            self._describe(integers, scales, sums.float(), bias)
 
-    def _describe(self, integers: Tensor, scales: Tensor, offset: Tensor) -> None:
+    def _describe(self, integers: Tensor, scales: Tensor, sums: Tensor, bias: Tensor) -> None:
         missing = -self.outputs % TILE
         # Four bytes of a row stay together; moved as one number they move three times as fast.
         tiles = F.pad(integers, (0, 0, 0, missing)).view(torch.int32).view(-1, TILE, self.inputs // 4)
-        sums = integers.sum(1, dtype=torch.float32)
-        self._tensors = [tiles.transpose(1, 2).contiguous(), *(F.pad(values, (0, missing)) for values in (scales, sums, offset))]
+        self._tensors = [tiles.transpose(1, 2).contiguous(), *(F.pad(values, (0, missing)) for values in (scales, sums, bias))]
         if self.norm is not None:
             self._tensors += [self.norm.weight.detach(), self.norm.bias.detach()]
         pointers = [tensor.data_ptr() for tensor in self._tensors] + [None] * (6 - len(self._tensors))
@@ -53,7 +51,7 @@ class Int8Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(..., inputs) to (..., outputs)."""
         if self.kernels is None:
-            return self._forward_by_operators(x)
+            return self._forward_by_numpy(x)
         x = x.contiguous()
         rows = x.numel() // self.inputs
         output = x.new_empty(*x.shape[:-1], self.outputs)
@@ -62,14 +60,15 @@ class Int8Linear(nn.Module):
         self.kernels.linear(self.address, x.data_ptr(), rows, output.data_ptr(), scratch, threads)
         return output
 
-    def _forward_by_operators(self, x: Tensor) -> Tensor:
-        if self.norm is not None:
-            x = self.norm(x)
-        rows = x.flatten(0, -2)
-        scale = rows.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
-        integers = rows.div(scale).mul_(127.0).round_().to(torch.int8)
-        product = torch.addcmul(self._offset, torch._int_mm(integers, self._integers) * (self._scales / 127), scale)
-        if self.activation != "none":
-            product = ACTIVATIONS[self.activation](product)
-        output: Tensor = product.view(*x.shape[:-1], self.outputs)
-        return output
+    def _forward_by_numpy(self, x: Tensor) -> Tensor:
+        integers, low, step = to_bytes(normed(self.norm, x.numpy()))
+        sums, scales, bias = (values.numpy() for values in (self._sums.float(), self._scales, self._bias))
+        product = fused(multiply(integers, self._weights, self._sums), step, low * sums)
+        return torch.from_numpy(ACTIVATIONS[self.activation](fused(product, scales, bias)))
+
+
+def normed(norm: nn.Module | None, x: Floats) -> Floats:
+    """`x` (..., W) after a layer norm, if it is one."""
+    if not isinstance(norm, nn.LayerNorm):
+        return x
+    return normalize(x, norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps)
