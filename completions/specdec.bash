@@ -209,7 +209,7 @@ _specdec() {
         models)
             case $previous in
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-h --help" ;;
+                    words="--forget -h --help" ;;
             esac
             ;;
     esac

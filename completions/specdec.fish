@@ -207,4 +207,5 @@ complete -c specdec -n '__fish_seen_subcommand_from visualize' -l threads -x -d 
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l offline -d 'Never use the network'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -F
+complete -c specdec -n '__fish_seen_subcommand_from models' -l forget -d 'Delete what was timed and compiled for this machine'
 complete -c specdec -n '__fish_seen_subcommand_from models' -s h -l help -d 'Show this message and exit'

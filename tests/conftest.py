@@ -45,6 +45,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["SPECDEC_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Every test begins with one thread of torch, whatever those before it set."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of data sets that may not be copied here, if SPECDEC_DATA names it."""
@@ -74,7 +82,6 @@ def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
     from specdec_cli.model.config import TransformerConfig
     from specdec_cli.model.transformer import Transformer
 
-    torch.set_num_threads(1)
     small = TransformerConfig(len(tokenizer), width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, max_positions=64)
 
     def make(**changes: Any) -> Bundle:

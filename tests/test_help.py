@@ -1,6 +1,7 @@
 """The help texts as files: what a change does to them is seen in review. `make golden` writes them anew."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,8 @@ import typer
 
 from specdec_cli.app import COMMANDS
 
-# Other versions of typer draw other boxes.
-pytestmark = pytest.mark.skipif(not typer.__version__.startswith("0.29."), reason="the texts are drawn by typer 0.29")
+DRAWN_BY = "0.29."
+"""The version of typer that drew the texts; others draw other boxes, with the same words in them."""
 FOLDER = Path(__file__).parent / "golden" / "help"
 
 
@@ -26,7 +27,23 @@ def test_help_is_as_agreed(name: str) -> None:
     if "UPDATE_GOLDEN" in os.environ:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(lines, encoding="utf-8")
-    assert path.exists() and lines == path.read_text(encoding="utf-8"), "run `make golden`"
+    agreed = path.read_text(encoding="utf-8") if path.exists() else ""
+    if typer.__version__.startswith(DRAWN_BY):
+        assert lines == agreed, "run `make golden`"
+    else:
+        assert set(words(lines)) == set(words(agreed)), "run `make golden` with typer 0.29"
+
+
+def words(text: str) -> list[str]:
+    """What a help text says, without how it is drawn."""
+    return re.findall(r"[\w<>|.,:;-]+", text)
+
+
+def test_words_are_what_is_said_whatever_is_drawn() -> None:
+    text = (FOLDER / "translate.txt").read_text(encoding="utf-8")
+    drawn = re.sub(r"[\u2500-\u257f]", "+", text)
+    assert drawn != text and words(drawn) == words(text)
+    assert set(words(text.replace("--decoding", "--decode"))) != set(words(text))
 
 
 def test_no_help_text_is_left_over() -> None:

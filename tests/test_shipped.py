@@ -9,7 +9,9 @@ from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.translator import Translator
 from specdec_cli.evaluation.examples import read_sample
 from specdec_cli.evaluation.scoring import score
+from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.model.int8 import quantize
 
 MEGABYTE = 1_000_000
 WRONG = ("I has went to the shop yestarday and buyed two apple.", "She dont like to plays football.")
@@ -20,9 +22,15 @@ RIGHT = (
 )
 
 
+@pytest.fixture(scope="module", params=["float32", "int8"])
+def precision(request: pytest.FixtureRequest) -> str:
+    """Number formats that users get; int8 where there are compiled kernels, and with the same output where there are none."""
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def shipped() -> Bundle:
-    return place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", "float32", 1))
+def shipped(precision: str) -> Bundle:
+    return place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", precision, 1))
 
 
 def translations(bundle: Bundle, lines: list[str], **wishes: object) -> list[tuple[tuple[int, ...], ...]]:
@@ -62,8 +70,8 @@ def test_it_knows_german(shipped: Bundle) -> None:
     assert score(texts, sample.references).values["bleu"] > 15
 
 
-def test_it_corrects_what_is_wrong_and_leaves_the_rest() -> None:
-    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "float32", 1))
+def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
+    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", precision, 1))
     restraint = Restraint.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):
@@ -73,3 +81,19 @@ def test_it_corrects_what_is_wrong_and_leaves_the_rest() -> None:
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
     assert [c.sentences for c in found["greedy"]] == [c.sentences for c in found["input-guided"]]
     assert 2 * sum(c.rounds for c in found["input-guided"]) < sum(c.rounds for c in found["greedy"])
+
+
+@pytest.mark.skipif(load_kernels() is None, reason="no kernels on this machine")
+@pytest.mark.parametrize(("name", "lines"), [("en-de", 2), ("en-gec", 1)])
+def test_int8_is_the_same_bit_for_bit_without_kernels(name: str, lines: int) -> None:
+    found = []
+    for kernels in (load_kernels(), None):
+        bundle = load_bundle(SHIPPED / name)
+        quantize(bundle.verifier, kernels, bundle.drafter)
+        engine = Engine(
+            bundle, settle(Wishes(decoding="specdec" if bundle.drafter else "input-guided", block_size=6, with_scores=True), bundle)
+        )
+        translated = Translator(engine, bundle.tokenizer).translate(list(read_sample().sources)[:lines])
+        found.append([(line.sentences, line.rounds, line.score) for line in translated])
+    assert found[0] == found[1]
+    assert all(score is not None for _, _, score in found[0])

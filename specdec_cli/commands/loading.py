@@ -1,5 +1,6 @@
 """From options to a bundle that is ready to decode; what every decoding command does first."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,8 +76,11 @@ def shipped_bundles() -> list[str]:
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
 
 
-def settle_machine(device: str, precision: str, threads: int | None, seed: int = 1) -> Machine:
-    """Choose device, precision, threads and seed, and tell torch. Raises UsageError for what this machine cannot do."""
+def settle_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
+    """Choose device, precision, threads and seed, and tell torch. Raises UsageError for what this machine cannot do.
+
+    Unless `quiet`, a line on stderr says so where int8 was asked for or preferred, and its compiled kernels are missing.
+    """
     import torch
 
     torch.manual_seed(seed)
@@ -91,9 +95,21 @@ def settle_machine(device: str, precision: str, threads: int | None, seed: int =
     if threads is not None:
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
+    asked = precision
     if precision == "auto":
         precision = _best_precision(device)
+    if not quiet and device == "cpu" and (asked == "auto" or precision == "int8"):
+        _warn_without_kernels(precision)
     return Machine(device, precision, torch.get_num_threads())
+
+
+def _warn_without_kernels(precision: str) -> None:
+    from specdec_cli.kernels.build import kernels_or_reason
+
+    found = kernels_or_reason()
+    if found.kernels is None:
+        effect = "int8 is slow, with the same output" if precision == "int8" else f"the precision is {precision}"
+        print(f"specdec: no compiled kernels for int8: {found.reason}; {effect}", file=sys.stderr)
 
 
 def _best_precision(device: str) -> str:

@@ -7,12 +7,24 @@ import typer
 
 from specdec_cli.commands.loading import SHIPPED, Choice, find_bundle, shipped_bundles
 from specdec_cli.commands.model_cache import cached_bundles, models_folder
+from specdec_cli.errors import UsageError
+from specdec_cli.files import cache_folder
+from specdec_cli.measurements import forget_measurements
 
 
 def models(
     names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe.", show_default="all")] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Delete what was timed and compiled for this machine; it is made again when it is needed.")
+    ] = False,
 ) -> None:
     """Show bundles: what they translate, how they decode, how large they are; those that ship, and converted ones in the cache."""
+    if forget:
+        if names:
+            raise UsageError("--forget deletes what belongs to no single bundle: no BUNDLE beside it")
+        typer.echo(f"{forget_measurements()} files deleted in {cache_folder()}", err=True)
+        return
+
     from rich.console import Console
     from rich.table import Table
 

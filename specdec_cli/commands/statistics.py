@@ -1,12 +1,12 @@
 """What --stats prints."""
 
-import resource
-import sys
 from dataclasses import dataclass
 
 from specdec_cli.commands.loading import Machine
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.settings import Settings
+from specdec_cli.evaluation.memory import peak_resident_mb
+from specdec_cli.model.int8 import kernels_of
 
 
 @dataclass
@@ -19,12 +19,6 @@ class Totals:
     rounds: int = 0
 
 
-def peak_memory_mb() -> float:
-    """The largest resident memory of this process so far, in MB (2**20 bytes)."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
-
-
 def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: float, seconds: float) -> None:
     """A small table on stderr: what was decoded, how, and how fast."""
     from rich.console import Console
@@ -33,14 +27,14 @@ def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: 
     sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
         ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
-        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads"),
+        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {_engine(engine)}"),
         ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
         ("tokens per round", f"{tokens / rounds:.2f}"),
         ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),
         ("time", f"{seconds:.2f} s, after {loading:.2f} s of loading"),
         ("speed", f"{1000 * seconds / sentences:.1f} ms a sentence, {tokens / max(seconds, 1e-9):,.0f} tokens/s"),
-        ("peak memory", f"{peak_memory_mb():,.0f} MB"),
+        ("peak memory", "unknown" if (peak := peak_resident_mb()) is None else f"{peak:,.0f} MB"),
     ]
     table = Table(show_header=False, box=None)
     for row in rows:
@@ -56,3 +50,9 @@ def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rou
     if drafting == 0:
         return f"greedy ({settings.decoding} would be slower here)"
     return f"{settings.decoding}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"
+
+
+def _engine(engine: Engine) -> str:
+    """What computes, in words: compiled kernels with their instructions, or operators."""
+    kernels = kernels_of(engine.verifier.model)
+    return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"

@@ -68,7 +68,7 @@ def translate(
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = unwrapped(lines)
-    machine = settle_machine(device, precision, threads, seed)
+    machine = settle_machine(device, precision, threads, seed, quiet=quiet)
     wishes = Wishes(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),

@@ -1,10 +1,16 @@
 """What a round takes on this machine, by how many rows it has, how many tokens are drafted and how many verified."""
 
+import hashlib
 import time
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from math import inf
+from math import inf, isfinite
+from statistics import median
+from typing import Any
 
 import torch
+from torch import nn
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
@@ -12,7 +18,10 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.remembered import remembered
+from specdec_cli.kernels.build import kernels_digest
+from specdec_cli.measurements import CachedMeasurement
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.int8 import kernels_of
 
 SHORT, LONG = 3, 12
 """Draft sizes that are timed; a drafter of less gets its longest."""
@@ -20,6 +29,10 @@ ROWS = 8
 """Rows of the batch that is timed beside single ones."""
 UNKNOWN = 1.0
 """Milliseconds that a round is taken for where a model ends every sentence at once, so that none could be timed."""
+CHECKED, FACTOR = 200, 2.0
+"""Where the median of so many rounds differs by more than this factor from what was timed, costs are timed again."""
+LIKE = 32
+"""The widest sources of rounds that are compared with those that were timed."""
 _SOURCE = 14
 _TOKENS = 8
 _REPETITIONS = 3
@@ -42,6 +55,17 @@ class Costs:
     verifying: tuple[Times, Times]
     drafting: tuple[Times, Times]
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Costs":
+        """From JSON. Raises KeyError, TypeError or ValueError for what is no such record, or has times that cannot be."""
+        if values.keys() != {each.name for each in fields(cls)}:
+            raise KeyError("not the fields of a record of costs")
+        short, long = values["sizes"]
+        if not (type(short) is type(long) is int and 1 <= short <= long):
+            raise ValueError(f"draft sizes {short} and {long}")
+        verifying, drafting = ((_times(few), _times(many)) for few, many in (values["verifying"], values["drafting"]))
+        return cls((short, long), _times(values["plain"]), verifying, drafting)
+
     def without(self, rows: int) -> float:
         """A round that only verifies the next token of each row."""
         return _at(rows, (1, ROWS), self.plain)
@@ -63,19 +87,69 @@ class Costs:
         return short, max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
 
 
+def _times(values: Sequence[float]) -> Times:
+    first, second = values
+    if not all(isinstance(each, float | int) and isfinite(each) and each >= 0 for each in (first, second)):
+        raise ValueError(f"times of {first} and {second} ms")
+    return float(first), float(second)
+
+
 def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:
     """The value at a place on the line through two; a line never falls, for that is noise."""
     slope = max(values[1] - values[0], 0.0) / max(places[1] - places[0], 1)
     return max(values[0] + slope * (place - places[0]), 0.0)
 
 
-def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: str) -> Costs:
-    """The costs of `verifier` with `drafter`, whose kind and shape `name` tells; measured once on a machine, then remembered."""
+def round_costs(
+    verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: BlockDrafter | None, *, anew: bool = False
+) -> Costs:
+    """The costs of `verifier` with `drafter`; measured once on a machine, then kept. `anew`: measured whatever is kept.
+
+    What is kept depends on the drafter's kind, which `name` tells, on its `network`, and on all that the times depend on.
+    """
     model = verifier.model
-    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
-    kinds = tuple(field.name for field in fields(Costs))
-    parts = (torch.__version__, torch.get_num_threads(), arithmetic, model.config, verifier.constraints, name, longest, kinds)
-    return Costs(**remembered("costs", parts, lambda: asdict(measure_costs(verifier, drafter, longest))))
+    kernels = kernels_digest() if kernels_of(model) is not None else None
+    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device), kernels)
+    weights = [_digest(module) for module in (model, network) if module is not None]
+    shapes = (model.config, verifier.constraints, network and network.config)
+    measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
+    kept = None if anew else measurement.read(Costs.from_dict)
+    if kept is None:
+        kept = measure_costs(verifier, drafter, longest)
+        measurement.write(asdict(kept))
+    return kept
+
+
+def _digest(module: nn.Module) -> str:
+    """A name for a model: by the names and shapes of its weights, and the first numbers of each."""
+    digest = hashlib.sha256()
+    for name, weight in module.named_parameters():
+        digest.update(f"{name} {tuple(weight.shape)}".encode())
+        digest.update(weight.detach().flatten()[:16].float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+class CostCheck:
+    """Compares what rounds take with what `Costs` say, over the last CHECKED rounds like those that were timed."""
+
+    def __init__(self) -> None:
+        self._ratios: deque[float] = deque(maxlen=CHECKED)
+
+    def add(self, state: State, milliseconds: float, expected: float) -> None:
+        """A round of `state` took so long."""
+        rows, width = state.source.shape
+        if rows <= ROWS and width <= LIKE and expected > 0 and not state.tokens.is_cuda:
+            self._ratios.append(milliseconds / expected)
+
+    @property
+    def full(self) -> bool:
+        """Whether enough rounds were seen."""
+        return len(self._ratios) == CHECKED
+
+    @property
+    def failed(self) -> bool:
+        """Whether rounds took less than half or more than twice as long as they should; the median counts."""
+        return self.full and not 1 / FACTOR <= median(self._ratios) <= FACTOR
 
 
 def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Costs:

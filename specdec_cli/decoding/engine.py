@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -28,6 +28,7 @@ from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.int8 import kernels_of
 
 LONGEST_DRAFT = 15
 """Tokens of a draft by lookup, and of a chain, if no block size is given."""
@@ -50,7 +51,7 @@ class Engine:
         alone = onlooker is not None or settings.batch_size == 1 or settings.decoding == "beam"
         # Several workers only where a row's numbers do not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
-        with threads_of_torch(1) if self.workers > 1 else nullcontext():
+        with self._threads():
             self._drafters = [_ready(bundle, settings, self.verifier) for _ in range(self.workers)]
 
     @property
@@ -75,6 +76,7 @@ class Engine:
 
         Those of like length go together. In batches, several workers of one thread each share the sentences.
         """
+        self._check_costs()
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for sentence in sentences:
             by_width[self.verifier.source_width(len(sentence.source))].append(sentence)
@@ -83,6 +85,16 @@ class Engine:
             yield from self._work(self.drafter, groups)
         else:
             yield from in_threads([partial(self._work, drafter, groups) for drafter in self._drafters])
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """Where several workers share the sentences, each has one thread."""
+        return threads_of_torch(1) if self.workers > 1 else nullcontext()
+
+    def _check_costs(self) -> None:
+        with self._threads():
+            for drafter in self._drafters:
+                if isinstance(drafter, Pace):
+                    drafter.check_costs()
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many sentences a worker takes at a time, of so many in all."""
@@ -145,8 +157,8 @@ def _drafter(bundle: Bundle, settings: Settings) -> SizedDrafter | None:
 
 def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> Pace:
     longest = drafter.block_size or (LONGEST_COPY if settings.decoding == "input-guided" else LONGEST_DRAFT)
-    network = bundle.drafter.config if bundle.drafter is not None else None
-    return Pace(drafter, round_costs(verifier, drafter, longest, f"{settings.decoding} {settings.match} {network}"), longest)
+    measure = partial(round_costs, verifier, drafter, longest, f"{settings.decoding} {settings.match}", bundle.drafter)
+    return Pace(drafter, measure(), longest, partial(measure, anew=True))
 
 
 def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> SizedDrafter | None:
@@ -156,7 +168,7 @@ def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> SizedDrafter 
         return Block(bundle.drafter, block_size)
     if name == "input-guided":
         word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=device)
-        return SourceCopy(settings.match, config.eos, word_starts, block_size)
+        return SourceCopy(settings.match, config.eos, word_starts, block_size, kernels_of(bundle.verifier))
     if name == "lookup":
         return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding, bundle.tokenizer.shared)
     if name in JACOBI:

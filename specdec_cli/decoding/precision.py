@@ -3,16 +3,18 @@
 import copy
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels.build import Kernels, kernels_digest, load_kernels
+from specdec_cli.measurements import CachedMeasurement, is_writable
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.remembered import remembered
 
 CANDIDATES = ("float32", "bfloat16", "int8")
 _STEPS = 12
@@ -22,24 +24,33 @@ _REPETITIONS = 3
 def fastest_precision(threads: int) -> str:
     """The precision that is fastest on this machine's CPU with so many threads, among those that pass `is_exact`.
 
-    It is measured with a small model, once: the answer is kept.
+    It is measured with a small model, once: the answer is kept. Where it cannot be kept, nothing is measured, so that the
+    answer is always the same one: int8 with compiled kernels, else float32. Without kernels int8 is no candidate.
     """
-    parts = (torch.__version__, threads, "in bytes: by kernels" if _kernels() else "in bytes: by operators")
-    return str(remembered("precision", parts, _measure)["precision"])
+    kernels = load_kernels()
+    candidates = CANDIDATES if kernels is not None else tuple(name for name in CANDIDATES if name != "int8")
+    parts = (torch.__version__, threads, candidates, kernels and kernels_digest())
+    measurement = CachedMeasurement("precision", parts)
+    if (kept := measurement.read(partial(_check, candidates))) is not None:
+        return kept
+    measured = _measure(candidates, kernels) if is_writable(measurement.path.parent) else {}
+    if measured and measurement.write(measured):
+        return str(measured["precision"])
+    return "float32" if kernels is None else "int8"
 
 
-def _kernels() -> bool:
-    from specdec_cli.kernels.build import load_kernels
-
-    return load_kernels() is not None
+def _check(candidates: Sequence[str], kept: dict[str, Any]) -> str:
+    if kept["precision"] not in candidates:
+        raise ValueError(f"no precision of {', '.join(candidates)}")
+    return str(kept["precision"])
 
 
 @torch.inference_mode()
-def _measure() -> dict[str, Any]:
+def _measure(candidates: Sequence[str], kernels: Kernels | None) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         plain = Transformer(TransformerConfig(4000, width=256, feed_forward=1024, heads=4, encoder_layers=2, decoder_layers=2)).eval()
-    verifiers = {name: Verifier(_in_precision(plain, name)) for name in CANDIDATES}
+    verifiers = {name: Verifier(_in_precision(plain, name, kernels)) for name in candidates}
     exact = [name for name, verifier in verifiers.items() if is_exact(verifier)]
     times = {name: [_time(verifiers[name]) for _ in range(_REPETITIONS)] for name in exact}
     milliseconds = {name: round(1000 * min(each), 3) for name, each in times.items()}
@@ -47,10 +58,10 @@ def _measure() -> dict[str, Any]:
     return {"precision": min(exact, key=lambda name: milliseconds[name], default="float32"), "milliseconds": milliseconds}
 
 
-def _in_precision(plain: Transformer, name: str) -> Transformer:
+def _in_precision(plain: Transformer, name: str, kernels: Kernels | None) -> Transformer:
     model = copy.deepcopy(plain)
     if name == "int8":
-        quantize(model)
+        quantize(model, kernels)
         return model
     return model.to(getattr(torch, name))
 

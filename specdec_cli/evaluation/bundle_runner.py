@@ -121,5 +121,5 @@ def _described(row: Row, settings: Settings, min_score: float | None) -> dict[st
     return described | {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}
 
 
-def _peak_mb(on_gpu: bool) -> float:
+def _peak_mb(on_gpu: bool) -> float | None:
     return torch.cuda.max_memory_allocated() / 2**20 if on_gpu else peak_resident_mb()

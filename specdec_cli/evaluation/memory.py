@@ -1,18 +1,21 @@
 """How much memory this process has needed."""
 
-import resource
 import sys
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 
 
-def peak_resident_mb() -> float:
-    """The largest resident memory of this process so far, in MB (2**20 bytes)."""
+def peak_resident_mb() -> float | None:
+    """The largest resident memory of this process so far, in MB (2**20 bytes); None where the system does not tell, as on Windows."""
     # Not from getrusage where it can be avoided: on Linux a new process takes its value over from its parent.
     if _STATUS.exists():
         for line in _STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024
+    try:
+        import resource
+    except ImportError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

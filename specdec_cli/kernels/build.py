@@ -1,28 +1,31 @@
 """The compiled kernels: built once by the machine's own C compiler, kept in the cache folder, never needed to run."""
 
 import ctypes
+import hashlib
 import os
-import shutil
-import subprocess
-import tempfile
+import platform
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from specdec_cli.files import cache_folder
-from specdec_cli.remembered import fingerprint
+from specdec_cli.files import cache_folder, write_atomically
+from specdec_cli.kernels.compilers import CompilationError, compile_library
+from specdec_cli.measurements import fingerprint, is_writable
 
-_SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
+SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
+# Nothing is fused that the sources do not fuse, so that every compiler's code gives the same bits.
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 WORTH_SHARING = 4_000_000
 """Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
 LOOKING = 10
 """Multiplications that looking at a number counts as."""
-_COMPILERS = (os.environ.get("CC") or "cc", "gcc", "clang")
-_FLAGS = ("-O3", "-march=native", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
+_INSTRUCTIONS = {b"avx512_vnni", b"avx_vnni"}
+_CPU = Path("/proc/cpuinfo")
 _pointer, _number = ctypes.c_void_p, ctypes.c_int64
 _Function = Callable[..., int]
 _FUNCTIONS: dict[str, tuple[list[type], type | None]] = {
@@ -41,7 +44,10 @@ _FUNCTIONS: dict[str, tuple[list[type], type | None]] = {
 
 
 class Kernels:
-    """The functions of a compiled library, each named as it is there without "specdec_", with room to work in for each caller."""
+    """The functions of a compiled library, each named as it is there without "specdec_", with room to work in for each caller.
+
+    `instructions` names the instruction set that the products use. Raises AttributeError for a library that lacks a function.
+    """
 
     linear: _Function
     layers: _Function
@@ -60,6 +66,8 @@ class Kernels:
             function = getattr(library, f"specdec_{name}")
             function.argtypes, function.restype = arguments, result
             setattr(self, name, function)
+        library.specdec_instructions.restype = ctypes.c_char_p
+        self.instructions = str(library.specdec_instructions().decode())
         self._own = threading.local()
 
     @staticmethod
@@ -75,34 +83,67 @@ class Kernels:
         return room.data_ptr()
 
 
-@cache
-def load_kernels() -> Kernels | None:
-    """The kernels, compiled if need be; None where there is no compiler, or the processor lacks the instructions.
+@dataclass(frozen=True)
+class Loaded:
+    """The kernels, or why there are none, in one line."""
 
-    SPECDEC_KERNELS=off in the environment does without them.
+    kernels: Kernels | None
+    reason: str = ""
+
+
+def load_kernels() -> Kernels | None:
+    """The kernels, compiled if need be; None where `kernels_or_reason` has a reason."""
+    return kernels_or_reason().kernels
+
+
+@cache
+def kernels_or_reason() -> Loaded:
+    """The kernels, compiled if need be, or why there are none.
+
+    There are none with SPECDEC_KERNELS=off in the environment, where the processor lacks the instructions, where no compiler
+    succeeds, and where the cache folder cannot be written to. A library in the cache that is damaged is compiled anew.
     """
     if os.environ.get("SPECDEC_KERNELS") == "off":
-        return None
-    library = cache_folder() / f"kernels-{fingerprint(*(path.read_bytes() for path in _SOURCES), _FLAGS)}.so"
+        return Loaded(None, "SPECDEC_KERNELS is off")
+    if not _has_instructions():
+        return Loaded(None, "this processor has neither AVX-512 VNNI nor AVX-VNNI")
+    path = cache_folder() / f"kernels-{kernels_digest()}.so"
     try:
-        if not library.exists():
-            _compile(library)
-        return Kernels(ctypes.CDLL(str(library)))
-    except (OSError, subprocess.SubprocessError):
-        return None
+        if not _is_whole(path):
+            if not is_writable(path.parent):
+                return Loaded(None, f"they cannot be kept: {path.parent} cannot be written to")
+            library = compile_library([str(source) for source in SOURCES if source.suffix == ".c"], FLAGS, path.with_suffix(".failed.json"))
+            write_atomically(path, lambda partial: partial.write_bytes(library + _seal(library)))
+        return Loaded(Kernels(ctypes.CDLL(str(path))))
+    except CompilationError as error:
+        return Loaded(None, str(error))
+    except (OSError, AttributeError) as error:
+        return Loaded(None, " ".join(f"they cannot be loaded ({error})".split()))
 
 
-def _compile(library: Path) -> None:
-    """Compile into `library`, atomically. Raises OSError where there is no compiler, CalledProcessError where it fails."""
-    compiler = next((found for name in _COMPILERS if (found := shutil.which(name))), None)
-    if compiler is None:
-        raise FileNotFoundError("no C compiler")
-    library.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        linked = Path(folder) / "kernels.so"
-        subprocess.run(
-            [compiler, *_FLAGS, *(str(path) for path in _SOURCES if path.suffix == ".c"), "-o", str(linked), "-lm"],
-            check=True,
-            capture_output=True,
-        )
-        linked.replace(library)
+def kernels_digest() -> str:
+    """What tells apart kernels of other sources, other flags or another processor."""
+    return fingerprint(*(path.read_bytes() for path in SOURCES), FLAGS)
+
+
+def _has_instructions() -> bool:
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    if not _CPU.exists():  # then the compiler finds out
+        return True
+    flags = next((line for line in _CPU.read_bytes().splitlines() if line.startswith(b"flags")), b"")
+    return bool(_INSTRUCTIONS & set(flags.split()))
+
+
+def _seal(library: bytes) -> bytes:
+    """What stands behind a library, so that one that is damaged or of something else is never loaded."""
+    return hashlib.sha256(library).digest()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    size = hashlib.sha256().digest_size
+    return len(content) > size and content[-size:] == _seal(content[:-size])

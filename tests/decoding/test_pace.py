@@ -22,6 +22,9 @@ CHEAP = Costs((3, 12), (1.0, 1.7), ((1.1, 1.2), (2.0, 4.0)), ((0.1, 0.1), (0.2, 
 DEAR = replace(CHEAP, drafting=((3.0, 9.0), (30.0, 90.0)))
 """A drafter that costs more than it can save."""
 
+FREE = Costs((3, 12), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
+"""Another machine's."""
+
 
 def sizes(pace: Pace, sentences: int = 1) -> list[int]:
     """The tokens drafted in each round while the target is `TARGET`."""
@@ -30,10 +33,9 @@ def sizes(pace: Pace, sentences: int = 1) -> list[int]:
     def look(now: Round) -> None:
         seen.append(now.draft.ids.shape[1])
 
-    for number in range(sentences):
+    for _ in range(sentences):
         drafter = pace.for_rows(1)
         list(decode(verifier, drafter, [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS), look))
-        assert number < sentences
     return seen
 
 
@@ -144,3 +146,36 @@ def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
     assert not pace.best(1)[1]
     pace.begin(state)
     assert pace.best(1)[1]
+
+
+@pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
+@pytest.mark.parametrize("passing", [True, False])
+def test_costs_are_measured_anew_where_rounds_disagree_with_them(
+    factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With drafts and, where these do not pay, without; the clock says what a round takes."""
+    monkeypatch.setattr("specdec_cli.decoding.costs.CHECKED", 40)
+    monkeypatch.setattr("specdec_cli.decoding.costs.LIKE", 48)
+    calls: list[Costs] = []
+
+    def measure() -> Costs:
+        calls.append(FREE)
+        return FREE
+
+    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right if passing else wrong), CHEAP if passing else DEAR, 12, measure)
+    now = [0.0]
+
+    def clock() -> float:
+        # A round looks at the clock before and after.
+        chosen = CHEAP.with_draft(1, 12, 12) if passing else DEAR.without(1)
+        now[0] += factor * chosen / 1000
+        return now[0]
+
+    monkeypatch.setattr("specdec_cli.decoding.drafters.pace.time.perf_counter", clock)
+    for _ in range(2):
+        while not pace._check.full:
+            sizes(pace)
+        pace.check_costs()
+        assert len(calls) == measured
+    if measured:
+        assert pace._costs == FREE

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from threading import get_ident
 
 import pytest
@@ -52,8 +53,10 @@ def test_threads_stop_when_nobody_listens() -> None:
 
 
 @pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize("decoding", ["greedy", "specdec", "lookup", "auto", "beam"])
-@pytest.mark.parametrize("precision", ["int8", "int8 by operators", "float32"])
+@pytest.mark.parametrize(
+    ("precision", "decoding"),
+    [*product(["int8", "float32"], ["greedy", "specdec", "lookup", "auto", "beam"]), ("int8 by operators", "specdec")],
+)
 def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
     verifier = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
     drafter = tiny_drafter(verifier)

@@ -1,8 +1,9 @@
 """How many tokens to draft, and whether to draft at all: what pays by what rounds cost and what was accepted lately."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
-from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.costs import CostCheck, Costs
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -33,11 +34,12 @@ class Pace:
 
     A slot passes with a probability that is learnt as text goes by, on condition that all before it do; so the tokens
     of a round with k slots are 1 + p1 + p1 p2 + ... + p1 ... pk, and `costs` says what it takes. `for_rows` also weighs it
-    against not drafting at all.
+    against not drafting at all. `measure` gives costs measured anew; it is called at most once, by `check_costs`.
     """
 
-    def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int) -> None:
+    def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int, measure: Callable[[], Costs] | None = None) -> None:
         self._drafter, self._costs = drafter, costs
+        self._measure, self._check = measure, CostCheck()
         # Of each slot: rounds in which it was asked for after all before it had passed, in which it was offered, in which it passed too.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
         # The same as it was when rows last began, and the rounds since then.
@@ -85,9 +87,15 @@ class Pace:
             return self
         self._skipped += 1
         if self._skipped < self._pause:
-            return NoDrafter()
+            return _Undrafted(self._costs, self._check)
         self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
         return self
+
+    def check_costs(self) -> None:
+        """Measure the costs anew if rounds take much more or much less time than these say. Not while anything is decoded."""
+        if self._measure is not None and self._check.failed:
+            self._costs, self._measure = self._measure(), None
+            self._choices.clear()
 
     def begin(self, state: State) -> object:
         """The record of the drafter. However many rounds a sentence took in which nothing passed, the next is another one."""
@@ -103,6 +111,7 @@ class Pace:
 
     def propose(self, state: State) -> Draft:
         """A draft (B, k)."""
+        self._started = time.perf_counter()
         self._size = self._choice(len(state.lengths) - state.vacant)[0]
         self._rounds_since += 1
         self._drafter.block_size = self._size
@@ -116,7 +125,10 @@ class Pace:
         self._present /= MEMORY
         if self._present > LARGE:
             self._forget_scale()
-        rows = zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True)
+        rows = list(zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True))
+        offered = sum(offered for _, offered, _ in rows) / max(len(rows), 1)
+        expected = self._costs.with_draft(len(rows), self._size, offered)
+        self._check.add(state, 1000 * (time.perf_counter() - self._started), expected)
         size, running = self._size, [(offered, counts - 1) for finished, offered, counts in rows if not finished]
         self._lasted += 1
         self.rounds += len(running)
@@ -141,3 +153,19 @@ class Pace:
             sums[:] = [each / self._present for each in sums]
         self._before = self._seen()
         self._present = 1.0
+
+
+class _Undrafted(NoDrafter):
+    """Drafts nothing, and compares what rounds take with what they should."""
+
+    def __init__(self, costs: Costs, check: CostCheck) -> None:
+        self._costs, self._check = costs, check
+
+    def propose(self, state: State) -> Draft:
+        """An empty draft (B, 0)."""
+        self._started = time.perf_counter()
+        return super().propose(state)
+
+    def observe(self, state: State, verdict: Verdict) -> None:  # noqa: ARG002
+        """Compare the round."""
+        self._check.add(state, 1000 * (time.perf_counter() - self._started), self._costs.without(len(state.lengths)))

@@ -1,0 +1,199 @@
+"""Compiling, keeping and loading the kernels, and doing without them."""
+
+import ctypes
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from specdec_cli.commands.loading import settle_machine
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.files import cache_folder
+from specdec_cli.kernels import build, compilers
+from specdec_cli.kernels.build import Kernels, kernels_or_reason
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.int8.linear import Int8Linear
+
+SEAL = 32
+
+
+@pytest.fixture(scope="module")
+def library(cache: None) -> bytes:  # noqa: ARG001
+    """The compiled library of this machine."""
+    if kernels_or_reason().kernels is None:
+        pytest.skip("no kernels on this machine")
+    return (cache_folder() / f"kernels-{build.kernels_digest()}.so").read_bytes()[:-SEAL]
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the library is kept in a cache of the test's own, on a processor that has the instructions, with no compiler but $CC."""
+    monkeypatch.delenv("SPECDEC_KERNELS", raising=False)
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "_has_instructions", lambda: True)
+    monkeypatch.setattr(compilers, "NAMES", ())
+    monkeypatch.delenv("CC", raising=False)
+    kernels_or_reason.cache_clear()
+    yield tmp_path / "cache" / f"kernels-{build.kernels_digest()}.so"
+    kernels_or_reason.cache_clear()
+
+
+@pytest.fixture
+def make_compiler(tmp_path: Path) -> Callable[[str, str], Path]:
+    """A program of a name that notes each call in `calls` and then runs a line of shell, with the output file as $output."""
+
+    def make(name: str, line: str) -> Path:
+        program = tmp_path / name
+        program.write_text(
+            f'#!/bin/sh\necho {name} >> "{tmp_path}/calls"\n'
+            f'for word; do if [ "$before" = -o ]; then output=$word; fi; before=$word; done\n{line}\n'
+        )
+        program.chmod(0o755)
+        return program
+
+    return make
+
+
+def calls(path: Path) -> list[str]:
+    noted = path.parents[1] / "calls"
+    return noted.read_text().split() if noted.exists() else []
+
+
+def load_again() -> Kernels | None:
+    """As a new process would."""
+    kernels_or_reason.cache_clear()
+    return kernels_or_reason().kernels
+
+
+def test_without_a_compiler_there_are_no_kernels_and_a_reason(path: Path) -> None:
+    assert load_again() is None
+    assert kernels_or_reason().reason == "no C compiler was found"
+    assert not path.exists()
+
+
+def test_kernels_can_be_switched_off(path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", str(make_compiler("mine", "exit 1")))
+    monkeypatch.setenv("SPECDEC_KERNELS", "off")
+    assert load_again() is None and kernels_or_reason().reason == "SPECDEC_KERNELS is off"
+    assert calls(path) == []
+
+
+def test_another_processor_needs_no_compiler(
+    tmp_path: Path, path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.delenv("SPECDEC_KERNELS", raising=False)
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CC", str(make_compiler("mine", "exit 1")))
+    monkeypatch.setattr(build, "_CPU", tmp_path / "cpuinfo")
+    (tmp_path / "cpuinfo").write_text("model name\t: old\nflags\t\t: fpu sse2 avx2 avx512f\n")
+    assert load_again() is None and "neither AVX-512 VNNI nor AVX-VNNI" in kernels_or_reason().reason
+    assert calls(path) == []
+
+
+def test_a_compiler_that_failed_is_not_tried_again(
+    path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = make_compiler("broken", "echo preparing >&2; echo 'kernels.c:3:1: error: no such thing' >&2; exit 1")
+    monkeypatch.setenv("CC", str(program))
+    for _ in range(3):
+        assert load_again() is None
+        assert kernels_or_reason().reason == f"{program}: kernels.c:3:1: error: no such thing"
+    assert calls(path) == ["broken"]
+    assert "preparing" in path.with_suffix(".failed.json").read_text()
+    make_compiler("broken", "echo 'error: still not' >&2; exit 1 # another version")
+    assert load_again() is None and "still not" in kernels_or_reason().reason
+    assert calls(path) == ["broken"] * 2
+
+
+def test_the_next_compiler_is_tried(
+    path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "library").write_bytes(library)
+    monkeypatch.setenv("CC", f"{make_compiler('first', 'exit 1')} -m64")
+    monkeypatch.setattr(compilers, "NAMES", ("absent", str(make_compiler("second", f'cp "{tmp_path}/library" "$output"'))))
+    for _ in range(2):
+        assert load_again() is not None
+    assert calls(path) == ["first", "second"]
+
+
+def test_a_compiler_has_limited_time(path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilers, "TIMEOUT", 0.5)
+    monkeypatch.setenv("CC", str(make_compiler("slow", "exec sleep 60")))
+    assert load_again() is None and "took longer than 0.5 s" in kernels_or_reason().reason
+    assert load_again() is None and calls(path) == ["slow"]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "zeroed", "garbage", "of something else", "empty", "a folder's worth"])
+def test_a_damaged_library_is_compiled_anew(
+    damage: str, path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "library").write_bytes(library)
+    monkeypatch.setenv("CC", str(make_compiler("mine", f'cp "{tmp_path}/library" "$output"')))
+    assert load_again() is not None
+    whole = path.read_bytes()
+    torch_library = Path(torch.__file__).parent / "lib" / "libtorch_global_deps.so"
+    path.unlink()  # the one that is loaded stays as it is
+    path.write_bytes(
+        {
+            "truncated": whole[: len(whole) // 2],
+            "zeroed": bytes(len(whole)),
+            "garbage": bytes(range(256)) * 40,
+            "of something else": torch_library.read_bytes(),
+            "empty": b"",
+            "a folder's worth": whole * 3,
+        }[damage]
+    )
+    assert load_again() is not None
+    assert path.read_bytes() == whole
+    assert calls(path) == ["mine"] * 2
+
+
+def test_a_cache_that_cannot_be_written_to_runs_no_compiler(
+    path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(make_compiler("mine", "exit 1")))
+    monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
+    assert load_again() is None and "/dev/null/cache cannot be written to" in kernels_or_reason().reason
+    assert calls(path) == []
+
+
+@pytest.mark.parametrize(("precision", "words"), [("auto", "the precision is float32"), ("int8", "int8 is slow, with the same output")])
+def test_missing_kernels_are_told_in_one_line_unless_quiet(
+    precision: str, words: str, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("specdec_cli.decoding.precision._measure", lambda *_: {"precision": "float32"})
+    assert settle_machine("cpu", precision, 1, quiet=True).precision == ("float32" if precision == "auto" else "int8")
+    assert capsys.readouterr().err == ""
+    settle_machine("cpu", precision, 1, quiet=False)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"specdec: no compiled kernels for int8: no C compiler was found; {words}"
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("decoding", ["greedy", "input-guided", "lookup", "beam"])
+def test_float32_never_runs_the_compiler(
+    decoding: str, bundle: Bundle, path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(make_compiler("mine", "exit 1")))
+    engine = Engine(bundle, settle(Wishes(decoding=decoding, with_scores=True), bundle))
+    assert len(list(engine.decode([Sentence(0, [7, 8, 9, 3])]))) == 1
+    assert calls(path) == []
+
+
+@torch.inference_mode()
+def test_a_compiler_without_shufflevector_gives_the_same_bits(library: bytes, tmp_path: Path) -> None:
+    """GCC before 12 has `__builtin_shuffle` alone. Without optimisation the sums are the same too."""
+    assert library
+    sources = [str(source) for source in build.SOURCES if source.suffix == ".c"]
+    flags = [flag for flag in build.FLAGS if flag != "-O3"]
+    compiled = compilers.compile_library(sources, [*flags, "-O1", "-DNO_SHUFFLEVECTOR"], tmp_path / "failed.json")
+    (tmp_path / "other.so").write_bytes(compiled)
+    other = Kernels(ctypes.CDLL(str(tmp_path / "other.so")))
+    linear, norm, x = nn.Linear(96, 200), nn.LayerNorm(96), torch.randn(9, 96)
+    found, expected = (Int8Linear(linear, each, norm, "gelu")(x) for each in (other, kernels_or_reason().kernels))
+    assert torch.equal(found, expected)
