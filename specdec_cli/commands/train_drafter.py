@@ -101,6 +101,8 @@ def train_drafter(
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
     bundle.drafter = BlockDrafter(replace(plan.drafter, mask=bundle.tokenizer.mask), bundle.verifier, plan.run.dropout)
+    # The bundle's own block size was chosen for another drafter.
+    bundle.info = replace(bundle.info, block_size=min(bundle.info.block_size, plan.drafter.max_block))
     if plan.drafter.initial == "verifier":
         bundle.drafter.initialize_from_verifier()
     if init is not None:

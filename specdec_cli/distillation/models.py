@@ -32,13 +32,16 @@ class TeacherModel:
 def find_teacher(folder: Path) -> TeacherModel:
     """What kind of model `folder` holds, without loading it. Raises ModelError if it is none."""
     if (folder / "bundle.json").exists():
-        info = read_json(folder / "bundle.json", ModelError)
-        positions = read_json(folder / "verifier" / "config.json", ModelError).get("max_positions")
-        task, longest, beam = str(info.get("task", "translate")), int(info.get("max_length") or 0), int(info.get("beam_size") or 0)
-        return TeacherModel(folder, True, task, positions, longest, beam, float(info.get("length_penalty", 1.0)))
+        from specdec_cli.model.bundle import read_info, read_shape
+
+        info, shape = read_info(folder), read_shape(folder)
+        return TeacherModel(folder, True, info.task, shape.max_positions, info.max_length, info.beam_size, info.length_penalty)
     if (folder / "model.bin").exists():
         config = folder / "config.json"
-        return TeacherModel(folder, False, "translate", read_json(config, ModelError).get("max_positions") if config.exists() else None)
+        positions = read_json(config, ModelError).get("max_positions") if config.exists() else None
+        if positions is not None and (not isinstance(positions, int) or positions < 1):
+            raise ModelError(f"{config}: max_positions must be a positive integer, not {positions!r}")
+        return TeacherModel(folder, False, "translate", positions)
     raise ModelError(f"{folder}: neither a bundle (bundle.json) nor a CTranslate2 folder (model.bin)")
 
 

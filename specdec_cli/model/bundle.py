@@ -107,6 +107,12 @@ def read_info(folder: Path) -> BundleInfo:
     return _read_description(folder)[0]
 
 
+def read_shape(folder: Path) -> TransformerConfig:
+    """The shape of a bundle's verifier, without its weights. Raises ModelError."""
+    path = folder / "verifier" / "config.json"
+    return _config(TransformerConfig, path, read_json(path, ModelError))
+
+
 def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
     """Load a bundle and check every shape; a language that is given stands in place of the bundle's own.
 
@@ -121,8 +127,11 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
         raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({_DIGEST} differs)")
     if not tokenizer.multilingual and asked != own and all(own):
         raise UsageError(f"{folder}: from {own[0]} to {own[1]} is all that this model knows, not from {asked[0]} to {asked[1]}")
-    verifier = _load_verifier(folder / "verifier", tokenizer)
+    verifier = _load_verifier(folder, tokenizer)
     drafter = _load_drafter(folder / "drafter", verifier) if (folder / "drafter").exists() else None
+    if drafter is not None and info.block_size > drafter.config.max_block:
+        most = f"max_block {drafter.config.max_block} of {folder / 'drafter' / 'config.json'}"
+        raise ModelError(f"{folder / 'bundle.json'}: block_size {info.block_size} is more than {most}")
     return Bundle(info, tokenizer, verifier, drafter, folder / "bundle.json")
 
 
@@ -144,14 +153,13 @@ def _read_description(folder: Path) -> tuple[BundleInfo, str | None]:
 
 
 def _load_verifier(folder: Path, tokenizer: Tokenizer) -> Transformer:
-    path = folder / "config.json"
-    config = _config(TransformerConfig, path, read_json(path, ModelError))
+    path, config = folder / "verifier" / "config.json", read_shape(folder)
     sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)
     if sizes != rows:
         raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {path} says {_both(rows)}")
     if tokenizer.frame.start is not None:
         config = replace(config, decoder_start=tokenizer.frame.start)
-    return _load_model(folder, config.fewest_weights, lambda: Transformer(config))
+    return _load_model(path.parent, config.fewest_weights, lambda: Transformer(config))
 
 
 def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:

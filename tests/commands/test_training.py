@@ -14,7 +14,7 @@ from specdec_cli.app import app
 from specdec_cli.commands.loading import settle_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.training_view import TrainingView
-from specdec_cli.model.bundle import load_bundle
+from specdec_cli.model.bundle import load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.loop import Report
@@ -196,10 +196,12 @@ def test_the_papers_drafter_is_trained_by_its_recipe(
 def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     (tmp_path / "mono.txt").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "dev.txt").write_text("\n".join([*lines[:4], ""]), encoding="utf-8")
-    arguments = ["--verifier", bundle_folder, "--source", tmp_path / "mono.txt", "--dev", tmp_path / "dev.txt", "--threads", 1]
+    assert run("convert", bundle_folder, tmp_path / "verifier", "--set", "block_size=10").exit_code == 0
+    arguments = ["--verifier", tmp_path / "verifier", "--source", tmp_path / "mono.txt", "--dev", tmp_path / "dev.txt", "--threads", 1]
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
     result = run("train-drafter", tmp_path / "drafter", *arguments, "--device", "cpu", *settings(*RUN, *shape))
     assert result.exit_code == 0, result.output
+    assert read_info(tmp_path / "drafter").block_size == 3  # no longer than the new drafter's blocks
     outputs = (tmp_path / "drafter" / "outputs" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
     assert 0 < len(outputs) <= len(lines)
     translate = ["translate", "-m", tmp_path / "drafter", tmp_path / "dev.txt", "--max-length", 6]

@@ -1,6 +1,6 @@
 """Every value of every JSON file of a bundle, replaced by what does not belong there: it works, or is refused by file and field.
 
-In the long form every case runs as a program of its own, in the short one all but a few in this process.
+In the long form every case of a configuration runs as a program of its own, in the short one all but two in this process.
 """
 
 import subprocess
@@ -96,7 +96,8 @@ def test_every_value_works_or_is_refused_by_name(
     bundles: Path, kind: str, file: str, long: bool, count: Callable[[str], None], tmp_path: Path
 ) -> None:
     torch.set_num_threads(1)
-    outcomes = [outcome(case, *(program if long else decode)(folder)) for case, folder in damaged(bundles, kind, file, tmp_path)]
+    run = program if long and not file.endswith(("tokenizer.json", "vocabulary.json")) else decode
+    outcomes = [outcome(case, *run(folder)) for case, folder in damaged(bundles, kind, file, tmp_path)]
     wrong = [each for each in outcomes if each not in ("done", "refused")]
     for each in outcomes:
         if each not in wrong:

@@ -118,6 +118,12 @@ def test_a_drafter_of_another_vocabulary_is_named(saved: dict[str, Path], change
         load_bundle(folder)
 
 
+def test_longer_blocks_than_the_drafter_has_slots_for_are_refused(saved: dict[str, Path], tmp_path: Path) -> None:
+    folder = configured(saved["float32"], tmp_path, "bundle.json", block_size=7)
+    with pytest.raises(ModelError, match=r"bundle.json: block_size 7 is more than max_block 6 of .*drafter/config.json"):
+        load_bundle(folder)
+
+
 @pytest.mark.parametrize("name", ["bundle.json", "tokenizer.model", "verifier/config.json", WEIGHTS, "drafter/model.safetensors"])
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_only_regular_files_are_read(saved: dict[str, Path], name: str, kind: str, tmp_path: Path) -> None:
