@@ -71,6 +71,8 @@ class Verifier:
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
         """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence."""
         config, rows = self.model.config, len(sources)
+        if any(not 0 <= token < config.source_size for ids in sources for token in ids):
+            raise ValueError(f"an id of a source is none of {config.source_size}")
         width = self.source_width(max(map(len, sources)))
         source = torch.tensor([[*ids, *[config.padding] * (width - len(ids))] for ids in sources], device=self.device)
         memory = self.model.encode(source)

@@ -1,4 +1,9 @@
-"""The records that the compiled kernels read, as ctypes knows them; what each means stands in the headers beside this."""
+"""The records that the compiled kernels read, as ctypes knows them; what each means stands in the headers beside this.
+
+The kernels check neither ids nor sizes. Sizes and ids of a configuration are checked when it is made (`TransformerConfig`,
+`DrafterConfig`), shapes and values of weights when they are loaded, ids of sources when a batch begins (`Verifier.begin`); ids of
+drafts and outputs are chosen among the logits of a vocabulary, or copied from such.
+"""
 
 import ctypes
 

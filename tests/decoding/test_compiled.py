@@ -155,3 +155,9 @@ def test_a_copy_goes_on_where_the_operators_say() -> None:
                 assert torch.equal(record.start, records[1].start) and torch.equal(record.misses, records[1].misses)
             lost += int((records[0].misses > 1).sum())
     assert lost > 20  # so that the search behind was tried too
+
+
+@pytest.mark.parametrize("token", [-1, VOCABULARY, 10**9])
+def test_an_id_beyond_the_vocabulary_does_not_reach_the_kernels(token: int) -> None:
+    with pytest.raises(ValueError, match=f"an id of a source is none of {VOCABULARY}"):
+        both(None)[0].begin([0], [[9, token, EOS]])
