@@ -9,6 +9,7 @@ import typer
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.text.line_ends import may_go_on
 from specdec_cli.text.lines import read_lines
 from specdec_cli.text.paragraphs import unwrapped
 
@@ -128,7 +129,7 @@ def correct(
     loaded = time.perf_counter()
     changed = 0
     with writer:
-        for line, correction in stream.run(lines, corrector.correct):
+        for line, correction in stream.run(lines, corrector.correct, may_go_on):
             changed += bool(correction.edits)
             for text, ending in written(line, correction):
                 writer.write(text, ending, line.file)

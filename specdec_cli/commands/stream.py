@@ -99,11 +99,19 @@ class Stream:
         self._held = held or _HELD
         self._window: list[Line] = []
 
-    def run(self, lines: Iterator[Line], decode: Callable[[Sequence[str]], Iterator[R]]) -> Iterator[tuple[Line, R]]:
-        """Each line with what `decode` makes of it, counted. Raises InputError as the lines do."""
+    def run(
+        self,
+        lines: Iterator[Line],
+        decode: Callable[[Sequence[str]], Iterator[R]],
+        goes_on: Callable[[str], bool] = lambda _: False,
+    ) -> Iterator[tuple[Line, R]]:
+        """Each line with what `decode` makes of it, counted. Raises InputError as the lines do.
+
+        A line that may go on in the next one (`goes_on`) is decoded in one window with it, if that comes soon.
+        """
         size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
         try:
-            for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held):
+            for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window
                 for index, (line, decoded) in enumerate(zip(window, decode([x.text for x in window]), strict=True)):
                     self._count(decoded)

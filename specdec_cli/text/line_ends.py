@@ -11,6 +11,7 @@ from specdec_cli.text.marks import Marked, split_marks
 _END = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"')\]\u2019\u201d\u00bb]*$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _LAST_MARKS = re.compile(r"\s*[.,;:?!\u2026]*$")
+_COMMENT = re.compile(r"[#%/;=<]|--|\.\.")
 _WIDEST = 100
 """Characters of a line that an editor may have wrapped, at most."""
 _FEWEST = 3
@@ -42,6 +43,12 @@ def continued(lines: Sequence[str]) -> list[bool]:
     return found
 
 
+def may_go_on(line: str) -> bool:
+    """Whether a line has text without punctuation at its end."""
+    body = split_marks(line).body
+    return bool(body) and not _END.search(body)
+
+
 def unfinished(edits: Sequence[Edit], start: int, end: int, *, goes_on: bool, continues: bool) -> list[Edit]:
     """`edits` of a text that stands from `start` to `end` of its line, less those that begin or end a sentence there.
 
@@ -51,6 +58,8 @@ def unfinished(edits: Sequence[Edit], start: int, end: int, *, goes_on: bool, co
     kept: list[Edit] = []
     for edit in edits:
         if goes_on and edit.end == end:
+            if not _without_marks(edit.text):
+                continue
             edit = replace(edit, text=_without_marks(edit.text) + edit.source[len(_without_marks(edit.source)) :])
         if continues and edit.start == start and not re.match(r"I\b", edit.text):
             edit = replace(edit, text=_as_in(edit.source, edit.text))
@@ -62,9 +71,10 @@ def unfinished(edits: Sequence[Edit], start: int, end: int, *, goes_on: bool, co
 
 
 def _follows(line: Marked, following: Marked) -> bool:
-    """Whether two lines may be of one paragraph: both have text, and the second has no mark, or the same comment or quotation mark."""
+    """Whether two lines may be of one paragraph: both have text, and the same mark of a comment or quotation, or the second has none."""
     same = following.head == line.head and not re.search(r"\w|[-*+\u2022|=]", line.head)
-    return bool(line.body and following.body and (same or not following.head.strip()))
+    plain = not following.head.strip() and not _COMMENT.search(line.head)
+    return bool(line.body and following.body and (same or plain))
 
 
 def _wrapped(lines: Sequence[str], marked: Sequence[Marked]) -> list[bool]:

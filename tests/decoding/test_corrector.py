@@ -160,3 +160,12 @@ def test_nothing_is_added_to_what_is_protected(line: str, changed: str, tokenize
 )
 def test_no_content_is_lost(line: str, changed: str, passes: bool, tokenizer: Subwords) -> None:
     assert corrected(tokenizer, line, {line: changed}).text == (changed if passes else line)
+
+
+def test_marks_belong_to_no_sentence_and_what_goes_on_gets_no_full_stop(tokenizer: Subwords) -> None:
+    table = {"this are a comment": "This is a comment.", "ka lo mi re su and": "Ka lo mi re su.", "re su": "Re su.", "ta re": "ta re."}
+    engine = cast(Engine, Rewriter(tokenizer, table))
+    corrector = Corrector(engine, tokenizer, Restraint(maximum_ratio=9.0), languages=("en", "en"))
+    lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
+    found = [correction.text for correction in corrector.correct(lines)]
+    assert found == ["% this is a comment", "Ka lo mi re su and", "re su.", "", "ta re."]

@@ -108,3 +108,23 @@ def test_a_line_in_a_line_out(bundle: Bundle, lines: list[str]) -> None:
     found = translate(bundle, lines, replace(GREEDY, max_length=4, batch_size=3))
     assert len(found) == len(lines)
     assert all(line.text == text for line, text in zip(found, lines, strict=True) if not text.strip())
+
+
+def test_protected_spans_are_in_every_hypothesis(bundle: Bundle) -> None:
+    line = "- Kalo {name} mita, {name}. See https://example.org/x."
+    beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
+    for chosen in (GREEDY, beam):
+        translator = Translator(Engine(bundle, chosen), bundle.tokenizer, languages=("en", "de"))
+        (found,) = translator.translate([line])
+        for text in (found.text, *(text for text, _ in found.hypotheses)):
+            assert text.startswith("- ") and text.count("{name}") == 2 and text.count("https://example.org/x") == 1
+        assert found.text in [text for text, _ in found.hypotheses[:1] or [(found.text, 0.0)]]
+
+
+def test_without_languages_the_model_sees_every_line(bundle: Bundle, lines: list[str]) -> None:
+    engine = Engine(bundle, GREEDY)
+    (plain,) = Translator(engine, bundle.tokenizer).translate(["|---|"])
+    (copied,) = Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(["|---|"])
+    assert plain.tokens > 0 and copied == Translation("|---|")
+    checked = [one.text for one in Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(lines)]
+    assert checked == [one.text for one in translate(bundle, lines)]

@@ -55,3 +55,22 @@ def test_weight_bounds_windows_and_what_is_read_ahead(weight: int) -> None:
         # Beyond what may wait there are the item that crosses the limit, and the one that waits for room.
         assert len(read) - taken <= weight / 10 + 2
     assert taken == 500
+
+
+def test_an_item_that_goes_on_has_the_next_one_beside_it() -> None:
+    found = list(windows([1, 3, 2, 5, 4, 6], 1, goes_on=lambda item: item % 2 == 1))
+    assert found == [[1, 3], [2], [5, 4], [6]]
+    assert [len(window) for window in windows([1] * 9, 2, goes_on=lambda _: True)] == [4, 4, 1]
+
+
+def test_an_item_that_goes_on_does_not_wait_for_ever() -> None:
+    asked = Semaphore(1)
+
+    def items() -> Iterator[int]:
+        for number in range(3):
+            asked.acquire()
+            yield number
+
+    for window in windows(items(), 10, goes_on=lambda _: True):
+        assert len(window) == 1
+        asked.release()
