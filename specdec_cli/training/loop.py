@@ -123,8 +123,8 @@ class Trainer:
     def _must_stop(self) -> bool:
         """Whether a signal has reached any process of the run, so that all of them stop after the same update."""
         if self.fabric.world_size > 1:
-            numbers = self.fabric.all_gather(torch.tensor(self.stopped, device=self.fabric.device))
-            self._stopping.signal = int(cast(Tensor, numbers).max())
+            largest = self.fabric.all_reduce(torch.tensor(self.stopped, device=self.fabric.device), reduce_op="max")
+            self._stopping.signal = int(cast(Tensor, largest))
         return self.stopped != 0
 
     def _updates(self) -> Iterator[list[Any]]:
