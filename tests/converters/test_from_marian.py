@@ -15,6 +15,7 @@ from converters.from_marian import from_marian, is_marian
 from converters.marian_settings import read_settings
 from converters.marian_vocabularies import read_vocabulary
 from converters.marian_weights import CONFIGURATION, read_arrays
+from converters.models import Wanted, convert_model
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.suppression import suppressed
 
@@ -104,6 +105,12 @@ def test_an_array_that_claims_more_than_is_stored_is_named(saved: Path) -> None:
         archive.writestr("large.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 80)
     with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays \(large\.npy is said to be \(1000000, 800\) of float32, but"):
         from_marian(saved)
+
+
+def test_settings_that_are_nested_too_deeply_are_named(saved: Path) -> None:
+    saved.with_name("decoder.yml").write_text("a: " + "[" * 3000 + "]" * 3000)
+    with pytest.raises(ModelError, match=r"decoder\.yml: not readable as YAML"):
+        convert_model(saved, "marian", Wanted())
 
 
 def test_an_archive_that_would_fill_the_memory_is_refused(saved: Path) -> None:
