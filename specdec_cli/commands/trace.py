@@ -35,7 +35,8 @@ class Tracer:
             label = f"{number + 1}.{int(state.rounds[row]) + 1}"
             if drafted:
                 self._show(f"{label:>6} D ", prefix, self._tokenizer.pieces(drafted), passed)
-            self._show(f"{label:>6} V ", prefix, self._tokenizer.pieces(verified), passed, ours=True)
+            if verified:  # nothing where the drafter decodes alone
+                self._show(f"{label:>6} V ", prefix, self._tokenizer.pieces(verified), passed, ours=True)
             added = seen.accepted.ids[row, :count].tolist()
             self._blocks[number].append((added, passed))
             if added[-1:] == [self._eos] or length + count >= int(state.limits[row]):

@@ -35,12 +35,7 @@ class FixedPoint:
     """
 
 
-@dataclass(frozen=True)
-class Unverified:
-    """Everything drafted passes: the drafter alone. The verifier speaks only where the draft is empty."""
-
-
-Rule = Exact | Tolerant | FixedPoint | Unverified
+Rule = Exact | Tolerant | FixedPoint
 _BY_OPERATORS = Choices()
 
 
@@ -59,16 +54,12 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
 
 
 def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
-    if isinstance(rule, Unverified):
-        return bifurcation.clamp_min(1)
     if isinstance(rule, FixedPoint):
         return torch.where(bifurcation == drafted, drafted.clamp_min(1), 0)
     return bifurcation + 1
 
 
 def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Tensor:
-    if isinstance(rule, Unverified):
-        return torch.ones_like(ids, dtype=torch.bool)
     if isinstance(rule, Exact | FixedPoint):
         return ids == predictions[:, :-1]
     scores = logits[:, :-1]

@@ -24,10 +24,12 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
 from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.int8 import kernels_of
 
 LONGEST_DRAFT = 15
@@ -48,6 +50,7 @@ class Engine:
         self.settings = settings
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
+        self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
         alone = onlooker is not None or settings.batch_size == 1 or settings.decoding == "beam"
         # Several workers only where a row's numbers do not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
@@ -107,6 +110,10 @@ class Engine:
             if settings.decoding == "beam":
                 found = beam_search([self.verifier], list(group.sentences), _beam_options(settings, group.rows))
                 yield from (replace(hypothesis, decoding="beam") for hypothesis in found)
+            elif settings.decoding == "drafter":
+                alone = DrafterOptions(self._reads, group.rows, settings.max_length)
+                found = decode_by_drafter(self.verifier, drafter, group.sentences, alone, self._onlooker)
+                yield from (replace(hypothesis, decoding="drafter") for hypothesis in found)
             else:
                 loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
                 chosen = drafter.for_rows(group.rows) if isinstance(drafter, OptionalDrafter) and settings.watched else drafter
@@ -143,7 +150,7 @@ def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
     drafter = _drafter(bundle, settings)
     if drafter is None:
         return NoDrafter()
-    if verifier.stages is not None:
+    if verifier.stages is not None and settings.decoding != "drafter":
         drafter = Rounded(drafter)
     return _pace(bundle, settings, verifier, drafter) if settings.paced else drafter
 

@@ -86,7 +86,7 @@ class DecodedLine:
 
     @property
     def rounds(self) -> int:
-        """Verifications of all sentences."""
+        """Verifications of all sentences; drafting passes where the drafter decodes alone."""
         return sum(part.rounds for part in self.parts)
 
     @property

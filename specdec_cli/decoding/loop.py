@@ -93,7 +93,7 @@ def decode(
             drafter.observe(state, verdict)
             done = verifier.advance(state, verdict) - state.vacant
             if LEAVING * done >= len(state.finished) - state.vacant:
-                yield from _finished(state, options.with_scores)
+                yield from finished_rows(state, options.with_scores)
                 entering = waiting.take(done)
                 all_done = done == len(state.finished) - state.vacant
                 state = place(entering if all_done else _exchange(state, entering, keep_finished=verifier.skips(options.rule)))
@@ -118,7 +118,8 @@ def _exchange(state: State, entering: State | None, *, keep_finished: bool) -> S
     return state
 
 
-def _finished(state: State, with_scores: bool) -> Iterator[Hypothesis]:
+def finished_rows(state: State, with_scores: bool) -> Iterator[Hypothesis]:
+    """The hypotheses of the rows that are finished."""
     finished, numbers, lengths, rounds = (part.tolist() for part in (state.finished, state.numbers, state.lengths, state.rounds))
     for row, number in enumerate(numbers):
         if finished[row] and number != VACANT:

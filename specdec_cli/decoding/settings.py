@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, get_args
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified
+from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.names import (
     BEAM_SIZE,
     CHAINABLE,
@@ -120,7 +120,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
     rule, automatic = _rule(decoding, tolerant, wishes, bundle), wishes.decoding == "auto"
     # What a tolerant rule lets pass depends on the draft: there it may not come and go.
-    drafting = rule == Exact() and bool(set(parts(decoding)) & set(DRAFTING))
+    drafting = rule == Exact() and decoding != "drafter" and bool(set(parts(decoding)) & set(DRAFTING))
     return Settings(
         decoding=decoding,
         rule=rule,
@@ -164,8 +164,6 @@ def _automatic(bundle: Bundle) -> str:
 
 
 def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule:
-    if decoding == "drafter":
-        return Unverified()
     if wishes.stop == "fixed-point":
         return FixedPoint()
     if wishes.preset == "exact" or not (tolerant or decoding == "specdec++"):

@@ -23,7 +23,7 @@ class State:
     `tokens` (B, S) begins with the decoder start and is stale from `lengths` (B,) on. A row ends at EOS or when
     its length reaches `limits` (B,). `cache` is the verifier's, valid below length - 1: the last accepted token
     has not been fed yet. `source` (B, M) are the source ids; `drafting` is the drafter's own record;
-    `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took,
+    `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took (drafting passes where nothing is verified),
     `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed. On a GPU it lies at a `stage`.
     So many rows as are `vacant` are no sentences: they are finished, and their number is VACANT.
     """

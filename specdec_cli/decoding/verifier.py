@@ -17,7 +17,8 @@ from specdec_cli.decoding.state import Accepted, Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.choices import Choices
-from specdec_cli.model.transformer import Transformer
+from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.transformer import Memory, Transformer
 
 _NONE = Constraints()
 MULTIPLE = 16
@@ -68,14 +69,19 @@ class Verifier:
         return size * (keys_values + working)
 
     @torch.inference_mode()
-    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
-        """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence."""
+    def begin(
+        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
+    ) -> State:
+        """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence.
+
+        `reads` is what is asked for later: the decoder ("states"), or only the encoder's states, or nothing, without encoding.
+        """
         config, rows = self.model.config, len(sources)
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
             raise ValueError(f"an id of a source is none of {config.source_size}")
         width = self.source_width(max(map(len, sources)))
         source = torch.tensor([[*ids, *[config.padding] * (width - len(ids))] for ids in sources], device=self.device)
-        memory = self.model.encode(source)
+        memory = self._memory(source, reads)
         capacity = self.capacity(width)
         tokens = source.new_full((rows, capacity), config.padding)
         tokens[:, 0] = config.decoder_start
@@ -91,9 +97,25 @@ class Verifier:
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
             cache=Cache.empty(
-                config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states, masked=not self.model.indifferent
+                config.decoder_layers if reads == "states" else 0,
+                rows,
+                capacity,
+                config.heads,
+                config.head_width,
+                memory.states,
+                masked=not self.model.indifferent,
             ),
         )
+
+    def _memory(self, source: Tensor, reads: Reads) -> Memory:
+        """What is read of the encoding of `source` ids (B, S)."""
+        if reads == "states":
+            return self.model.encode(source)
+        if reads == "encoder":
+            states, mask = self.model.encoder(source)
+            return Memory(states, mask, [])
+        empty = torch.empty(*source.shape, 0, device=self.device)
+        return Memory(empty, PrefixMask(torch.zeros_like(source[:, :1]), 0, empty.dtype), [])
 
     def placing(self, rows: int) -> AbstractContextManager[Place]:
         """What puts batches of at most so many rows where they can be decoded; on a CPU anywhere will do."""
@@ -140,6 +162,21 @@ class Verifier:
         config, prefixes = self.model.config, Prefixes.of(state, drafted)
         return self.constraints.apply(scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
 
+    @torch.inference_mode()
+    def read(self, state: State, drafted: Tensor) -> Tensor:
+        """Top states (B, k, W) of the last accepted token and a draft (B, k) but its last token, without their logits."""
+        return state.run(("read",), self._read, drafted[:, :-1])
+
+    def _read(self, state: State, drafted: Tensor) -> Tensor:
+        return self._states(state, self.positions(state, drafted.shape[1] + 1), drafted)[:, : drafted.shape[1] + 1]
+
+    def _states(self, state: State, positions: Tensor, drafted: Tensor) -> Tensor:
+        """Top states (B, Q, W) at `positions` (B, Q), of the last accepted token, a draft, and what fills up Q."""
+        last = state.tokens.gather(1, positions[:, :1])
+        ids = torch.cat([last, drafted, last.expand(-1, positions.shape[1] - 1 - drafted.shape[1])], dim=1)
+        mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
+        return self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
+
     def _score(self, state: State, drafted: Tensor) -> Scores:
         scores = self._raw_score(state, drafted)
         return Scores(self.constrain(scores.logits, state, drafted), scores.states)
@@ -147,10 +184,7 @@ class Verifier:
     def _raw_score(self, state: State, drafted: Tensor) -> Scores:
         asked = drafted.shape[1] + 1
         positions = self.positions(state, asked)
-        last = state.tokens.gather(1, positions[:, :1])
-        ids = torch.cat([last, drafted, last.expand(-1, positions.shape[1] - asked)], dim=1)
-        mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
-        states = self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
+        states = self._states(state, positions, drafted)
         return Scores(self.model.output(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
@@ -167,13 +201,21 @@ class _Judged:
 
 
 def _judge(rule: Rule, choices: Choices, eos: int, with_scores: bool, state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
-    """What is accepted of a draft, and which rows (B,) it ends: those with an EOS, or at their limit; a finished row accepts nothing."""
+    """What is accepted of a draft, and which rows (B,) it ends."""
     accepted = accept(Draft(ids, counts), logits, rule, choices)
-    before_end = (accepted.ids != eos).cumprod(1).sum(1)
-    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
-    counts = accepted.counts.minimum(before_end + 1).minimum(room)
-    ended = (counts > before_end) | (counts == room)
+    counts, ended = cut_at_end(eos, state, accepted.ids, accepted.counts)
     return _Judged(replace(accepted, counts=counts), ended, choices.log_probabilities(logits, accepted.ids) if with_scores else None)
+
+
+def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """How many of `ids` (B, k), of which the first `counts` (B,) are taken, remain (B,), and which rows (B,) they end.
+
+    A row ends with an EOS or at its limit. A finished row takes nothing.
+    """
+    before_end = (ids != eos).cumprod(1).sum(1)
+    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
+    counts = counts.minimum(before_end + 1).minimum(room)
+    return counts, (counts > before_end) | (counts == room)
 
 
 def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> Tensor:

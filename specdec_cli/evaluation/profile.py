@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any, Self
 
 import torch
+from torch import Tensor
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
@@ -13,6 +14,7 @@ from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
+from specdec_cli.model.drafter_config import Reads
 
 
 class Stopwatch:
@@ -43,10 +45,17 @@ class WatchedVerifier(Verifier):
         self.stages = verifier.stages
         self._stopwatch = stopwatch
 
-    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None) -> State:
+    def begin(
+        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
+    ) -> State:
         """Encode, as part "encoder"."""
         with self._stopwatch.measure("encoder"):
-            return super().begin(numbers, sources, max_length)
+            return super().begin(numbers, sources, max_length, reads=reads)
+
+    def read(self, state: State, drafted: Tensor) -> Tensor:
+        """Compute states, as part "verifier"."""
+        with self._stopwatch.measure("verifier"):
+            return super().read(state, drafted)
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """Verify, as part "verifier"."""

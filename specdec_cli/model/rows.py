@@ -60,7 +60,7 @@ def form(record: Any) -> Hashable:
     if isinstance(record, Tensor):
         return record.shape, record.dtype
     parts = _parts(record)
-    return (type(record), *map(form, parts)) if parts else record
+    return (type(record), *map(form, parts)) if parts or isinstance(record, list) else record
 
 
 def _parts(record: Any) -> Sequence[Any]:

@@ -30,9 +30,10 @@ class Recorder:
         self._rounds.append(_Seen(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
 
     def picture(self, decoding: str, tokenizer: Tokenizer, source: Sequence[int], found: Hypothesis) -> Picture:
-        """The rounds that led to `found`, whose log probabilities were computed."""
+        """The rounds that led to `found`, with the probabilities of its tokens where these were computed."""
         target = tokenizer.pieces(found.ids)
-        verified = [Cell(piece, "verified", round(exp(value), 4)) for piece, value in zip(target, found.log_probabilities, strict=True)]
+        likely: list[float | None] = [round(exp(value), 4) for value in found.log_probabilities]
+        verified = [Cell(piece, "verified", value) for piece, value in zip(target, likely or [None] * len(target), strict=True)]
         rows = tuple(_row(seen, verified, tokenizer.pieces(seen.draft)) for seen in self._rounds)
         return Picture(decoding, tuple(tokenizer.source_pieces(source)), tuple(target), rows)
 

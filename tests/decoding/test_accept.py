@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, Unverified, accept
+from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, accept
 from specdec_cli.decoding.state import Draft
 
 WORDS = 7
-RULES: tuple[Rule, ...] = (Exact(), Tolerant(1, 0.0), Tolerant(3, 1.0), Tolerant(5, 3.0), Unverified())
+RULES: tuple[Rule, ...] = (Exact(), Tolerant(1, 0.0), Tolerant(3, 1.0), Tolerant(5, 3.0))
 
 
 @st.composite
@@ -29,8 +29,6 @@ def rounds(draw: st.DrawFn, ties: bool = True) -> tuple[Draft, Tensor]:
 
 def passes(rule: Rule, logits: Tensor, token: int) -> bool:
     """The rules in plain words, for one slot."""
-    if isinstance(rule, Unverified):
-        return True
     if isinstance(rule, Exact | FixedPoint):
         return token == int(logits.argmax())
     better = int((logits > logits[token]).sum())
@@ -59,21 +57,10 @@ def test_the_verifier_speaks_at_the_bifurcation(drafted: tuple[Draft, Tensor], r
 
 
 @settings(deadline=None)
-@given(rounds(), st.sampled_from(RULES[:-1]))
+@given(rounds(), st.sampled_from(RULES))
 def test_a_verified_round_adds_one_token_to_what_passed(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
     accepted = accept(*drafted, rule)
     assert torch.equal(accepted.counts, accepted.bifurcation + 1)
-
-
-@settings(deadline=None)
-@given(rounds())
-def test_unverified_takes_the_draft_alone_and_asks_only_where_it_is_empty(drafted: tuple[Draft, Tensor]) -> None:
-    draft, logits = drafted
-    accepted = accept(draft, logits, Unverified())
-    assert torch.equal(accepted.bifurcation, draft.counts)
-    assert torch.equal(accepted.counts, draft.counts.clamp_min(1))
-    silent = draft.counts == 0
-    assert torch.equal(accepted.ids[silent, 0], logits[silent, 0].argmax(-1))
 
 
 @settings(deadline=None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.decoding import loop
-from specdec_cli.decoding.accept import Exact, Unverified
+from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
@@ -189,12 +189,6 @@ def test_a_finished_row_that_waits_for_others_accepts_nothing_and_counts_no_roun
     assert waited > 0
     assert (found[0].ids, found[0].rounds) == ([7, EOS], 2)
     assert all(found[number].ids == [7, 8, 9, 10, 11, EOS] for number in range(1, 6))
-
-
-def test_unverified_decoding_says_what_the_drafter_says() -> None:
-    ids = [9, 10, 11, 12, EOS]
-    (found,) = decode(always([7]), FakeDrafter({0: ids}, 3, right), make_sentences(1), LoopOptions(Unverified()))
-    assert (found.ids, found.rounds) == (ids, 2)
 
 
 def test_no_sentences_no_hypotheses() -> None:

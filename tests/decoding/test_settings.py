@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant, Unverified
+from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
@@ -76,8 +76,10 @@ def test_generation_settings_are_within_their_ranges(wrong: dict[str, Any], sett
         settled(wrong)
 
 
-def test_the_drafter_alone_is_not_verified(settled: Callable[..., Settings]) -> None:
-    assert settled({}, decoding="drafter").rule == Unverified()
+def test_the_drafter_alone_has_whole_blocks(settled: Callable[..., Settings]) -> None:
+    found = settled({}, decoding="drafter")
+    assert found.block_size > 1
+    assert not found.paced and not found.watched
 
 
 def test_input_guided_needs_no_drafter_and_has_no_bound_of_its_own(bundle: Bundle) -> None:

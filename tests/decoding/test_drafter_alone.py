@@ -1,0 +1,148 @@
+"""The drafter alone: its blocks one after another, and nothing of the verifier that it does not read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from io import StringIO
+
+import pytest
+import torch
+from rich.console import Console
+
+from specdec_cli.commands.trace import Tracer
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Hypothesis, Round, Sentence
+from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import EOS
+from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.visualization.rounds import Recorder
+from tests.decoding.test_stages import staged
+from tests.fakes import DRAFTERS, FakeDrafter, in_precision, make_sentences, right, tiny_drafter, tiny_transformer
+
+SIZE = 4
+LONGEST = 18
+
+
+def found(verifier: Verifier, drafter: Drafter, reads: Reads, sentences: Sequence[Sentence], rows: int = 1) -> list[Hypothesis]:
+    options = DrafterOptions(reads, rows, LONGEST)
+    return sorted(decode_by_drafter(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+
+
+@torch.no_grad()
+def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] = ()) -> Hypothesis:
+    """The same by the layout of training: a block, its tokens behind the prefix, the next block."""
+    ids, rounds = list(forced), 0
+    while True:
+        sentences = read_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([[*ids, EOS]]))
+        cut = torch.tensor([[len(ids)]])
+        states = block_states(network, sentences, cut, SIZE, SIZE)[0]
+        rounds += 1
+        for token in network.choose(states, sentences.prefix[0, cut[0]])[0].tolist():
+            ids.append(token)
+            if token == EOS or len(ids) == LONGEST:
+                return Hypothesis(sentence.number, ids, rounds, None)
+
+
+@pytest.mark.parametrize("forced", [None, 9])
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_blocks_follow_each_other(kind: str, forced: int | None) -> None:
+    model, sentences = tiny_transformer(ends=0.3).double(), make_sentences(6)
+    network = tiny_drafter(model, **DRAFTERS[kind]).double()
+    expected = [by_blocks(network, sentence, [] if forced is None else [forced]) for sentence in sentences]
+    for rows in (1, 4):
+        assert found(Verifier(model, forced), Block(network, SIZE), network.config.reads, sentences, rows) == expected
+
+
+def calls_of(model: Transformer) -> Counter[str]:
+    """Counts the calls of the verifier's parts from now on."""
+    calls: Counter[str] = Counter()
+    for name in ("encoder", "layers", "output"):
+        getattr(model, name).register_forward_hook(lambda *_, name=name: calls.update([name]))
+    return calls
+
+
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_only_what_the_drafter_reads_is_computed(kind: str) -> None:
+    model, sentences = tiny_transformer(ends=0.0), make_sentences(1)
+    network = tiny_drafter(model, **DRAFTERS[kind])
+    calls = calls_of(model)
+    (hypothesis,) = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences)
+    assert hypothesis.rounds > 1
+    reads = network.config.reads
+    assert calls["encoder"] == (reads != "nothing")
+    # The states of the last block are not needed any more.
+    assert calls["layers"] == (hypothesis.rounds - 1 if reads == "states" else 0)
+    # Where the output projection is shared, these are the drafter's own calls.
+    assert calls["output"] == (0 if network.config.embeddings == "own" else hypothesis.rounds)
+
+
+def test_a_block_ends_at_eos_or_at_the_limit() -> None:
+    verifier, ids = Verifier(tiny_transformer()), [9, 10, 11, 12, EOS, 13, 14]
+    short, long = [*ids], [7] * 30
+    hypotheses = found(verifier, FakeDrafter({0: short, 1: long}, 3, right), "states", make_sentences(2), 2)
+    assert [(h.ids, h.rounds, h.score) for h in hypotheses] == [(ids[:5], 2, None), (long[:LONGEST], 6, None)]
+
+
+def test_finished_rows_leave_the_batch() -> None:
+    seen: list[int] = []
+
+    def look(now: Round) -> None:
+        seen.append(len(now.state.lengths))
+        assert torch.equal(now.accepted.ids, now.draft.ids)
+
+    outputs = {number: [7] * (3 * number) + [EOS] for number in range(4)}
+    options = DrafterOptions("states", 4, LONGEST)
+    drafter = FakeDrafter(outputs, 3, right)
+    decoded = list(decode_by_drafter(Verifier(tiny_transformer()), drafter, make_sentences(4), options, look))
+    assert [h.ids for h in decoded] == list(outputs.values())
+    assert seen == [4, 3, 2, 1]
+
+
+def test_rounds_are_shown_without_a_verifiers_predictions(bundle: Bundle) -> None:
+    model = tiny_transformer(ends=0.0, vocabulary_size=len(bundle.tokenizer))
+    made = Bundle(BundleInfo(), bundle.tokenizer, model, tiny_drafter(model, **DRAFTERS["papers"]))
+    chosen = settle(Wishes(decoding="drafter", block_size=SIZE, max_length=6), made)
+    console, recorder = Console(file=StringIO(), width=200), Recorder()
+    tracer = Tracer(console, bundle.tokenizer, EOS)
+    (sentence,) = make_sentences(1)
+    for onlooker in (tracer, recorder):
+        (hypothesis,) = Engine(made, chosen, onlooker).decode([sentence])
+    assert [line.split()[:2] for line in console.file.getvalue().splitlines()] == [["1.1", "D"], ["1.2", "D"], ["1", "="]]  # type: ignore[attr-defined]
+    picture = recorder.picture("drafter", bundle.tokenizer, sentence.source, hypothesis)
+    marks = [[cell and (cell.mark, cell.probability) for cell in row] for row in picture.rows]
+    accepted, known = ("accepted", None), ("known", None)
+    assert marks == [[accepted] * 4 + [None] * 2, [known] * 4 + [accepted] * 2]
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_what_is_replayed_on_a_gpu_is_the_same(kind: str, rows: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(14)
+    network = tiny_drafter(model, **DRAFTERS[kind])
+    expected = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences, rows)
+    assert found(staged(model)[0], Block(network, SIZE), network.config.reads, sentences, rows) == expected
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
+@pytest.mark.parametrize("kind", ["states", "papers"])
+def test_an_engine_asks_the_drafter_alone(kind: str, precision: str, bundle: Bundle) -> None:
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
+    network = tiny_drafter(model, **DRAFTERS[kind])
+    made = Bundle(BundleInfo(), bundle.tokenizer, in_precision(model, precision, network), network)
+    if not precision.startswith("int8"):
+        network.to(getattr(torch, precision))
+    sentences = make_sentences(9)
+    engine = Engine(made, settle(Wishes(decoding="drafter", max_length=LONGEST, batch_size=4, with_scores=True), made))
+    calls = calls_of(model)
+    hypotheses = sorted(engine.decode(sentences), key=lambda hypothesis: hypothesis.number)
+    assert [h.number for h in hypotheses] == list(range(9))
+    assert {(h.score, h.decoding) for h in hypotheses} == {(None, "drafter")}
+    assert all(h.rounds == -(-len(h.ids) // network.config.max_block) for h in hypotheses)
+    assert (calls["layers"] > 0) == (kind == "states")
