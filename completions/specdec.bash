@@ -12,10 +12,10 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models --version -h --help" ;;
+        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models help --version --show-completion -h --help" ;;
         translate)
             case $previous in
-                -m|--model) return ;;
+                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
@@ -37,14 +37,14 @@ _specdec() {
                 --seed) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
-                --output-dir) compopt -o dirnames; return ;;
+                --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
             case $previous in
-                -m|--model) return ;;
+                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
                 --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
@@ -65,7 +65,7 @@ _specdec() {
                 --seed) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
-                --output-dir) compopt -o dirnames; return ;;
+                --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
@@ -76,11 +76,11 @@ _specdec() {
                 --reference) compopt -o default; return ;;
                 --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
-                --row) return ;;
+                --row) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
-                -m|--model) compopt -o dirnames; return ;;
+                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --block-size) words="auto" ;;
@@ -117,9 +117,9 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; return ;;
+                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
-                --init) compopt -o dirnames; return ;;
+                --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --task) words="translate correct simplify" ;;
@@ -133,12 +133,12 @@ _specdec() {
         train-drafter)
             case $previous in
                 --dev) compopt -o default; return ;;
-                -m|--model|--verifier) compopt -o dirnames; return ;;
+                -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; return ;;
+                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
-                --init) compopt -o dirnames; return ;;
+                --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
@@ -148,7 +148,7 @@ _specdec() {
             ;;
         distill)
             case $previous in
-                --with) compopt -o dirnames; return ;;
+                --with) compopt -o plusdirs; words="en-de en-gec" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -165,7 +165,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; return ;;
+                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;
@@ -193,7 +193,7 @@ _specdec() {
             ;;
         visualize)
             case $previous in
-                -m|--model) return ;;
+                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
@@ -210,6 +210,11 @@ _specdec() {
             case $previous in
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="--forget -h --help" ;;
+            esac
+            ;;
+        help)
+            case $previous in
+                *) words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models" ;;
             esac
             ;;
     esac

@@ -2,8 +2,10 @@
 
 import atexit
 import gc
+import os
 from collections.abc import Callable
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -54,6 +56,14 @@ class _Commands(TyperGroup):
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
 
+    def parse_args(self, context: Any, arguments: list[str]) -> Any:
+        """Take `help COMMAND` for `COMMAND --help`, and `--show-completion` alone for the shell that is in use."""
+        if arguments[:1] == ["help"]:
+            arguments = [*arguments[1:2], "--help"]
+        elif arguments == ["--show-completion"]:
+            arguments = [*arguments, Path(os.environ.get("SHELL", "bash")).name]
+        return super().parse_args(context, arguments)
+
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         with exit_codes():
             return super().make_context(*arguments, **settings)
@@ -81,7 +91,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="specdec COMMAND --help tells about a command.",
+    epilog="specdec help COMMAND, or specdec COMMAND --help, tells about a command.",
 )
 for _name, _command in COMMANDS:
     app.command(_name, cls=_Command, help=_unwrapped(_command.__doc__ or ""))(_command)
@@ -93,9 +103,28 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _print_completion(shell: str | None) -> None:
+    if shell is not None:
+        from specdec_cli.completions import SHELLS, read_commands
+
+        typer.echo(SHELLS[shell](read_commands()), nl=False)
+        raise typer.Exit
+
+
 @app.callback()
 def specdec(
     version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")] = False,
+    show_completion: Annotated[
+        Literal["bash", "zsh", "fish"] | None,
+        typer.Option(
+            "--show-completion",
+            metavar="SHELL",
+            callback=_print_completion,
+            is_eager=True,
+            help="Show the completions for bash, zsh or fish and exit.",
+            show_default="the shell in use",
+        ),
+    ] = None,
 ) -> None:
     """Speculative decoding for sequence-to-sequence models: greedy decoding's output, in fewer steps."""
 

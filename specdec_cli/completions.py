@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,6 +11,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from specdec_cli.app import app
+from specdec_cli.commands.loading import RECIPES, shipped_bundles
+from specdec_cli.decoding.names import Decoding
+from specdec_cli.evaluation.rows import CTRANSLATE2
 from specdec_cli.files import write_atomically
 
 Value = Literal["none", "text", "choice", "file", "folder"]
@@ -19,7 +22,7 @@ _MADE = "made by `make completions`; do not edit"
 
 @dataclass(frozen=True)
 class CompletedOption:
-    """An option: its names, what its value is, and the choices where that is a closed set."""
+    """An option: its names, what its value is, and the choices; beside them stand the files or folders that `value` names."""
 
     names: tuple[str, ...]
     help: str
@@ -29,12 +32,13 @@ class CompletedOption:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command: its options, and whether its arguments are files."""
+    """A command: its options, and whether its arguments are files, or else the words that they are taken from."""
 
     name: str
     help: str
     options: tuple[CompletedOption, ...]
     takes_files: bool
+    words: tuple[str, ...] = ()
 
 
 def read_commands() -> list[CompletedCommand]:
@@ -42,7 +46,8 @@ def read_commands() -> list[CompletedCommand]:
     group = get_group(app)
     context = group.context_class(group, **group.context_settings)
     commands: Mapping[str, Any] = group.commands
-    return [_command(group, ""), *(_command(command, name, context) for name, command in commands.items())]
+    helped = CompletedCommand("help", "Show the help of a command", (), False, tuple(commands))
+    return [_command(group, ""), *(_command(command, name, context) for name, command in commands.items()), helped]
 
 
 def bash(commands: Sequence[CompletedCommand]) -> str:
@@ -111,15 +116,20 @@ def fish(commands: Sequence[CompletedCommand]) -> str:
     lines += [f"complete -c specdec -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}" for command in others]
     for command in others:
         condition = f"complete -c specdec -n '__fish_seen_subcommand_from {command.name}'"
-        lines += [f"{condition} -F"] * command.takes_files
+        lines += [f"{condition} -F"] * command.takes_files + [f"{condition} -a {_quoted(' '.join(command.words))}"] * bool(command.words)
         lines += [f"{condition} {_fish_option(option)}" for option in command.options]
     return "\n".join(lines) + "\n"
+
+
+SHELLS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+FILES = {"bash": "specdec.bash", "zsh": "_specdec", "fish": "specdec.fish"}
 
 
 def write_completions(folder: Path) -> None:
     """Write the three files into `folder`."""
     commands = read_commands()
-    for name, text in (("specdec.bash", bash(commands)), ("_specdec", zsh(commands)), ("specdec.fish", fish(commands))):
+    for shell, name in FILES.items():
+        text = SHELLS[shell](commands)
         write_atomically(folder / name, lambda partial, text=text: partial.write_text(text, encoding="utf-8"))  # type: ignore[misc]
 
 
@@ -143,13 +153,22 @@ def _option(parameter: TyperOption) -> CompletedOption:
     choices = tuple(map(str, parameter.type_descriptor.choices or words))
     if choices:
         return CompletedOption(names, help_text, "choice", choices)
-    return CompletedOption(names, help_text, _files(parameter))
+    return CompletedOption(names, help_text, _files(parameter), _shipped(metavar))
+
+
+def _shipped(metavar: str) -> tuple[str, ...]:
+    """The names that a value may have besides those of files and folders."""
+    if metavar in ("MODEL", "BUNDLE"):
+        return tuple(shipped_bundles())
+    if metavar.startswith("DECODING"):
+        return (*get_args(Decoding), *CTRANSLATE2)
+    return tuple(sorted(path.stem for path in RECIPES.glob("*.toml"))) if metavar.startswith("NAME|TOML") else ()
 
 
 def _files(parameter: TyperOption | TyperArgument) -> Literal["file", "folder", "text"]:
     """What the value names, by its type or the words of its metavar."""
     annotation, words = parameter.type_descriptor.annotation, set(re.findall("[A-Z]+", parameter.metavar or ""))
-    if words & {"BUNDLE", "FOLDER"}:
+    if words & {"BUNDLE", "FOLDER", "MODEL"}:
         return "folder"
     return "file" if annotation is Path or Path in get_args(annotation) or words & {"FILE", "TSV", "TOML"} else "text"
 
@@ -164,12 +183,12 @@ def _quoted(text: str) -> str:
 
 def _bash_case(command: CompletedCommand) -> str:
     lines = [f"        {command.name})", "            case $previous in"]
-    actions = {"file": "compopt -o default; return", "folder": "compopt -o dirnames; return", "text": "return"}
+    actions = {"file": "compopt -o default; ", "folder": "compopt -o plusdirs; "}
     for option in command.options:
         if option.value != "none":
-            action = actions.get(option.value) or f'words="{" ".join(option.choices)}"'
+            action = actions.get(option.value, "") + (f'words="{" ".join(option.choices)}"' if option.choices else "return")
             lines.append(f"                {'|'.join(option.names)}) {action} ;;")
-    names = " ".join(name for option in command.options for name in option.names)
+    names = " ".join([*command.words, *(name for option in command.options for name in option.names)])
     if command.takes_files:
         lines.append("                *) [[ $current == -* ]] || { compopt -o default; return; }")
         lines.append(f'                    words="{names}" ;;')
@@ -180,17 +199,16 @@ def _bash_case(command: CompletedCommand) -> str:
 
 def _zsh_arguments(command: CompletedCommand) -> str:
     rows = [_zsh_option(option) for option in command.options] + ["'*:file:_files'"] * command.takes_files
+    rows += [_quoted(f"*:word:({' '.join(command.words)})")] * bool(command.words)
     return "                    _arguments \\\n" + " \\\n".join(f"                        {row}" for row in rows) + "\n"
 
 
 def _zsh_option(option: CompletedOption) -> str:
-    action = {
-        "none": "",
-        "text": ":value: ",
-        "choice": f":value:({' '.join(option.choices)})",
-        "file": ":file:_files",
-        "folder": ":folder:_files -/",
-    }[option.value]
+    action = {"none": "", "text": ":value: ", "choice": "", "file": ":file:_files", "folder": ":folder:_files -/"}[option.value]
+    if option.choices:
+        names = f"({' '.join(option.choices)})"
+        beside = f'{{_alternative "names:name:{names}" "{option.value}s{action}"}}'
+        action = f":value:{beside if option.value in ('file', 'folder') else names}"
     explanation = option.help.replace("[", "\\[").replace("]", "\\]")
     rows = []
     for name in option.names:
@@ -202,14 +220,10 @@ def _zsh_option(option: CompletedOption) -> str:
 
 def _fish_option(option: CompletedOption) -> str:
     names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
-    value = {
-        "none": "",
-        "text": " -x",
-        "choice": f" -x -a {_quoted(' '.join(option.choices))}",
-        "file": " -r -F",
-        "folder": " -x -a '(__fish_complete_directories)'",
-    }[option.value]
-    return f"{names}{value} -d {_quoted(option.help)}"
+    value = {"none": "", "text": " -x", "choice": " -x", "file": " -r -F", "folder": " -x"}[option.value]
+    words = [*option.choices, *["(__fish_complete_directories)"] * (option.value == "folder")]
+    offered = f" -a {_quoted(' '.join(words))}" if words else ""
+    return f"{names}{value}{offered} -d {_quoted(option.help)}"
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from specdec_cli import completions
+from specdec_cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "completions"
 NAMES = ["specdec.bash", "_specdec", "specdec.fish"]
@@ -43,4 +45,28 @@ def test_bash_completes_commands_options_and_values() -> None:
     assert complete("prepare", "--vocab") == ["--vocabulary-size"]
     assert complete("prepare", "--vocabulary-size", "") == []
     assert complete("--help", "prepare", "--detok") == ["--detokenize"]
+    assert complete("translate", "-m", "en-") == ["en-de", "en-gec"]
+    assert complete("bench", "--row", "ctr") == ["ctranslate2-greedy", "ctranslate2-beam"]
+    assert complete("train-drafter", "--recipe", "quick") == ["quick-drafter"]
+    assert complete("help", "prep") == ["prepare"]
     assert complete("nix", "") == []
+
+
+def test_bash_completes_folders_beside_names(tmp_path: Path) -> None:
+    (tmp_path / "en-own").mkdir()
+    script = 'source "$0"; compopt() { echo "$@"; }; COMP_WORDS=(specdec translate -m en-); COMP_CWORD=3; _specdec'
+    result = subprocess.run(["bash", "-c", script, FOLDER / "specdec.bash"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == "-o plusdirs\n"
+
+
+@pytest.mark.parametrize(("shell", "name"), [("bash", "specdec.bash"), ("zsh", "_specdec"), ("fish", "specdec.fish")])
+def test_the_command_shows_them(shell: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert CliRunner().invoke(app, ["--show-completion", shell]).stdout == (FOLDER / name).read_text()
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    assert CliRunner().invoke(app, ["--show-completion"]).stdout == (FOLDER / name).read_text()
+
+
+def test_an_unknown_shell_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/dash")
+    result = CliRunner().invoke(app, ["--show-completion"])
+    assert (result.exit_code, "'bash'" in result.stderr) == (2, True)

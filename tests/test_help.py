@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from specdec_cli.app import COMMANDS
+from specdec_cli.app import COMMANDS, app
 
 DRAWN_BY = "0.29."
 """The version of typer that drew the texts; others draw other boxes, with the same words in them."""
@@ -48,3 +49,10 @@ def test_words_are_what_is_said_whatever_is_drawn() -> None:
 
 def test_no_help_text_is_left_over() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == {"specdec", *(name for name, _ in COMMANDS)}
+
+
+def test_help_is_a_command_too() -> None:
+    for arguments, same in ((["help"], ["--help"]), (["help", "convert"], ["convert", "--help"])):
+        shown = CliRunner().invoke(app, arguments)
+        assert (shown.exit_code, shown.stdout) == (0, CliRunner().invoke(app, same).stdout)
+    assert CliRunner().invoke(app, ["help", "nix"]).exit_code == 2

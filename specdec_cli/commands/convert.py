@@ -114,10 +114,37 @@ def convert(
         from converters.to_ctranslate2 import to_ctranslate2
 
         to_ctranslate2(bundle, output, quantization, force, prove)
+        if not quiet:
+            typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
     with new_folder(output, "bundle.json", force) as partial:
         save_bundle(bundle, partial, storage)
         prove(partial)
+
+
+def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
+    """Python that translates `sentence` with a CTranslate2 folder made of `bundle`; models differ in the tokens round a source."""
+    from specdec_cli.text.subwords import Subwords
+
+    if isinstance(bundle.tokenizer, Subwords):
+        return f"""\
+import ctranslate2, sentencepiece
+
+subwords = sentencepiece.SentencePieceProcessor({str(folder / "tokenizer.model")!r})
+translator = ctranslate2.Translator({str(folder)!r})
+pieces = subwords.encode({sentence!r}, out_type=str)  # without </s>: CTranslate2 appends it
+(result,) = translator.translate_batch([pieces], beam_size=1)
+print(subwords.decode(result.hypotheses[0]))"""
+    return f"""\
+from pathlib import Path
+import ctranslate2
+from specdec_cli.text.ctranslate2 import FolderText
+
+text = FolderText(Path({str(folder)!r}))
+translator = ctranslate2.Translator({str(folder)!r})
+pieces = text.encode({sentence!r})  # with the tokens that this model needs round a source
+(result,) = translator.translate_batch([pieces], target_prefix=[text.target_prefix] * bool(text.target_prefix), beam_size=1)
+print(text.decode(result.hypotheses[0]))"""
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

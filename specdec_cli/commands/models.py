@@ -26,11 +26,13 @@ def models(
         return
 
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from specdec_cli.model.bundle import read_info
 
-    table = Table("bundle", "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold")
+    table = Table(
+        Column("bundle", no_wrap=True), "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold"
+    )
     cached = [] if names else list(cached_bundles())
     for name in names or [*shipped_bundles(), *map(str, cached)]:
         folder = find_bundle(Choice(name, offline=True))

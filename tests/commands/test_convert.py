@@ -1,5 +1,7 @@
 """`specdec convert`: the result, its proof, and what is refused."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,10 @@ def test_to_ctranslate2_with_proof(bundle_folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "This is a short sentence. -> " in result.stderr
     assert result.stdout == ""
+    said, _, code = result.stderr.partition("\nIn Python:\n\n")
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    # A random model finds no end, and the proof is cut at 64 tokens.
+    assert shown.startswith(said.partition(" -> ")[2].strip())
     assert (tmp_path / "model" / "model.bin").exists()
 
 

@@ -1,6 +1,8 @@
 """Models of other toolkits on the command line: converted once, then used like bundles."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,7 +90,7 @@ def copy_with(folder: Path, target: Path, changes: dict[str, Any]) -> Path:
     return target
 
 
-def test_translate_converts_on_first_use(marian: Path, cache: Path) -> None:
+def test_translate_converts_on_first_use(marian: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("translate", "--model", marian, text=LINES)
     assert first.exit_code == 0, first.output
     assert "converting it into" in first.stderr
@@ -96,7 +98,11 @@ def test_translate_converts_on_first_use(marian: Path, cache: Path) -> None:
     assert len(list(cache.iterdir())) == 1
     again = run("translate", "--model", marian, "--decoding", "greedy", "--offline", text=LINES)
     assert (again.stdout, again.stderr) == (first.stdout, "")
-    assert "converted from other toolkits' models" in run("models").stderr
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = run("models")
+    assert "converted from other toolkits' models" in listed.stderr
+    (converted,) = cache.iterdir()
+    assert converted.name in listed.stdout
 
 
 def test_languages_are_chosen_when_translating(many: Path, cache: Path) -> None:
@@ -229,3 +235,12 @@ def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
 def test_what_is_no_model_is_said(name: str, tmp_path: Path) -> None:
     assert run("translate", "--model", name, text=LINES).exit_code == ModelError.exit_code
     assert run("convert", name, tmp_path / "bundle").exit_code == ModelError.exit_code
+
+
+def test_the_snippet_for_ctranslate2_has_the_tokens_of_the_model(many: Path, tmp_path: Path) -> None:
+    languages = ("--source-language", "en", "--target-language", "de")
+    result = run("convert", many, tmp_path / "model", "--to", "ctranslate2", *languages)
+    assert result.exit_code == 0, result.output
+    said, _, code = result.stderr.partition("\nIn Python:\n\n")
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith(said.rpartition(" -> ")[2].strip()) and said.rpartition(" -> ")[2].strip()

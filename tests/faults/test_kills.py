@@ -1,0 +1,99 @@
+"""kill -9 at any moment of a long command, then the same command: it does all that the first would have done."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SETTINGS = {
+    "verifier": ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1"],
+    "drafter": ["drafter.layers=1", "drafter.feed_forward=64", "drafter.max_block=4"],
+}
+RUN = ["run.batch_tokens=128", "run.evaluate_every=4", "run.max_updates=24", "run.precision=32-true"]
+COMMANDS = {
+    "convert": "convert BUNDLE OUT/x",
+    "train-verifier": "train-verifier OUT/x --data TSV --dev TSV --tokenizer PIECES --threads 1 --device cpu",
+    "train-drafter": "train-drafter OUT/x -m BUNDLE --data TSV --dev TSV --threads 1 --device cpu",
+    "distill": "distill BUNDLE OUT/x IN --beam-size 1 --max-length 20 --shard-lines 20 --threads 1",
+    "prepare": "prepare OUT/x TSV --vocabulary-size 300",
+    "corrupt": "corrupt ENGLISH -o OUT/x.tsv --processes 2",
+    "bench": "bench TSV -m BUNDLE --row greedy --repetitions 1 --threads 1 --json OUT/x.json",
+}
+RESULTS = ("*.safetensors", "bundle.json", "distilled.tsv", "train.tsv", "x.tsv", "tokenizer.model")
+SHORT = ("convert", "train-verifier")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines: list[str]) -> Path:
+    """A folder with the inputs of `COMMANDS`."""
+    folder = tmp_path_factory.mktemp("kill")
+    (folder / "IN").write_text("".join(f"{line} {number}\n" for number in range(8) for line in lines))
+    (folder / "TSV").write_text("".join(f"{line}\t{line}\n" for line in lines))
+    (folder / "ENGLISH").write_text("He is here, and she is at home.\n" * 2000)
+    (folder / "BUNDLE").symlink_to(bundle_folder)
+    (folder / "PIECES").symlink_to(bundle_folder / "tokenizer.model")
+    return folder
+
+
+def start(folder: Path, name: str, output: str) -> subprocess.Popen[str]:
+    """A command of `COMMANDS` that writes into `output`, in a session of its own."""
+    changes = [*SETTINGS[name.removeprefix("train-")], *RUN] if name.startswith("train-") else []
+    words = [*COMMANDS[name].replace("OUT", output).split(), *(part for change in changes for part in ("--set", change))]
+    return subprocess.Popen(
+        [sys.executable, "-m", "specdec_cli", *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+
+def results(folder: Path) -> dict[str, str]:
+    """What a command has made, by name: digests of the files that do not hold times."""
+    paths = sorted({path for pattern in RESULTS for path in folder.rglob(pattern)})
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_same_command_after_a_kill(folder: Path, name: str, long: bool, count: Callable[[str], None]) -> None:
+    if not long and name not in SHORT:
+        pytest.skip("in the long form only")
+    began = time.monotonic()
+    process = start(folder, name, f"whole-{name}")
+    errors = process.communicate(timeout=600)[1]
+    assert process.returncode == 0, errors
+    whole, expected = time.monotonic() - began, results(folder / f"whole-{name}")
+    assert expected or name == "bench"
+    moments = 12 if long else 1
+    for moment in range(moments):
+        output = f"{name}-{moment}"
+        process = start(folder, name, output)
+        time.sleep(whole * (0.3 + 0.7 * (moment + 0.5) / moments))
+        process.kill()
+        process.communicate()
+        process = start(folder, name, output)
+        errors = process.communicate(timeout=600)[1]
+        os_leftovers(process.pid)
+        # A command that had finished may refuse to replace what it had made.
+        done = process.returncode == 0 or "exists" in errors
+        assert done and "Traceback" not in errors, errors
+        assert results(folder / output) == expected
+        assert [path for path in (folder / output).iterdir() if "partial" in path.name] == []
+        count("done" if process.returncode == 0 else "refused")
+
+
+def os_leftovers(group: int) -> None:
+    """End what a command may have left of its processes."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
