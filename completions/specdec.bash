@@ -18,13 +18,14 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
-                --match) words="unique nearest" ;;
+                --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
+                --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --n-best) return ;;
@@ -39,7 +40,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -47,13 +48,14 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
-                --match) words="unique nearest" ;;
+                --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
+                --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -67,7 +69,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -76,7 +78,7 @@ _specdec() {
                 --reference) compopt -o default; return ;;
                 --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
-                --row) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ctranslate2-greedy ctranslate2-beam" ;;
+                --row) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
@@ -84,6 +86,7 @@ _specdec() {
                 --source-language) return ;;
                 --target-language) return ;;
                 --block-size) words="auto" ;;
+                --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -93,7 +96,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)
@@ -196,7 +199,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup" ;;
+                --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
                 --limit) return ;;

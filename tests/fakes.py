@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
@@ -221,3 +223,19 @@ class FakeDrafter:
 
     def _draw(self, most: int, count: int) -> Tensor:
         return torch.randint(0, most + 1, (count,), generator=self.generator)
+
+
+def drafts(drafter: Drafter, source: list[int], target: list[int]) -> list[list[int]]:
+    """What `drafter` proposes, round by round, while the verifier says `target`, whatever the draft; both without EOS."""
+    table = torch.zeros(1, len(target) + 1, VOCABULARY)
+    for place, token in enumerate([*target, EOS]):
+        table[0, place, token] = 1.0
+    seen: list[list[int]] = []
+
+    def look(round_: Round) -> None:
+        seen.append(round_.draft.ids[0, : int(round_.draft.counts[0])].tolist())
+
+    sentence = Sentence(0, [*source, EOS])
+    (found,) = decode(TableVerifier(table), drafter, [sentence], LoopOptions(Exact()), look)
+    assert found.ids == [*target, EOS]
+    return seen

@@ -58,7 +58,7 @@ def test_specdec_says_what_greedy_says(shipped: Bundle) -> None:
 def test_copying_the_source_says_what_greedy_says(shipped: Bundle) -> None:
     lines = list(read_sample().sources)
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
-    for match in ("unique", "nearest"):
+    for match in ("unique", "unique-3", "nearest"):
         assert translations(shipped, lines, decoding="input-guided", match=match, batch_size=8) == greedy
 
 

@@ -8,7 +8,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, beam_defaults, bundle_task
-from specdec_cli.decoding.names import BEAM_SIZE, Decoding, Task
+from specdec_cli.decoding.names import BEAM_SIZE, TO_A_LENGTH, Decoding, Task
 from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
@@ -76,6 +76,15 @@ SweepOption = Annotated[
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]
+OracleLengthOption = Annotated[
+    bool,
+    typer.Option(
+        "--oracle-length",
+        help="Let jacobi and gs-jacobi know the length of greedy's output beforehand, as the paper does for PJ and PGJ; it is found "
+        "untimed.",
+        rich_help_panel=_COMPARED_PANEL,
+    ),
+]
 RepetitionsOption = Annotated[
     int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
 ]
@@ -140,6 +149,7 @@ def bench(
     limit: LimitOption = None,
     rows: RowsOption = None,
     sweep: SweepOption = None,
+    oracle_length: OracleLengthOption = False,
     repetitions: RepetitionsOption = 3,
     profile: ProfileOption = False,
     histogram: HistogramOption = False,
@@ -150,6 +160,7 @@ def bench(
     source_language: options.SourceLanguageOption = "",
     target_language: options.TargetLanguageOption = "",
     block_size: options.BlockSizeOption = None,
+    jacobi_length: options.JacobiLengthOption = None,
     beam_size: options.BeamSizeOption = None,
     length_penalty: options.LengthPenaltyOption = None,
     max_length: options.MaxLengthOption = None,
@@ -205,6 +216,8 @@ def bench(
     base = Row(
         "greedy",
         block_size=options.number_or_auto(block_size),
+        jacobi_length=options.number_or_max(jacobi_length),
+        oracle_length=oracle_length,
         beam_size=beam_size or usual_size,
         length_penalty=usual_penalty if length_penalty is None else length_penalty,
         max_length=max_length,
@@ -276,13 +289,28 @@ def _sweep(texts: Sequence[str]) -> "Sweep":
 
 def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row", rewriting: bool) -> "tuple[Row, ...]":
     """The rows asked for, else those for the sweep, else the usual ones; a sweep always has greedy, to compare with."""
-    from specdec_cli.evaluation.rows import DEFAULT_ROWS, REWRITING_ROWS, REWRITING_SWEEP_ROWS, SWEEP_ROWS, parse_row, sweep_defaults
+    from specdec_cli.evaluation.rows import (
+        DEFAULT_ROWS,
+        LENGTH_KNOWN,
+        REWRITING_ROWS,
+        REWRITING_SWEEP_ROWS,
+        SWEEP_ROWS,
+        parse_row,
+        sweep_defaults,
+    )
 
     usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
     names = list(asked) or (sweep_defaults(sweep, swept) if sweep else list(usual))
     if sweep and "greedy" not in names:
         names = ["greedy", *names]
-    return tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
+    rows = tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
+    if base.oracle_length and not any(row.oracle_length for row in rows):
+        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
+    if base.oracle_length and base.jacobi_length is not None and any(row.oracle_length and row.jacobi_length for row in rows):
+        raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
+    if base.jacobi_length is not None and not any(row.jacobi_length for row in rows):
+        raise UsageError(f"--jacobi-length is for rows of {' and '.join(TO_A_LENGTH)}")
+    return rows
 
 
 def _check_target(option: str, path: Path) -> None:

@@ -54,6 +54,24 @@ def not_nan(value: float | None) -> float | None:
     return value
 
 
+def number_or_max(value: str | None) -> int | Literal["max"] | None:
+    """The value of an option that takes N or `max`. Raises typer.BadParameter (exit code 2) for anything else."""
+    if value == "max":
+        return "max"
+    try:
+        number = number_or_auto(value)
+    except typer.BadParameter:
+        number = "auto"
+    if number == "auto":
+        raise typer.BadParameter(f"{value!r} is neither a number from 1 nor 'max'")
+    return number
+
+
+def _length_checked(value: str | None) -> str | None:
+    number_or_max(value)
+    return value
+
+
 def _checked(value: str | None) -> str | None:
     number_or_auto(value)
     return value
@@ -100,7 +118,8 @@ BlockSizeOption = Annotated[
         "--block-size",
         metavar="N|auto",
         callback=_checked,
-        help="Tokens that are drafted a round, at most; auto: as many as pay. By name, input-guided and Jacobi decoding have no bound.",
+        help="Tokens that are drafted a round, at most; auto: as many as pay. By name, input-guided and jacobi have no bound, and "
+        "gs-jacobi and hybrid-jacobi take blocks of 3.",
         show_default="auto",
         rich_help_panel=DECODING_PANEL,
     ),
@@ -141,7 +160,8 @@ MatchOption = Annotated[
     typer.Option(
         "--match",
         metavar="RULE",
-        help="Where input-guided copies on after a change: unique (as published) or nearest.",
+        help="Where input-guided copies on after a change: after the end of the output where it stands once in the source, however long "
+        "(unique, the papers' Algorithm 1) or up to 3 tokens (unique-3, their code); or near the last place (nearest).",
         show_default="nearest",
         rich_help_panel=DECODING_PANEL,
     ),
@@ -151,8 +171,21 @@ StopOption = Annotated[
     typer.Option(
         "--stop",
         metavar="RULE",
-        help="When Jacobi decodings take tokens: prefix (what is right so far), or fixed-point (blocks as a whole, as published).",
+        help="When Jacobi decodings take tokens: prefix (each round, all that are right so far), or fixed-point (a block when it no longer "
+        "changes, as published).",
         show_default="prefix",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+JacobiLengthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--jacobi-length",
+        metavar="N|max",
+        callback=_length_checked,
+        help="Tokens of output up to which jacobi and hybrid-jacobi draft; then hybrid-jacobi goes on token by token (h of the paper's "
+        "HGJ, which it sets to max).",
+        show_default="a tenth more than the source lets expect",
         rich_help_panel=DECODING_PANEL,
     ),
 ]

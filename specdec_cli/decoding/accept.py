@@ -30,8 +30,8 @@ class Tolerant:
 class FixedPoint:
     """A draft passes as a whole or not at all: a block of Jacobi decoding that no longer changes.
 
-    Santilli et al. 2023, equation 5. The verifier's choice after a draft that passed is not taken; it comes with the
-    next block, as published.
+    Santilli et al. 2023, equation 5. With a draft that passes goes the verifier's choice after it: all inputs of that
+    prediction are final.
     """
 
 
@@ -43,19 +43,19 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
     predictions = choices.first(logits)
     if draft.ids.shape[1] == 0:
-        return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions)
+        return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
     meant = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
     bifurcation = (_passing(draft.ids, predictions, logits, rule) & meant).cumprod(1).sum(1)
     ids = predictions
     if not isinstance(rule, Exact | FixedPoint):  # where what passes may differ from the prediction
         drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
         ids = torch.where(steps(drafted.shape[1], logits.device) < bifurcation[:, None], drafted, predictions)
-    return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions)
+    return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions, draft.counts)
 
 
 def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
     if isinstance(rule, FixedPoint):
-        return torch.where(bifurcation == drafted, drafted.clamp_min(1), 0)
+        return torch.where(bifurcation == drafted, drafted + 1, 0)
     return bifurcation + 1
 
 

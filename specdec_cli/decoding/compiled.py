@@ -71,7 +71,7 @@ class CompiledRounds:
             self._kernels.scratch(8 * (1 + rows + 4 * positions) + max(positions * self._scratch, min(positions, AT_ONCE) * self._head)),
             self._kernels.threads(positions * self._work),
         )
-        accepted = Accepted(predictions, counts, bifurcation, predictions)
+        accepted = Accepted(predictions, counts, bifurcation, predictions, offered)
         return CompiledVerdict(accepted, ended, states, scores, batch, found)
 
     def _described(self, state: State) -> BatchStruct:

@@ -14,15 +14,16 @@ from specdec_cli.decoding.costs import round_costs
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
-from specdec_cli.decoding.drafters.continuations import Continuations
 from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
 from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.drafters.rounded import Rounded
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
-from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, parts
+from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, TO_A_LENGTH, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
 from specdec_cli.decoding.settings import Settings
@@ -43,10 +44,18 @@ LONGEST_COPY = 48
 class Engine:
     """A bundle and settings, ready to decode. Raises UsageError where the drafter cannot do what is asked.
 
-    A `verifier` of the bundle that was used before keeps what was captured on a GPU.
+    A `verifier` of the bundle that was used before keeps what was captured on a GPU. Jacobi and GS-Jacobi decoding draft
+    up to `lengths`, if they are given.
     """
 
-    def __init__(self, bundle: Bundle, settings: Settings, onlooker: Onlooker | None = None, verifier: Verifier | None = None) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        settings: Settings,
+        onlooker: Onlooker | None = None,
+        verifier: Verifier | None = None,
+        lengths: Lengths | None = None,
+    ) -> None:
         self.settings = settings
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
@@ -55,7 +64,7 @@ class Engine:
         # Several workers only where a row's numbers do not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
         with self._threads():
-            self._drafters = [_ready(bundle, settings, self.verifier) for _ in range(self.workers)]
+            self._drafters = [_ready(bundle, settings, self.verifier, lengths) for _ in range(self.workers)]
 
     @property
     def drafter(self) -> Drafter:
@@ -146,8 +155,8 @@ def _beam_options(settings: Settings, rows: int) -> BeamOptions:
     return BeamOptions(settings.beam_size, settings.length_penalty, settings.n_best, rows, settings.max_length, stop=settings.beam_stop)
 
 
-def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
-    drafter = _drafter(bundle, settings)
+def _ready(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Lengths | None) -> Drafter:
+    drafter = _drafter(bundle, settings, lengths)
     if drafter is None:
         return NoDrafter()
     if verifier.stages is not None and settings.decoding != "drafter":
@@ -155,8 +164,9 @@ def _ready(bundle: Bundle, settings: Settings, verifier: Verifier) -> Drafter:
     return _pace(bundle, settings, verifier, drafter) if settings.paced else drafter
 
 
-def _drafter(bundle: Bundle, settings: Settings) -> SizedDrafter | None:
-    drafters = [drafter for name in parts(settings.decoding) if (drafter := _one_drafter(bundle, settings, name)) is not None]
+def _drafter(bundle: Bundle, settings: Settings, lengths: Lengths | None) -> SizedDrafter | None:
+    found = [_one_drafter(bundle, settings, name, lengths) for name in parts(settings.decoding)]
+    drafters = [drafter for drafter in found if drafter is not None]
     if len(drafters) > 1:
         return Chain(drafters, settings.block_size or LONGEST_DRAFT)
     return drafters[0] if drafters else None
@@ -168,7 +178,7 @@ def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: Sized
     return Pace(drafter, measure(), longest, partial(measure, anew=True))
 
 
-def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> SizedDrafter | None:
+def _one_drafter(bundle: Bundle, settings: Settings, name: str, lengths: Lengths | None) -> SizedDrafter | None:
     config, block_size = bundle.verifier.config, settings.block_size
     device = next(bundle.verifier.parameters()).device
     if name in NEEDS_DRAFTER and bundle.drafter is not None:
@@ -178,11 +188,21 @@ def _one_drafter(bundle: Bundle, settings: Settings, name: str) -> SizedDrafter 
         return SourceCopy(settings.match, config.eos, word_starts, block_size, kernels_of(bundle.verifier))
     if name == "lookup":
         return Lookup(block_size or LONGEST_DRAFT, config.eos, config.padding, bundle.tokenizer.shared)
+    if name == "ngram-memory":
+        return NgramMemory(block_size or SHORTEST, config.vocabulary_size, device)
     if name in JACOBI:
-        published = isinstance(settings.rule, FixedPoint)
-        memory = None if published else Continuations(config.vocabulary_size, device)
-        # The whole sentence at once goes on after its expected end with as many tokens as cost nothing.
+        whole_blocks = isinstance(settings.rule, FixedPoint)
         size = block_size if name == "jacobi" else block_size or SHORTEST
-        beyond = {"jacobi": 0 if published else min(size or SHORTEST, SHORTEST), "hybrid-jacobi": 0}.get(name)
-        return Jacobi(size, bundle.info.length_ratio, beyond, config.padding, memory)
+        # After its expected end Jacobi decoding goes on with as many tokens as cost nothing, if not as published.
+        beyond = min(size or SHORTEST, SHORTEST) if name == "jacobi" and not whole_blocks else 0
+        if lengths is None or name == "hybrid-jacobi":
+            lengths = _expected_lengths(bundle, settings) if name in TO_A_LENGTH else None
+        return Jacobi(size, config.padding, lengths, beyond=beyond, whole_blocks=whole_blocks)
     return None
+
+
+def _expected_lengths(bundle: Bundle, settings: Settings) -> Lengths | None:
+    """None: the longest output that is possible."""
+    if settings.jacobi_length == "max":
+        return None
+    return fixed(settings.jacobi_length) if settings.jacobi_length else by_source(bundle.info.length_ratio, bundle.verifier.config.padding)

@@ -2,9 +2,21 @@
 
 from typing import Literal
 
-Decoding = Literal["greedy", "beam", "specdec", "specdec++", "drafter", "input-guided", "jacobi", "gs-jacobi", "hybrid-jacobi", "lookup"]
+Decoding = Literal[
+    "greedy",
+    "beam",
+    "specdec",
+    "specdec++",
+    "drafter",
+    "input-guided",
+    "jacobi",
+    "gs-jacobi",
+    "hybrid-jacobi",
+    "lookup",
+    "ngram-memory",
+]
 Task = Literal["translation", "summarisation", "gec", "simplification"]
-Match = Literal["unique", "nearest"]
+Match = Literal["unique", "unique-3", "nearest"]
 Stop = Literal["prefix", "fixed-point"]
 
 REWRITING = ("correct", "simplify")
@@ -13,15 +25,19 @@ NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter")
 """What only a bundle with a trained drafter can do."""
 JACOBI: tuple[Decoding, ...] = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 """What drafts the verifier's own predictions."""
-DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided", *JACOBI, "lookup")
+SEARCHING: tuple[Decoding, ...] = ("lookup", "ngram-memory")
+"""What drafts from text seen before."""
+TO_A_LENGTH: tuple[Decoding, ...] = ("jacobi", "hybrid-jacobi")
+"""What drafts up to an expected length of the output."""
+DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided", *JACOBI, *SEARCHING)
 """What proposes tokens, and so has a block size."""
-EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided", *JACOBI, "lookup")
+EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided", *JACOBI, *SEARCHING)
 """What gives greedy's output, unless told to be tolerant."""
 TOLERANT: tuple[Decoding, ...] = ("specdec++", "input-guided")
 """What can accept more than the verifier's first choice."""
-CHAINABLE: tuple[Decoding, ...] = ("specdec", "input-guided", *JACOBI, "lookup")
+CHAINABLE: tuple[Decoding, ...] = ("specdec", "input-guided", *JACOBI, *SEARCHING)
 """What can be a part of a chain: the drafters whose output the verifier decides alone."""
-UNTRAINED = "lookup,gs-jacobi"
+UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""
 
 BEAM_SIZE = 5

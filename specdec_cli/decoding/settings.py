@@ -12,6 +12,7 @@ from specdec_cli.decoding.names import (
     JACOBI,
     NEEDS_DRAFTER,
     REWRITING,
+    TO_A_LENGTH,
     TOLERANT,
     UNTRAINED,
     Decoding,
@@ -23,6 +24,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import BeamStop, Bundle
 
 Number = int | Literal["auto"] | None
+Length = int | Literal["max"] | None
 UNBOUNDED = ("input-guided", *JACOBI)
 """Decodings whose drafts have a length of their own."""
 RANGES: dict[str, tuple[float, float]] = {
@@ -53,6 +55,7 @@ class Wishes:
     n_best: int = 1
     match: Match | None = None
     stop: Stop | None = None
+    jacobi_length: Length = None
     max_length: int | None = None
     batch_size: int = 1
     memory: int = 0
@@ -66,7 +69,8 @@ class Settings:
     0: no bound).
 
     `decoding` may be a chain, with commas between. If `paced`, drafts are as long as pays, up to the block size; if
-    `watched`, nothing is drafted while drafts do not pay.
+    `watched`, nothing is drafted while drafts do not pay. Jacobi and hybrid decoding draft up to `jacobi_length` tokens of output;
+    None: up to what the source lets expect.
     """
 
     decoding: str
@@ -75,6 +79,7 @@ class Settings:
     paced: bool = False
     watched: bool = False
     match: Match = "nearest"
+    jacobi_length: Length = None
     beam_size: int = 1
     length_penalty: float = 1.0
     beam_stop: BeamStop = "heuristic"
@@ -113,6 +118,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         raise UsageError(f"--match is for --decoding input-guided, not for {decoding}")
     if wishes.stop is not None and decoding not in JACOBI:
         raise UsageError(f"--stop is for --decoding {', '.join(JACOBI)}, not for {decoding}")
+    if wishes.jacobi_length is not None and decoding not in TO_A_LENGTH:
+        raise UsageError(f"a Jacobi length is for {' and '.join(TO_A_LENGTH)}, not for {decoding}")
     if wishes.preset == "exact" and (wishes.top_beta is not None or wishes.tolerance is not None):
         raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
     beam_size = wishes.beam_size or bundle.info.beam_size or BEAM_SIZE
@@ -128,6 +135,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         paced=drafting and _adapts(decoding, wishes),
         watched=drafting and automatic and not wishes.always_draft,
         match=wishes.match or "nearest",
+        jacobi_length=wishes.jacobi_length,
         beam_size=beam_size if decoding == "beam" else 1,
         length_penalty=bundle.info.length_penalty if wishes.length_penalty is None else wishes.length_penalty,
         beam_stop=bundle.info.beam_stop,

@@ -74,13 +74,15 @@ class Scores:
 class Accepted:
     """What a round adds: the first `counts` (B,) of `ids` (B, k + 1); `bifurcation` (B,) is the first slot that differed.
 
-    `predictions` (B, k + 1) are the verifier's own, also beyond the bifurcation.
+    `predictions` (B, k + 1) are the verifier's own, also beyond the bifurcation; they mean something in the first
+    `drafted` + 1 slots, where `drafted` (B,) is the number of tokens that the row's draft had.
     """
 
     ids: Tensor
     counts: Tensor
     bifurcation: Tensor
     predictions: Tensor
+    drafted: Tensor
 
 
 @dataclass(frozen=True)

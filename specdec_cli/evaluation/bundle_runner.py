@@ -8,10 +8,12 @@ import torch
 
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
+from specdec_cli.decoding.drafters.lengths import known
 from specdec_cli.decoding.engine import Engine, bundle_verifier
 from specdec_cli.decoding.names import JACOBI, REWRITING, TOLERANT, Match, Stop
 from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translation, Translator
+from specdec_cli.evaluation.greedy_lengths import GreedyLengths
 from specdec_cli.evaluation.memory import peak_resident_mb
 from specdec_cli.evaluation.profile import Stopwatch, watch
 from specdec_cli.evaluation.records import Output, Run, timed
@@ -27,6 +29,7 @@ class BundleRunner:
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
         self._verifier = bundle_verifier(bundle)
+        self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
@@ -34,7 +37,7 @@ class BundleRunner:
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
-        engine = self.engine(row)
+        engine = self.engine(row, lines)
         self._wait()
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         drafted, block_size = engine.drafted or (None, None)
@@ -42,13 +45,16 @@ class BundleRunner:
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Seconds by module over `lines`, for a row that drafts."""
-        engine, stopwatch = self.engine(row), Stopwatch(self._on_gpu)
+        engine, stopwatch = self.engine(row, lines), Stopwatch(self._on_gpu)
         watch(engine, stopwatch)
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
-    def engine(self, row: Row) -> Engine:
-        """What decodes as `row` says. Raises UsageError for what the bundle cannot do."""
+    def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
+        """What decodes as `row` says; one that is to know the lengths of outputs knows those of `lines`.
+
+        Raises UsageError for what the bundle cannot do.
+        """
         tolerates = row.decoding in TOLERANT
         copies, iterates = row.decoding == "input-guided", row.decoding in JACOBI
         wishes = Wishes(
@@ -59,13 +65,24 @@ class BundleRunner:
             preset=None if copies or iterates else row.variant,
             match=cast(Match | None, row.variant) if copies else None,
             stop=cast(Stop | None, row.variant) if iterates else None,
+            jacobi_length=row.jacobi_length,
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
             max_length=row.max_length,
             batch_size=row.batch_size,
             with_scores=self._min_score(row) is not None,
         )
-        return Engine(self._bundle, settle(wishes, self._bundle), verifier=self._verifier)
+        lengths = known(self._output_lengths(row, lines), self._bundle.verifier.config.padding) if row.oracle_length else None
+        return Engine(self._bundle, settle(wishes, self._bundle), verifier=self._verifier, lengths=lengths)
+
+    def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
+        """Tokens of greedy's output for the sentences of `lines`, by the ids of their sources; those of the last lines are kept."""
+        if self._known[0] != lines:
+            greedy = replace(row, decoding="greedy", variant=None, block_size=None, jacobi_length=None, oracle_length=False)
+            engine = GreedyLengths(self._bundle, self.engine(greedy).settings, verifier=self._verifier)
+            self._decoder(engine, greedy)(lines)
+            self._known = (lines, engine.lengths)
+        return self._known[1]
 
     def _decoder(self, engine: Engine, row: Row) -> _Decode:
         """Lines as the command of the bundle's task writes them."""
@@ -106,6 +123,10 @@ def _described(row: Row, settings: Settings, min_score: float | None) -> dict[st
         described = {"match": settings.match}
     elif settings.decoding in JACOBI:
         described = {"stop": row.variant or "prefix"}
+        if settings.jacobi_length is not None:
+            described["jacobi_length"] = settings.jacobi_length
+        if row.oracle_length:
+            described["oracle_length"] = True
     elif row.variant:
         described = {"preset": row.variant}
     if row.decoding == "auto":

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, get_args
 
-from specdec_cli.decoding.names import DRAFTING, EXACT, JACOBI, NEEDS_DRAFTER, TOLERANT, Match, Stop, parts
+from specdec_cli.decoding.names import DRAFTING, EXACT, JACOBI, NEEDS_DRAFTER, SEARCHING, TO_A_LENGTH, TOLERANT, Match, Stop, parts
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -44,7 +44,9 @@ _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
 }
-_WITHOUT_PRESETS = ("greedy", "beam", "drafter", "lookup", "auto")
+_WITHOUT_PRESETS = ("greedy", "beam", "drafter", *SEARCHING, "auto")
+LENGTH_KNOWN = ("jacobi", "gs-jacobi")
+"""What can be told the length of the output beforehand."""
 _ONLY_FOR = {
     "beam-size": ("beam", "ctranslate2-beam"),
     "block-size": DRAFTING,
@@ -63,6 +65,7 @@ class Row:
 
     `variant` is what stood after the colon: a preset, a rule of matching or of stopping, or CTranslate2's number format.
     Where that was chosen for being the fastest, it is `compute`; then there are `workers` of `each` so many threads.
+    `jacobi_length` and `oracle_length` are None and False where they do not matter to the decoding.
     """
 
     decoding: str
@@ -71,6 +74,8 @@ class Row:
     top_beta: int | None = None
     tolerance: float | None = None
     min_score: float | None = None
+    jacobi_length: int | Literal["max"] | None = None
+    oracle_length: bool = False
     beam_size: int = 5
     length_penalty: float = 1.0
     max_length: int | None = None
@@ -121,7 +126,13 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         if colon and (variant not in known or decoding in _WITHOUT_PRESETS):
             what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known after the colon are {', '.join(known)}"
             raise UsageError(f"--row {text}: {what}")
-    return replace(base, decoding=decoding, variant=variant or None)
+    return replace(
+        base,
+        decoding=decoding,
+        variant=variant or None,
+        jacobi_length=base.jacobi_length if decoding in TO_A_LENGTH else None,
+        oracle_length=base.oracle_length and decoding in LENGTH_KNOWN,
+    )
 
 
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:

@@ -70,9 +70,9 @@ class RecordedRunner(BundleRunner):
             for source, output, accepted in zip(sources, outputs, accepted_tokens(geometry, len(sources)), strict=True)
         }
 
-    def engine(self, row: Row) -> Engine:
+    def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
         """With recorded drafts, where `row` drafts."""
-        engine = super().engine(row)
+        engine = super().engine(row, lines)
         if row.drafts:
             engine.drafter = Recorded(engine.drafter, self._drafts, engine.verifier.model.config.padding)
         return engine

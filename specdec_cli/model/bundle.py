@@ -39,10 +39,10 @@ _DIGEST = "tokenizer_digest"
 class BundleInfo:
     """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
 
-    `length_ratio` is that of target to source tokens, on the whole; `max_length` the most tokens of an output (0: no bound
-    but the model's). `min_length`, `no_repeat_ngram_size`, `source_ngram_size`, `repetition_penalty` and `forced_end` are the
-    generation settings of a converted model (see `Constraints`); `beam_size` (0: not said), `length_penalty` and `beam_stop`
-    (see `BeamOptions`) those of its beam search.
+    `length_ratio` is that of target to source tokens, on the whole (1.0 if it was not measured, as for converted models);
+    `max_length` the most tokens of an output (0: no bound but the model's). `min_length`, `no_repeat_ngram_size`,
+    `source_ngram_size`, `repetition_penalty` and `forced_end` are the generation settings of a converted model (see
+    `Constraints`); `beam_size` (0: not said), `length_penalty` and `beam_stop` (see `BeamOptions`) those of its beam search.
 
     Where the task is rewriting, edits whose log probability is below `min_score` are held back (below `min_score_in_company`
     in a sentence where another passes), and a sentence of four

@@ -65,6 +65,18 @@ def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
     assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
 
 
+def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
+    rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, *arguments, "--oracle-length", "--block-size", 3, "--json", tmp_path / "known.json")
+    assert result.exit_code == 0, result.output
+    known = json.loads((tmp_path / "known.json").read_text())["rows"]
+    assert [row["settings"].get("oracle_length") for row in known] == [None, True, True, None]
+    assert all(row["identical"] == [3, 3] for row in known)
+    result = run("-m", folder, "--row", "hybrid-jacobi", "--jacobi-length", "max", "--json", tmp_path / "max.json")
+    assert json.loads((tmp_path / "max.json").read_text())["rows"][0]["settings"]["jacobi_length"] == "max"
+
+
 def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\nmi\n")
     result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
@@ -148,6 +160,9 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
         (["--sweep", "threads=1", "--profile"], "", UsageError, "cannot be swept"),
         (["--sweep", "threads=1", "--sweep", "threads=2"], "", UsageError, "given twice"),
         (["--row", "gredy"], "", UsageError, "'gredy' is not known"),
+        (["--row", "hybrid-jacobi", "--oracle-length"], "", UsageError, "--oracle-length is for rows of jacobi and gs-jacobi"),
+        (["--row", "gs-jacobi", "--jacobi-length", "5"], "", UsageError, "--jacobi-length is for rows of jacobi and hybrid-jacobi"),
+        (["--row", "jacobi", "--oracle-length", "--jacobi-length", "5"], "", UsageError, "contradict"),
         (["--json", "/dev/null/a"], "", UsageError, "--json"),
         ([], " \t\n", InputError, "stdin: no text"),
         (["nowhere.tsv"], "", InputError, "nowhere.tsv"),

@@ -219,7 +219,7 @@ def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
     assert read_info(tmp_path / "bundle").task == "summarise"
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("kalo mita. Resu no.\tkalo mita\npe difo suno\tdifo\n")
-    names = ("greedy", "lookup,gs-jacobi", "ctranslate2-greedy")
+    names = ("greedy", "lookup,ngram-memory,gs-jacobi", "jacobi", "hybrid-jacobi:fixed-point", "ctranslate2-greedy")
     rows = [part for name in names for part in ("--row", name)]
     result = run("bench", pairs, "-m", tmp_path / "bundle", *rows, "--repetitions", 1, "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output

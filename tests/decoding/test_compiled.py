@@ -146,7 +146,7 @@ def test_a_copy_goes_on_where_the_operators_say() -> None:
             passed = (found[0].counts * torch.rand(4, generator=generator)).long()
             ids = torch.cat([found[0].ids, found[0].ids[:, :1] if found[0].ids.shape[1] else draw(40, 4, 1)], 1)
             ids = torch.where(torch.arange(ids.shape[1]) < passed[:, None], ids, 8 + draw(14, *ids.shape))
-            accepted = Accepted(ids, (passed + 1).masked_fill(state.finished, 0), passed, ids)
+            accepted = Accepted(ids, (passed + 1).masked_fill(state.finished, 0), passed, ids, passed)
             for drafter, record in zip((mine, plain), records, strict=True):
                 state.drafting = record
                 drafter.observe(state, Verdict(accepted, state.finished, torch.zeros(4, ids.shape[1], 1), None))

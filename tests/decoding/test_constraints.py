@@ -15,6 +15,7 @@ from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
@@ -103,9 +104,9 @@ def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -
         "specdec": lambda: Block(tiny_drafter(network), 5),
         "input-guided": lambda: SourceCopy("nearest", EOS, starts, 0),
         "lookup": lambda: Lookup(5, EOS, PADDING),
-        "jacobi": lambda: Jacobi(0, 1.0, 3, PADDING, None),
-        "gs-jacobi": lambda: Jacobi(4, 1.0, None, PADDING, None),
-        "hybrid-jacobi": lambda: Jacobi(5, 0.7, 0, PADDING, None),
+        "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
+        "gs-jacobi": lambda: Jacobi(4, PADDING),
+        "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.7, PADDING)),
     }
     return made[name]()
 
@@ -148,7 +149,7 @@ def test_blocks_to_fixed_points_are_greedys_output(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
     verifier = Verifier(model(), forced, rules)
     options = LoopOptions(Exact(), 1, LONGEST)
-    found = run(verifier, Jacobi(4, 1.0, None, PADDING, None), sentences, replace(options, rule=FixedPoint(), batch_size=3))
+    found = run(verifier, Jacobi(4, PADDING, whole_blocks=True), sentences, replace(options, rule=FixedPoint(), batch_size=3))
     assert [h.ids for h in found] == [h.ids for h in run(verifier, NoDrafter(), sentences, options)]
 
 
@@ -174,8 +175,8 @@ def test_captured_steps_keep_the_constraints(name: str) -> None:
     staged, imitation = Verifier(model(), forced, rules), Imitation()
     staged.stages = Stages(imitation)
     options = LoopOptions(Exact(), 3, LONGEST, with_scores=True)
-    found = run(staged, Jacobi(4, 1.0, None, PADDING, None), sentences, options)
-    assert found == run(Verifier(model(), forced, rules), Jacobi(4, 1.0, None, PADDING, None), sentences, options)
+    found = run(staged, Jacobi(4, PADDING), sentences, options)
+    assert found == run(Verifier(model(), forced, rules), Jacobi(4, PADDING), sentences, options)
     assert imitation.graphs["score"]
 
 

@@ -136,7 +136,7 @@ def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
     def round_of(passing: int) -> None:
         ids = pace.propose(state).ids
         counts = torch.tensor([min(passing, ids.shape[1]) + 1])
-        accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1])
+        accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1], counts - 1)
         pace.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
 
     for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):

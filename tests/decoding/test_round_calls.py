@@ -10,9 +10,9 @@ from torch.overrides import TorchFunctionMode
 from specdec_cli.decoding.accept import Exact, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.continuations import Continuations
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
@@ -42,7 +42,7 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
 
 
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
-@pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", *DRAFTERS])
+@pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "ngram-memory", *DRAFTERS])
 def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
     model = tiny_transformer()
     with torch.no_grad():
@@ -50,7 +50,8 @@ def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
     outputs = {number: [7] * 30 for number in range(8)}
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 5, right)}
     drafters["input-guided"] = SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 5)
-    drafters["jacobi"] = Jacobi(5, 1.0, None, PADDING, Continuations(VOCABULARY, torch.device("cpu")))
+    drafters["jacobi"] = Jacobi(5, PADDING)
+    drafters["ngram-memory"] = NgramMemory(5, VOCABULARY, torch.device("cpu"))
     drafters["lookup"] = Lookup(5, EOS, PADDING)
     made = drafters.get(drafter) or Block(tiny_drafter(model, **DRAFTERS[drafter]), 5)
     alone = calls_per_round(Verifier(model), made, rule, 1)

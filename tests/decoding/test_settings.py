@@ -103,6 +103,7 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
         ({"decoding": "greedy", "n_best": 2}, "--n-best"),
         ({"decoding": "greedy", "match": "unique"}, "--match is for"),
         ({"decoding": "lookup", "stop": "fixed-point"}, "--stop is for"),
+        ({"decoding": "gs-jacobi", "jacobi_length": 9}, "a Jacobi length is for jacobi and hybrid-jacobi"),
         ({"decoding": "lookup,specdec++"}, "a chain is of"),
         ({"decoding": "specdec++", "preset": "exact", "tolerance": 2.0}, "contradict"),
         ({"decoding": "beam", "block_size": 2}, "--block-size is for"),
@@ -123,7 +124,7 @@ def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -
 
 @pytest.mark.parametrize(
     ("task", "with_drafter", "expected"),
-    [("translate", True, "specdec"), ("translate", False, "lookup,gs-jacobi"), ("correct", False, "input-guided")],
+    [("translate", True, "specdec"), ("translate", False, "lookup,ngram-memory,gs-jacobi"), ("correct", False, "input-guided")],
 )
 def test_auto_is_what_the_bundle_can_do_best(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
     drafter = tiny_drafter(bundle.verifier) if with_drafter else None

@@ -18,9 +18,10 @@ from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.chain import Chain
-from specdec_cli.decoding.drafters.continuations import Continuations
 from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.drafters.rounded import Rounded
@@ -100,8 +101,9 @@ def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Cal
         "fake": lambda: FakeDrafter(outputs, 5, wrong_at_the_end),
         "ragged": lambda: FakeDrafter(outputs, 7, sometimes, ragged=True),
         "input-guided": lambda: SourceCopy("nearest", EOS, words),
-        "jacobi": lambda: Jacobi(0, 1.0, 3, PADDING, Continuations(VOCABULARY, torch.device("cpu"))),
-        "published jacobi": lambda: Jacobi(6, 1.0, None, PADDING, None),
+        "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
+        "gs-jacobi": lambda: Jacobi(6, PADDING),
+        "ngram-memory": lambda: NgramMemory(5, VOCABULARY, torch.device("cpu")),
         "lookup": lambda: Lookup(5, EOS, PADDING),
         "chain": lambda: Chain([Lookup(5, EOS, PADDING), Block(networks["states"], 4)], 9),
     }
@@ -115,11 +117,11 @@ def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], r
 
 def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> None:
     """Ids, log probabilities to the last bit and rounds; these only where drafts depend on nothing but their row."""
-    alike = kind in ("ragged", "jacobi")
+    alike = kind in ("ragged", "ngram-memory")
     assert [replace(h, rounds=0) if alike else h for h in one] == [replace(h, rounds=0) if alike else h for h in other]
 
 
-KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "published jacobi", "lookup", "chain", *DRAFTERS]
+KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "lookup", "chain", *DRAFTERS]
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from specdec_cli.decoding.names import JACOBI
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
 
@@ -20,6 +21,13 @@ def test_a_row_is_named_as_it_was_written(name: str) -> None:
     assert row.beam_size == 3
 
 
+def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
+    base = Row("greedy", jacobi_length=9, oracle_length=True)
+    rows = [parse_row(name, base, (*DECODINGS, *JACOBI), PRESETS) for name in ("greedy", *JACOBI, "lookup,jacobi")]
+    assert [row.jacobi_length for row in rows] == [None, 9, None, 9, None]
+    assert [row.oracle_length for row in rows] == [False, True, True, False, False]
+
+
 def test_a_row_knows_what_it_needs() -> None:
     assert [parse(name).drafts for name in ("greedy", "beam", "drafter", "lookup,specdec")] == [False, False, True, True]
     assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "float32", "int8"]
@@ -33,7 +41,7 @@ def test_a_row_knows_what_it_needs() -> None:
         ("specdec++:good", "known after the colon are exact"),
         ("specdec++:", "known after the colon"),
         ("beam:exact", "beam has no presets"),
-        ("input-guided:exact", "known after the colon are unique, nearest"),
+        ("input-guided:exact", "known after the colon are unique, unique-3, nearest"),
     ],
 )
 def test_wrong_rows(text: str, words: str) -> None:

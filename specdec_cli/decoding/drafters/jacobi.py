@@ -1,61 +1,60 @@
-"""Jacobi decoding: the verifier's own predictions beyond what is certain are the next draft."""
+"""Jacobi decoding: the verifier's own predictions for later positions are the next draft (Santilli et al. 2023)."""
 
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters.continuations import Continuations
+from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 @dataclass
 class JacobiState:
-    """The drafter's record: a guess at every position (B, S), as in `state.tokens`, and where the target is expected to end (B,)."""
+    """The drafter's record: a guess for every position (B, S), as in `state.tokens`, and the position (B,) after the last to draft."""
 
     guesses: Tensor
     ends: Tensor
 
 
 class Jacobi:
-    """Drafts what the verifier predicted for the same positions a round ago (Santilli et al. 2023, Algorithms 1 to 3).
+    """Drafts what the verifier predicted for the same positions one round earlier (Algorithms 1 to 3).
 
-    A draft is `block_size` tokens (PGJ), or if that is 0 all up to the expected end (PJ), which is `length_ratio`
-    times the source's length. Beyond it a draft has `beyond` tokens, 0 being one by one (HGJ); None: as before.
-    Positions without a prediction hold padding. As published, each block begins with padding alone, for blocks are
-    taken as a whole. With a `memory` the prediction after a block is kept for the next one, and what followed the
-    same tokens earlier goes before predictions, which were made after a token that turned out to be wrong.
+    A draft has at most `block_size` tokens (GS-Jacobi), or as many as are left if that is 0 (Jacobi). It ends at the
+    expected length of the output, if `lengths` are given; beyond that length a draft has `beyond` tokens, and 0 of them
+    are greedy decoding (hybrid). Positions without a prediction hold padding. Nothing is kept from sentence to sentence.
+
+    With `whole_blocks`, for the acceptance rule `FixedPoint`, a block of `block_size` positions begins with the last
+    accepted token. It has block_size - 1 drafted tokens and yields block_size, after as many rounds at most; the last of them
+    begins the next block, whose other positions hold padding.
     """
 
-    def __init__(self, block_size: int, length_ratio: float, beyond: int | None, padding: int, memory: Continuations | None) -> None:
-        self.block_size, self.length_ratio, self.beyond = block_size, length_ratio, beyond
-        self._padding, self._memory = padding, memory
+    def __init__(
+        self, block_size: int, padding: int, lengths: Lengths | None = None, *, beyond: int = 0, whole_blocks: bool = False
+    ) -> None:
+        self.block_size, self._padding = block_size, padding
+        self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State) -> JacobiState:
         """No predictions yet."""
-        source_lengths = (state.source != self._padding).sum(1)
-        ends = (source_lengths * self.length_ratio).ceil().long() + 1
-        return JacobiState(torch.full_like(state.tokens, self._padding), ends)
+        ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
+        return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
 
     def propose(self, state: State) -> Draft:
-        """The guesses (B, k) after the last accepted token."""
+        """The guesses (B, k) for the positions after the last accepted token."""
         own: JacobiState = state.drafting
-        left = own.ends - state.lengths
-        counts = left if self.block_size == 0 else torch.full_like(left, self.block_size)
-        if self.beyond is not None:
-            counts = torch.where(left > self.beyond, counts, self.beyond)
+        most = self.block_size - self._whole_blocks if self.block_size else own.guesses.shape[1]
+        counts = (own.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
         steps = torch.arange(int(counts.max()), device=counts.device)
         places = (state.lengths[:, None] + steps).clamp_max(own.guesses.shape[1] - 1)
-        guesses = own.guesses.gather(1, places)
-        return Draft(self._memory.fill(state, guesses) if self._memory else guesses, counts)
+        return Draft(own.guesses.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the predictions as guesses."""
+        """Keep the predictions of each row's own draft as guesses; also the one after it, unless it begins the next block."""
         own: JacobiState = state.drafting
-        kept = verdict.accepted.predictions if self._memory else verdict.accepted.predictions[:, :-1]
-        steps = torch.arange(kept.shape[1], device=kept.device)
+        accepted = verdict.accepted
+        steps = torch.arange(accepted.predictions.shape[1], device=own.ends.device)
         places = (state.lengths[:, None] + steps).clamp_max(own.guesses.shape[1] - 1)
-        own.guesses.scatter_(1, places, kept)
-        if self._memory:
-            self._memory.observe(state, verdict.accepted)
+        predicted = steps < (accepted.drafted + (not self._whole_blocks))[:, None]
+        own.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, own.guesses.gather(1, places)))

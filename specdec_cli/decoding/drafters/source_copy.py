@@ -12,7 +12,7 @@ from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import CopyStruct
 
 LONGEST_SUFFIX = 3
-"""The papers' q: the longest suffix that is looked for in the source."""
+"""Tokens of the longest suffix that the rule "unique-3" looks for in the source."""
 WINDOW = 4
 """How far from where the copy left off a token is looked for; as much again for every round that found nothing."""
 
@@ -34,8 +34,10 @@ class SourceCopy:
     """Copies what follows in the source, at most `block_size` tokens a round if that is given.
 
     The first draft is the whole source. After a bifurcation the rule `match` says where to go on.
-    "unique" is the papers' (technical report, Section 3.1 and Algorithm 1): after the shortest suffix of the
-    output, of up to q tokens, that stands exactly once in the source; while there is none, no draft.
+    "unique" is Algorithm 1 of the technical report: after a suffix of the output, of any length, that stands exactly once
+    in the source; while there is none, no draft. Both begin with the same token, the decoder's start (the report's o0 = x0), so
+    a suffix may be the whole output. "unique-3" is the rule of the report's published code: the suffix has at most
+    LONGEST_SUFFIX tokens, the start not among them.
     "nearest" is ours: the verifier's new token is looked for near the place where the copy left off, and if it is
     not there, it was put in or took the place of a word, by whether pieces begin a word (`word_starts`, (V,)).
     It always has a draft; a wrong one costs no round. The compiled `kernels`, if given, do it in one call.
@@ -67,7 +69,7 @@ class SourceCopy:
         """Find where to copy from next."""
         own: CopyState = state.drafting
         accepted = verdict.accepted
-        if self.match == "unique":
+        if self.match != "nearest":
             own.start = self._after_unique_suffix(state, accepted, own.ends)
         elif self._kernels is not None:
             ids, counts, passed = accepted.ids.contiguous(), accepted.counts, accepted.bifurcation
@@ -90,27 +92,25 @@ class SourceCopy:
         return CopyStruct(*state.source.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, ends: Tensor) -> Tensor:
-        source = state.source
-        inside = torch.arange(source.shape[1], device=source.device) < ends[:, None]
-        suffix = self._suffix(state, accepted)
+        """The source position (B,) after a suffix of the output that stands once in the source; -1 where there is none."""
+        output, lengths = _with(state, accepted)
+        bounded = self.match == "unique-3"
+        first = 1 if bounded else 0
+        text = torch.cat([output[:, :1], state.source], dim=1)  # begins as the output does
+        places = torch.arange(text.shape[1], device=text.device)
+        matching = (places >= first) & (places <= ends[:, None])
         start = torch.full_like(ends, -1)
-        matching = inside
-        for back in range(LONGEST_SUFFIX):
-            # Still matching at its end when all `back` + 1 last tokens are the source's.
-            same = (source == suffix[:, back, None]).roll(back, 1)
+        for back in range(LONGEST_SUFFIX if bounded else output.shape[1]):
+            # Still matching at its end when all `back` + 1 last tokens are the text's.
+            token = output.gather(1, (lengths[:, None] - 1 - back).clamp_min(0))
+            same = (text == token).roll(back, 1)
             same[:, :back] = False
-            matching = matching & same
-            once = (matching.sum(1) == 1) & (start < 0)
-            start = torch.where(once, matching.int().argmax(1) + 1, start)
+            matching = matching & same & (back < lengths - first)[:, None]
+            found = matching.sum(1)
+            start = torch.where((found == 1) & (start < 0), matching.int().argmax(1), start)
+            if not bounded and not bool((found > 1).any()):
+                break
         return start
-
-    def _suffix(self, state: State, accepted: Accepted) -> Tensor:
-        """The last tokens (B, q) of prefix and accepted, the very last first; -1 before the first."""
-        steps = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
-        written = (state.lengths[:, None] + steps).clamp_max(state.tokens.shape[1] - 1)
-        before = state.tokens.scatter(1, written, accepted.ids)
-        places = (state.lengths + accepted.counts)[:, None] - 1 - torch.arange(LONGEST_SUFFIX, device=before.device)
-        return before.gather(1, places.clamp_min(0)).masked_fill(places < 1, -1)
 
     def _realign(self, state: State, accepted: Accepted, own: CopyState) -> None:
         source, ends = state.source, own.ends
@@ -143,3 +143,10 @@ class SourceCopy:
         whole_word = torch.where(replaces_word, next_word, here)
         begins_here = self._word_starts[expected] | (expected == self._eos)
         return torch.where(begins_here, whole_word, here + 1)
+
+
+def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:
+    """The output (B, S) with what was accepted, and its lengths (B,), the decoder's start included."""
+    steps = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
+    places = (state.lengths[:, None] + steps).clamp_max(state.tokens.shape[1] - 1)
+    return state.tokens.scatter(1, places, accepted.ids), state.lengths + accepted.counts

@@ -70,4 +70,4 @@ def _take_all(verifier: Verifier, state: State, draft: Draft) -> Verdict:
     """All of `draft` up to EOS and the limit; no predictions, no states."""
     counts, ended = cut_at_end(verifier.model.config.eos, state, draft.ids, draft.counts)
     nothing = draft.ids[:, :0]
-    return Verdict(Accepted(draft.ids, counts, counts, nothing), ended, state.memory.states[:, :0], None)
+    return Verdict(Accepted(draft.ids, counts, counts, nothing, draft.counts), ended, state.memory.states[:, :0], None)

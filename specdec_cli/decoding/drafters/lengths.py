@@ -1,0 +1,42 @@
+"""How long an output is expected to be, for decodings that draft up to its end."""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import State
+
+Lengths = Callable[[State], Tensor]
+"""Expected tokens of the output (B,) of each row, EOS included."""
+
+
+def by_source(ratio: float, padding: int) -> Lengths:
+    """`ratio` times the source's tokens and a tenth more, for about half of all outputs are longer than the ratio says.
+
+    The ratio is 1.0 where none was measured, as for converted models.
+    """
+
+    def lengths(state: State) -> Tensor:
+        tokens = (state.source != padding).sum(1)
+        return (tokens * ratio).ceil().long() + (tokens + 9) // 10
+
+    return lengths
+
+
+def fixed(tokens: int) -> Lengths:
+    """The same number of tokens for every output."""
+    return lambda state: torch.full_like(state.lengths, tokens)
+
+
+def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
+    """The true length of each output by the ids of its source; as long as the source if that is not among `outputs`.
+
+    Santilli et al. 2023, Section 4.1: the length is known beforehand.
+    """
+
+    def lengths(state: State) -> Tensor:
+        sources = [tuple(token for token in row if token != padding) for row in state.source.tolist()]
+        return state.lengths.new_tensor([outputs.get(source, len(source)) for source in sources])
+
+    return lengths

@@ -1,0 +1,58 @@
+"""N-gram memory: what followed the last tokens the last time, in any sentence decoded so far."""
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+
+_PLACES = 1 << 16
+_UNKNOWN = -1
+
+
+class NgramMemory:
+    """Drafts up to `block_size` tokens, each the last known continuation of the two tokens before it, or else of the one.
+
+    The memory is kept from sentence to sentence, so rounds depend on the text decoded before. It has two tables: what
+    followed each token (bigrams), and what followed each pair of tokens (trigrams), in 65,536 hashed places. Pairs that
+    share a place overwrite each other, which costs a wrong draft and never changes the output.
+    """
+
+    def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
+        self.block_size = block_size
+        self._after_one = torch.full((vocabulary_size,), _UNKNOWN, device=device)
+        self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        """No record: the memory belongs to no sentence."""
+        return None
+
+    def propose(self, state: State) -> Draft:
+        """The remembered continuation (B, k) of each row, which ends before the first unknown token."""
+        before, last = _two_last(state)
+        columns: list[Tensor] = []
+        for _ in range(self.block_size):
+            found = self._after_two[_hashed(before, last)]
+            found = torch.where(found == _UNKNOWN, self._after_one[last], found)
+            columns.append(found)
+            before, last = last, found.clamp_min(0)
+        ids = torch.stack(columns, dim=1)
+        counts = (ids != _UNKNOWN).cumprod(1).sum(1)
+        return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Remember what was accepted."""
+        accepted: Accepted = verdict.accepted
+        tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
+        new = torch.arange(accepted.ids.shape[1], device=tokens.device) < accepted.counts[:, None]
+        self._after_one[tokens[:, 1:-1][new]] = accepted.ids[new]
+        self._after_two[_hashed(tokens[:, :-2], tokens[:, 1:-1])[new]] = accepted.ids[new]
+
+
+def _two_last(state: State) -> tuple[Tensor, Tensor]:
+    """The last token but one (B,) and the last (B,) of each row; the decoder start stands before itself."""
+    last = state.lengths[:, None] - 1
+    return state.tokens.gather(1, (last - 1).clamp_min(0))[:, 0], state.tokens.gather(1, last)[:, 0]
+
+
+def _hashed(before: Tensor, last: Tensor) -> Tensor:
+    return (before * 40503 + last * 2654435761) % _PLACES

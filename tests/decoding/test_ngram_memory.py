@@ -1,0 +1,32 @@
+"""The n-gram memory: what followed the last tokens in text decoded before."""
+
+import torch
+
+from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
+from specdec_cli.text.subwords import EOS
+from tests.fakes import VOCABULARY, drafts
+
+
+def memory(block_size: int) -> NgramMemory:
+    return NgramMemory(block_size, VOCABULARY, torch.device("cpu"))
+
+
+def test_what_followed_earlier_is_drafted_again() -> None:
+    drafter, target = memory(3), [10, 11, 12, 13, 14]
+    assert drafts(drafter, [7], target) == [[]] * 6
+    assert drafts(drafter, [8], target) == [[10, 11, 12], [14, EOS]]
+
+
+def test_two_tokens_tell_more_than_one() -> None:
+    drafter = memory(2)
+    drafts(drafter, [7], [10, 20, 30])
+    drafts(drafter, [7], [11, 20, 31])
+    assert drafts(drafter, [7], [10, 20, 30])[1] == [20, 30]
+    assert drafts(drafter, [7], [11, 20, 31])[1] == [20, 31]
+
+
+def test_after_an_unknown_pair_the_last_token_alone_counts() -> None:
+    drafter = memory(2)
+    drafts(drafter, [7], [10, 20, 30])
+    drafts(drafter, [7], [11, 20, 31])
+    assert drafts(drafter, [7], [12, 20, 33])[1:3] == [[], [31, EOS]]
