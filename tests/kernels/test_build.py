@@ -1,22 +1,25 @@
 """Compiling, keeping and loading the kernels, and doing without them."""
 
+import copy
 import ctypes
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 from specdec_cli.commands.loading import settle_machine
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.files import cache_folder
 from specdec_cli.kernels import build, compilers
 from specdec_cli.kernels.build import Kernels, kernels_or_reason
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8 import quantize
+from tests.fakes import make_sentences, tiny_transformer
 
 SEAL = 32
 
@@ -185,15 +188,29 @@ def test_float32_never_runs_the_compiler(
     assert calls(path) == []
 
 
+@pytest.mark.parametrize(
+    ("flag", "instructions"),
+    [("-DNO_SHUFFLEVECTOR", ""), ("-mno-avx512f", "AVX-VNNI")],
+    ids=["as by GCC before 12, which has `__builtin_shuffle` alone", "on a processor without AVX-512"],
+)
 @torch.inference_mode()
-def test_a_compiler_without_shufflevector_gives_the_same_bits(library: bytes, tmp_path: Path) -> None:
-    """GCC before 12 has `__builtin_shuffle` alone. Without optimisation the sums are the same too."""
+def test_other_compilers_and_processors_give_the_same_bits(flag: str, instructions: str, library: bytes, tmp_path: Path) -> None:
     assert library
+    if instructions == "AVX-VNNI" and b"avx_vnni" not in build._CPU.read_bytes().split():
+        pytest.skip("this processor has no AVX-VNNI")
     sources = [str(source) for source in build.SOURCES if source.suffix == ".c"]
-    flags = [flag for flag in build.FLAGS if flag != "-O3"]
-    compiled = compilers.compile_library(sources, [*flags, "-O1", "-DNO_SHUFFLEVECTOR"], tmp_path / "failed.json")
+    flags = [flag for flag in build.FLAGS if flag != "-O3"]  # without optimisation the sums are the same too
+    compiled = compilers.compile_library(sources, [*flags, "-O1", flag], tmp_path / "failed.json")
     (tmp_path / "other.so").write_bytes(compiled)
-    other = Kernels(ctypes.CDLL(str(tmp_path / "other.so")))
-    linear, norm, x = nn.Linear(96, 200), nn.LayerNorm(96), torch.randn(9, 96)
-    found, expected = (Int8Linear(linear, each, norm, "gelu")(x) for each in (other, kernels_or_reason().kernels))
-    assert torch.equal(found, expected)
+    mine, other = kernels_or_reason().kernels, Kernels(ctypes.CDLL(str(tmp_path / "other.so")))
+    assert mine is not None and other.instructions == (instructions or mine.instructions)
+    plain, sentences = tiny_transformer(width=80, heads=5, vocabulary_size=200), make_sentences(3, 32)
+    found = []
+    for kernels in (mine, other):
+        model = copy.deepcopy(plain)
+        quantize(model, kernels)
+        verifier = Verifier(model)
+        state = verifier.begin(range(3), [sentence.source for sentence in sentences])
+        scores = verifier.score(state, Draft(state.source[:, :9], state.lengths * 0 + 9))
+        found.append((scores.logits, model.choices.log_probabilities(scores.logits, scores.logits.argmax(-1))))
+    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
