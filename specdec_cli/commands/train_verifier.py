@@ -1,5 +1,6 @@
 """`specdec train-verifier`: an autoregressive Transformer from parallel text."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,6 +9,7 @@ import typer
 from specdec_cli.commands import options
 from specdec_cli.commands.training_run import check_text, require_training, teller, train
 from specdec_cli.errors import UsageError
+from specdec_cli.text.folding import Order
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a run goes on where it stopped.")]
 DataOption = Annotated[
@@ -31,6 +33,12 @@ SourceLanguageOption = Annotated[
 TargetLanguageOption = Annotated[
     str | None, typer.Option("--target-language", help="What the bundle says it writes.", show_default="that of --init, or de")
 ]
+OrderOption = Annotated[
+    Order | None,
+    typer.Option(
+        "--order", help="From which end it writes, or from both; double: two tokens a step.", show_default="the recipe's, or that of --init"
+    ),
+]
 TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="What the bundle says it does.")]
 
 
@@ -45,6 +53,7 @@ def train_verifier(
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
     task: TaskOption = "translate",
+    order: OrderOption = None,
     devices: DevicesOption = 1,
     device: options.DeviceOption = "auto",
     threads: options.ThreadsOption = None,
@@ -65,11 +74,13 @@ def train_verifier(
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.depth import changed_depth, with_depth
     from specdec_cli.training.loop import start
+    from specdec_cli.training.order import order_fields, with_order
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
     from specdec_cli.training.vocabulary import with_vocabulary
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
+    plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
     machine = settle_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
     check_text([*dev, *(source.path for source in sources)], parallel=True)
@@ -86,7 +97,10 @@ def train_verifier(
         languages = (source_language or first.info.source_language, target_language or first.info.target_language)
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
+        model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout)
         model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
+    if model.config.order != "left-to-right" and subwords.frame.forced is not None:
+        raise UsageError(f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right")
     held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
     pairs = load_pairs(sources, subwords, model.config, teller(quiet))
     ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)

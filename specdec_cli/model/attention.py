@@ -13,6 +13,15 @@ def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
 
 
+def step_mask(length: int, step: int, device: torch.device) -> Tensor:
+    """Which of `length` places each place sees (length, length): those of its own step of `step` places, and of earlier steps.
+
+    The triangular mask of training (Imamura and Sumita, Figure 1: (a) for a step of 1, (b) for a step of 2).
+    """
+    steps = torch.arange(length, device=device) // step
+    return steps[:, None] >= steps
+
+
 @dataclass
 class PrefixMask:
     """Each query sees the first `ends` (B, Q) of `keys` keys; (B, 1) where all queries of a row see the same ones."""

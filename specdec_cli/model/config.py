@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.text.folding import Order, tokens_per_step
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
@@ -23,7 +24,8 @@ class TransformerConfig:
 
     `position_offset` is the row of the position table that the first token reads. Sizes are in units;
     `width` must be a multiple of `heads`, and of 16 so that arithmetic does not depend on a ragged tail.
-    A `source_vocabulary_size` of 0 says that source and target share their vocabulary.
+    A `source_vocabulary_size` of 0 says that source and target share their vocabulary. `order` is that in which the decoder
+    writes (see text/folding.py); the places of its positions are those of the folded sentence.
     Raises ModelError for sizes that do not fit each other and for an unknown variant.
     """
 
@@ -47,6 +49,7 @@ class TransformerConfig:
     eos: Id = 3
     decoder_start: Id = 2
     source_vocabulary_size: Id = 0
+    order: Order = "left-to-right"
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -61,6 +64,20 @@ class TransformerConfig:
                 f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
                 f"and the width a multiple of {self.heads} heads"
             )
+        if self.order == "bidirectional" and self.positions != "learned":
+            raise ModelError(f"order bidirectional needs learned positions, not {self.positions}")
+        if self.max_positions % self.step:
+            raise ModelError(f"max_positions {self.max_positions} must be a multiple of 2 for order {self.order}")
+
+    @property
+    def step(self) -> int:
+        """Tokens that the decoder writes in a step: 1 or 2."""
+        return tokens_per_step(self.order)
+
+    @property
+    def start(self) -> tuple[int, ...]:
+        """The tokens that every output begins after: the decoder start, and EOS where a step writes two."""
+        return (self.decoder_start, self.eos)[: self.step]
 
     @property
     def source_size(self) -> int:

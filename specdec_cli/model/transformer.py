@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.attention import Attention, Mask, PrefixMask, additive_mask
+from specdec_cli.model.attention import Attention, Mask, PrefixMask, additive_mask, step_mask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
@@ -250,14 +250,15 @@ class Transformer(nn.Module):
         return states
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits (B, T, V) of what follows each token of `target` (B, T), which begins with the decoder start."""
-        length = target.shape[1]
-        positions = torch.arange(length, device=target.device)
-        causal = (positions[:, None] >= positions)[None, None]
-        memory = self.encode(source)
-        states = self.decode(target, positions, additive_mask(causal, memory.states.dtype), memory)
-        logits: Tensor = self.output(states)
+        """Logits (B, T, V) of the tokens that follow those of `target` (B, T) by a step; it begins with the start of `config`."""
+        logits: Tensor = self.output(self.teach(self.encode(source), target))
         return logits
+
+    def teach(self, memory: Memory, target: Tensor) -> Tensor:
+        """Top states (B, T, W) of `target` (B, T), folded as the order says: each sees the steps up to its own."""
+        length, device = target.shape[1], target.device
+        mask = additive_mask(step_mask(length, self.config.step, device)[None, None], memory.states.dtype)
+        return self.decode(target, torch.arange(length, device=device), mask, memory)
 
 
 def _initialize(module: nn.Module) -> None:

@@ -9,16 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.folding import folded_places
 from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 
 
 class VerifierObjective(nn.Module):
-    """Label-smoothed cross-entropy of the next token, given the true prefix (technical report, equation 1)."""
+    """Label-smoothed cross-entropy of the next token (technical report, equation 1), or of both tokens of the next step
+    (Imamura and Sumita, equation 6), given the true tokens before.
+    """
 
     def __init__(self, transformer: Transformer, smoothing: float) -> None:
         super().__init__()
@@ -26,16 +28,13 @@ class VerifierObjective(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss summed over `target` (B, T), which ends with EOS and is padded, given `source` (B, S); and its weight.
+        """Loss summed over `target` (B, T), which is folded, ends with EOS and is padded, given `source` (B, S); and its weight.
 
         `weights` (B, T) says how much each token counts; 0 where it is padding.
         """
         config = self.transformer.config
-        prefix = torch.cat([torch.full_like(target[:, :1], config.decoder_start), target[:, :-1]], dim=1)
-        positions = torch.arange(target.shape[1], device=target.device)
-        memory = self.transformer.encode(source)
-        causal = additive_mask((positions[:, None] >= positions)[None, None], memory.states.dtype)
-        states = self.transformer.decode(prefix, positions, causal, memory)
+        start = target.new_tensor(config.start).expand(len(target), -1)
+        states = self.transformer.teach(self.transformer.encode(source), torch.cat([start, target[:, : -config.step]], dim=1))
         smoothing = self.smoothing if self.training else 0.0
         output = self.transformer.output
         loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
@@ -78,14 +77,17 @@ class VerifierTask:
 
     def _tensors(self, pairs: Sequence[SentencePair], key: Any, edit_weight: float = 1.0) -> tuple[Tensor, ...]:
         group, indices = key
-        padding = self.bundle.verifier.config.padding
+        config = self.bundle.verifier.config
         device = next(self.objective.parameters()).device
-        source = pad([pairs[i].source for i in indices], group.source, padding)
-        target = pad([pairs[i].target for i in indices], group.target, padding)
-        weights = (target != padding).float()
+        places = [folded_places(len(pairs[i].target) - 1, config.order) for i in indices]
+        folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, places, strict=True)]
+        source = pad([pairs[i].source for i in indices], group.source, config.padding)
+        target = pad(folded, group.target, config.padding)
+        weights = (target != config.padding).float()
         if edit_weight != 1.0:
             for row, index in enumerate(indices):
-                weights[row, edited_positions(pairs[index])] = edit_weight
+                edited = set(edited_positions(pairs[index]))
+                weights[row, [column for column, place in enumerate(places[row]) if place in edited]] = edit_weight
         return source.to(device), target.to(device), weights.to(device)
 
 

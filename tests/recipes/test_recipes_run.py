@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,10 @@ BLOCK = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3"]
 OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder_layers=1"]
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
-SCRATCH = ("en-de-verifier", "gad-verifier", "report-gec-pretrain", "report-gec-scratch")
+SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "report-gec-pretrain", "report-gec-scratch")
 FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
 DRAFTERS = ("en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
+ORDERED = ("double-token-quick",)
 OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
 
 
@@ -53,7 +55,7 @@ def text(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Path:
 
 def test_no_recipe_is_left_out() -> None:
     shipped = {path.name.removesuffix(".toml") for path in FOLDER.iterdir() if path.suffix in (".toml", ".sh")}
-    assert shipped == {*SCRATCH, *FURTHER, *DRAFTERS, *OTHERS}
+    assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *DRAFTERS, *OTHERS}
 
 
 @pytest.mark.parametrize("recipe", SCRATCH)
@@ -67,6 +69,13 @@ def test_a_verifier_from_scratch(recipe: str, text: Path, tokenizer: Subwords, t
 def test_a_further_stage(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == load_bundle(bundle_folder).verifier.config
+
+
+@pytest.mark.parametrize("recipe", ORDERED)
+@pytest.mark.parametrize("order", ["bidirectional", "right-to-left"])
+def test_another_order_from_a_left_to_right_model(recipe: str, order: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, "--order", order, changes=[]) == [2]
+    assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order=order)
 
 
 @pytest.mark.parametrize("recipe", DRAFTERS)
