@@ -120,17 +120,18 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --task) words="translate correct simplify" ;;
+                --order) words="left-to-right right-to-left double-left-to-right double-right-to-left bidirectional" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --task --devices --device --threads -q --quiet -h --help" ;;
+                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --task --order --devices --device --threads -q --quiet -h --help" ;;
             esac
             ;;
         train-drafter)
@@ -139,7 +140,7 @@ _specdec() {
                 -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --devices) return ;;
@@ -168,7 +169,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; words="en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;

@@ -20,6 +20,7 @@ QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
 
 _ACTIVATIONS = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU, "silu": common_spec.Activation.SWISH}
 _NORMS = ("pre", "post")
+_ORDERS = ("left-to-right",)
 _POSITIONS = ("sinusoidal", "learned")
 
 
@@ -58,6 +59,7 @@ def _unsupported(bundle: Bundle) -> list[str]:
             ("norm", config.norm, _NORMS),
             ("activation", config.activation, _ACTIVATIONS),
             ("positions", config.positions, _POSITIONS),
+            ("order", config.order, _ORDERS),
         )
         if value not in known
     ]

@@ -102,6 +102,10 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
             raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
         if part != decoding and part not in CHAINABLE:
             raise UsageError(f"--decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
+    if bundle.verifier.config.order != "left-to-right":
+        raise UsageError(
+            f"--decoding {decoding}: it is for models that write from left to right; this one's order is {bundle.verifier.config.order}"
+        )
     tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"

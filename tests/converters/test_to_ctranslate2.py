@@ -98,10 +98,10 @@ def test_quantization_leaves_the_bundle_alone(make_bundle: Callable[..., Bundle]
 
 def test_all_problems_are_said_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
-    for name, value in (("activation", "tanh"), ("norm", "sandwich"), ("vocabulary_size", 7)):
+    for name, value in (("activation", "tanh"), ("norm", "sandwich"), ("order", "right-to-left"), ("vocabulary_size", 7)):
         object.__setattr__(bundle.verifier.config, name, value)
 
-    with pytest.raises(ModelError, match=r"norm 'sandwich'.*activation 'tanh'.*vocabulary of 7"):
+    with pytest.raises(ModelError, match=r"norm 'sandwich'.*activation 'tanh'.*order 'right-to-left'.*vocabulary of 7"):
         to_ctranslate2(bundle, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

@@ -140,6 +140,14 @@ def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Se
     assert not settled({"decoding": "specdec"}, tolerance=1.0).watched  # its output would come and go with the drafts
 
 
+@pytest.mark.parametrize("order", ["right-to-left", "bidirectional"])
+def test_other_decodings_refuse_another_order(order: str, make_bundle: Callable[..., Bundle]) -> None:
+    other = make_bundle(order=order, positions="learned")
+    for decoding in ("greedy", "specdec", "jacobi", "lookup,gs-jacobi"):
+        with pytest.raises(UsageError, match=f"--decoding {decoding}: .* order is {order}"):
+            settle(Wishes(decoding=decoding), other)
+
+
 def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
     assert settled({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
     assert settled({}, decoding="gs-jacobi").rule == settled({}, decoding="gs-jacobi", stop="prefix").rule == Exact()

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.text.folding import Order
 from specdec_cli.text.subwords import Subwords
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ def test_a_further_stage(recipe: str, text: Path, bundle_folder: Path, tmp_path:
 
 @pytest.mark.parametrize("recipe", ORDERED)
 @pytest.mark.parametrize("order", ["bidirectional", "right-to-left"])
-def test_another_order_from_a_left_to_right_model(recipe: str, order: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, "--order", order, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order=order)
 
