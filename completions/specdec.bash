@@ -18,7 +18,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -48,7 +48,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -78,7 +78,7 @@ _specdec() {
                 --reference) compopt -o default; return ;;
                 --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
-                --row) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
+                --row) words="greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
@@ -120,7 +120,7 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
@@ -140,7 +140,7 @@ _specdec() {
                 -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --devices) return ;;
@@ -169,7 +169,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; words="double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;
@@ -200,7 +200,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="greedy beam specdec specdec++ drafter input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
                 --limit) return ;;

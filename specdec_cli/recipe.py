@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import config_from_dict
@@ -56,13 +56,28 @@ def _apply(values: dict[str, Any], change: str) -> None:
 
 def build(kind: type[T], values: Mapping[str, Any]) -> T:
     """Build a recipe dataclass, with its nested ones, from plain values. Raises ModelError naming an unknown key."""
-    nested = {f.name: f.type for f in fields(kind) if isinstance(f.type, type) and is_dataclass(f.type)}  # type: ignore[arg-type]
+    nested = {f.name: inner for f in fields(kind) if (inner := _dataclasses(f.type))}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():
         if key in nested:
             if not isinstance(value, Mapping):
                 raise ModelError(f"{key!r} has keys of its own and cannot be {value!r}")
-            prepared[key] = build(nested[key], value)
+            prepared[key] = build(_of_kind(key, nested[key], value), value)
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value
     return config_from_dict(kind, prepared)
+
+
+def _dataclasses(hint: Any) -> list[Any]:
+    """The dataclass that `hint` is, or those that it is a union of."""
+    return [one for one in get_args(hint) or [hint] if isinstance(one, type) and is_dataclass(one)]
+
+
+def _of_kind(key: str, kinds: Sequence[Any], values: Mapping[str, Any]) -> Any:
+    """The one of several dataclasses whose `kind` is that of `values`, the first where they name none. Raises ModelError."""
+    named = {one.kind: one for one in kinds} if len(kinds) > 1 else {}
+    if not named or "kind" not in values:
+        return kinds[0]
+    if values["kind"] not in named:
+        raise ModelError(f"{key}.kind must be {' or '.join(named)}, not {values['kind']!r}")
+    return named[values["kind"]]

@@ -16,6 +16,9 @@ from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.heads import Heads
+from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
@@ -38,7 +41,7 @@ def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Tra
     return model
 
 
-def in_precision(model: Transformer, precision: str, drafter: BlockDrafter | None = None) -> Transformer:
+def in_precision(model: Transformer, precision: str, drafter: AnyDrafter | None = None) -> Transformer:
     """The model, and what drafts for it, in one of our precisions; "int8 by operators" is what there is without a compiler."""
     if not precision.startswith("int8"):
         return model.to(getattr(torch, precision))
@@ -105,6 +108,20 @@ def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockD
         drafter = BlockDrafter(DrafterConfig(**shape | changes), verifier)
         _scatter_vectors(drafter)
     return drafter.eval()
+
+
+HEADS: dict[str, dict[str, Any]] = {"published": {"chain": 0}, "linked": {}}
+"""Both kinds of heads: changes of their configuration."""
+
+
+def tiny_heads(verifier: Transformer, seed: int = 0, **changes: Any) -> Heads:
+    """Untrained heads for `verifier`; `changes` are fields of their configuration."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        shape: dict[str, Any] = {"feed_forward": 32, "max_block": 6, "chain": 16, "candidates": 4}
+        heads = Heads(HeadsConfig(**shape | changes), verifier)
+        _scatter_vectors(heads)
+    return heads.eval()
 
 
 def _scatter_vectors(module: nn.Module) -> None:

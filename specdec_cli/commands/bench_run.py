@@ -114,6 +114,13 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     return inspection
 
 
+def missing_drafter(row: Row, kind: str | None) -> str | None:
+    """Why a bundle whose drafter is of `kind` (None: no drafter) cannot do `row`; None where it can."""
+    if row.drafters <= {kind}:
+        return None
+    return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
+
+
 def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
     """The rows, every value settled, that bundle and machine can do; and the others with the reason.
 
@@ -123,7 +130,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
     possible, left_out = [], {}
     for row in plan.rows:
         refused = inspection.refused.get(row.compute_type or "")
-        problem = "the bundle has no drafter" if row.needs_drafter and not inspection.drafter else refused
+        problem = missing_drafter(row, inspection.drafter) or refused
         if problem is None:
             possible.append(replace(row, batch_size=batch_size, threads=inspection.threads))
         elif plan.asked:

@@ -29,6 +29,8 @@ def check_tunable(model: Choice, task: Task) -> None:
         raise UsageError(f"--tune goes by BLEU, and so is for translation, not for {task}")
     if not (folder / "drafter").exists():
         raise UsageError(f"--tune: {folder} has no drafter, and the presets are for its drafts")
+    if read_json(folder / "drafter" / "config.json", ModelError).get("kind") == "heads":
+        raise UsageError(f"--tune: {folder} has heads, and the presets are for specdec++, which needs a block drafter")
     if not os.access(folder, os.W_OK):
         raise _not_written(folder / "bundle.json", "no permission")
 

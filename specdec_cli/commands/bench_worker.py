@@ -30,7 +30,7 @@ class Inspection:
     gpu: str | None
     torch: str
     languages: list[str]
-    drafter: bool
+    drafter: str | None
     limits: list[tuple[int, int]]
     refused: dict[str, str]
 
@@ -96,7 +96,7 @@ def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders:
         "gpu": torch.cuda.get_device_name() if machine.device == "cuda" else None,
         "torch": torch.__version__,
         "languages": [bundle.info.source_language, bundle.info.target_language],
-        "drafter": bundle.drafter is not None,
+        "drafter": None if bundle.drafter is None else bundle.drafter.config.kind,
         "limits": _limits(bundle, max_length),
         "refused": _convert(bundle, folders, machine.device),
     }

@@ -13,7 +13,9 @@ from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.drafters import AnyDrafter
     from specdec_cli.training.batches import SentencePair
+    from specdec_cli.training.recipe import DrafterRecipe
 
 
 ModelOption = Annotated[
@@ -62,11 +64,8 @@ def train_drafter(
         require_training()
         if bool(data) == bool(source):
             raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
-    from dataclasses import replace
-
     from specdec_cli.commands.loading import find_bundle, find_recipe, open_bundle, place, settle_machine
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.model.drafter import BlockDrafter
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.recipe import DrafterRecipe
@@ -100,18 +99,41 @@ def train_drafter(
         texts = [DataSource(output / "outputs" / "distilled.tsv")]
     fabric = start(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
-    bundle.drafter = BlockDrafter(replace(plan.drafter, mask=bundle.tokenizer.mask), bundle.verifier, plan.run.dropout)
-    # The bundle's own block size was chosen for another drafter.
-    bundle.info = replace(bundle.info, block_size=min(bundle.info.block_size, plan.drafter.max_block))
-    if plan.drafter.initial == "verifier":
-        bundle.drafter.initialize_from_verifier()
-    if init is not None:
-        first = load_bundle(find_bundle(init)).drafter
-        if first is None:
-            raise UsageError(f"--init {init}: the bundle has no drafter")
-        bundle.drafter.initialize_from_drafter(first)
+    first = None if init is None else load_bundle(find_bundle(init)).drafter
+    if init is not None and first is None:
+        raise UsageError(f"--init {init}: the bundle has no drafter")
+    bundle = with_new_drafter(bundle, plan, first)
     outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
     train(DrafterTask(bundle, outputs, held_out, plan), plan, output, fabric, quiet)
+
+
+def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
+    """`bundle` with the untrained drafter of `plan`, which begins as `first` where one is given. Raises UsageError for another kind."""
+    from dataclasses import replace
+
+    from specdec_cli.decoding.names import DRAFTER_OF, DRAFTS_OF
+    from specdec_cli.model.drafter import BlockDrafter
+    from specdec_cli.model.drafter_config import DrafterConfig
+    from specdec_cli.model.drafters import make_drafter
+    from specdec_cli.model.heads import Heads
+
+    config = plan.drafter
+    if isinstance(config, DrafterConfig):
+        config = replace(config, mask=bundle.tokenizer.mask)
+    drafter = make_drafter(config, bundle.verifier, plan.run.dropout)
+    if isinstance(config, DrafterConfig) and isinstance(drafter, BlockDrafter) and config.initial == "verifier":
+        drafter.initialize_from_verifier()
+    if isinstance(drafter, BlockDrafter) and isinstance(first, BlockDrafter):
+        drafter.initialize_from_drafter(first)
+    elif isinstance(drafter, Heads) and isinstance(first, Heads):
+        drafter.initialize_from(first)
+    elif first is not None:
+        raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot be the start of one of kind {config.kind}")
+    # The bundle's own block size was chosen for another drafter.
+    info = replace(bundle.info, block_size=min(bundle.info.block_size, config.max_block))
+    if DRAFTER_OF.get(info.decoding, config.kind) != config.kind:
+        info = replace(info, decoding=DRAFTS_OF[config.kind])
+    return replace(bundle, info=info, drafter=drafter)
 
 
 def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> "list[SentencePair]":

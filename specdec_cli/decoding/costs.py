@@ -20,7 +20,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import kernels_digest
 from specdec_cli.measurements import CachedMeasurement
-from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.int8 import kernels_of
 
 SHORT, LONG = 3, 12
@@ -101,7 +101,7 @@ def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> f
 
 
 def round_costs(
-    verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: BlockDrafter | None, *, anew: bool = False
+    verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None, *, anew: bool = False
 ) -> Costs:
     """The costs of `verifier` with `drafter`; measured once on a machine, then kept. `anew`: measured whatever is kept.
 

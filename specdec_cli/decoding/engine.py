@@ -13,6 +13,7 @@ from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.costs import round_costs
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
@@ -23,7 +24,7 @@ from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.drafters.rounded import Rounded
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
-from specdec_cli.decoding.names import JACOBI, NEEDS_DRAFTER, TO_A_LENGTH, parts
+from specdec_cli.decoding.names import DRAFTER_OF, JACOBI, TO_A_LENGTH, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
 from specdec_cli.decoding.settings import Settings
@@ -31,6 +32,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.heads import Heads
 from specdec_cli.model.int8 import kernels_of
 
 LONGEST_DRAFT = 15
@@ -181,8 +183,8 @@ def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: Sized
 def _one_drafter(bundle: Bundle, settings: Settings, name: str, lengths: Lengths | None) -> SizedDrafter | None:
     config, block_size = bundle.verifier.config, settings.block_size
     device = next(bundle.verifier.parameters()).device
-    if name in NEEDS_DRAFTER and bundle.drafter is not None:
-        return Block(bundle.drafter, block_size)
+    if name in DRAFTER_OF and bundle.drafter is not None:
+        return Blockwise(bundle.drafter, block_size) if isinstance(bundle.drafter, Heads) else Block(bundle.drafter, block_size)
     if name == "input-guided":
         word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=device)
         return SourceCopy(settings.match, config.eos, word_starts, block_size, kernels_of(bundle.verifier))

@@ -1,5 +1,6 @@
 """The decodings by name, for every part that must know them before torch is there."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 Decoding = Literal[
@@ -8,6 +9,7 @@ Decoding = Literal[
     "specdec",
     "specdec++",
     "drafter",
+    "blockwise",
     "input-guided",
     "jacobi",
     "gs-jacobi",
@@ -15,13 +17,18 @@ Decoding = Literal[
     "lookup",
     "ngram-memory",
 ]
+DrafterKind = Literal["block", "heads"]
 Task = Literal["translation", "summarisation", "gec", "simplification"]
 Match = Literal["unique", "unique-3", "nearest"]
 Stop = Literal["prefix", "fixed-point"]
 
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
-NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter")
+DRAFTER_OF: Mapping[str, DrafterKind] = {"specdec": "block", "specdec++": "block", "drafter": "block", "blockwise": "heads"}
+"""The kind of trained drafter that a decoding needs."""
+DRAFTS_OF: Mapping[DrafterKind, Decoding] = {"block": "specdec", "heads": "blockwise"}
+"""The exact decoding that a trained drafter is for."""
+NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter", "blockwise")
 """What only a bundle with a trained drafter can do."""
 JACOBI: tuple[Decoding, ...] = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 """What drafts the verifier's own predictions."""
@@ -31,11 +38,11 @@ TO_A_LENGTH: tuple[Decoding, ...] = ("jacobi", "hybrid-jacobi")
 """What drafts up to an expected length of the output."""
 DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided", *JACOBI, *SEARCHING)
 """What proposes tokens, and so has a block size."""
-EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "input-guided", *JACOBI, *SEARCHING)
+EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "blockwise", "input-guided", *JACOBI, *SEARCHING)
 """What gives greedy's output, unless told to be tolerant."""
-TOLERANT: tuple[Decoding, ...] = ("specdec++", "input-guided")
+TOLERANT: tuple[Decoding, ...] = ("specdec++", "blockwise", "input-guided")
 """What can accept more than the verifier's first choice."""
-CHAINABLE: tuple[Decoding, ...] = ("specdec", "input-guided", *JACOBI, *SEARCHING)
+CHAINABLE: tuple[Decoding, ...] = ("specdec", "blockwise", "input-guided", *JACOBI, *SEARCHING)
 """What can be a part of a chain: the drafters whose output the verifier decides alone."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""

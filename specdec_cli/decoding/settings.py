@@ -8,7 +8,9 @@ from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.names import (
     BEAM_SIZE,
     CHAINABLE,
+    DRAFTER_OF,
     DRAFTING,
+    DRAFTS_OF,
     JACOBI,
     NEEDS_DRAFTER,
     REWRITING,
@@ -110,10 +112,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
     if tolerant and decoding not in TOLERANT:
-        raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding {' and '.join(TOLERANT)}, not for {decoding}")
-    if set(parts(decoding)) & set(NEEDS_DRAFTER) and bundle.drafter is None:
-        there = ", ".join(name for name in known if name not in NEEDS_DRAFTER)
-        raise UsageError(f"--decoding {decoding}: this bundle has no drafter; there are {there}")
+        raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding {', '.join(TOLERANT)}, not for {decoding}")
+    _check_drafter(decoding, bundle)
     if "input-guided" in parts(decoding) and not bundle.tokenizer.shared:
         raise UsageError(f"--decoding {decoding}: source and target differ in vocabulary, so that nothing can be copied")
     if isinstance(wishes.block_size, int) and not set(parts(decoding)) & set(DRAFTING):
@@ -151,6 +151,16 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     )
 
 
+def _check_drafter(decoding: str, bundle: Bundle) -> None:
+    """Raises UsageError where the bundle has no drafter, or not of the kind that `decoding` needs."""
+    kind = None if bundle.drafter is None else bundle.drafter.config.kind
+    if all(DRAFTER_OF.get(part, kind) == kind for part in parts(decoding)):
+        return
+    lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]
+    there = ", ".join(name for name in get_args(Decoding) if DRAFTER_OF.get(name, kind) == kind)
+    raise UsageError(f"--decoding {decoding}: this bundle has {lacks}; there are {there}")
+
+
 def _adapts(decoding: str, wishes: Wishes) -> bool:
     """Whether the block size is adapted to what pays: if that was asked for, or nothing was said that speaks against it."""
     if wishes.block_size is not None or wishes.always_draft:
@@ -172,7 +182,7 @@ def _automatic(bundle: Bundle) -> str:
         return bundle.info.decoding
     if bundle.info.task in REWRITING and bundle.tokenizer.shared:
         return "input-guided"
-    return UNTRAINED if bundle.drafter is None else "specdec"
+    return UNTRAINED if bundle.drafter is None else DRAFTS_OF[bundle.drafter.config.kind]
 
 
 def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule:

@@ -8,6 +8,7 @@ from statistics import median
 
 from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Round, Sentence
+from specdec_cli.decoding.names import DRAFTS_OF
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.model.bundle import Bundle
 
@@ -58,5 +59,7 @@ class _Clock:
 
 def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _Clock]:
     clock = _Clock()
-    wishes = Wishes(decoding="specdec", block_size=block_size) if block_size else Wishes(decoding="greedy")
+    wishes = Wishes(decoding="greedy")
+    if block_size and bundle.drafter is not None:
+        wishes = Wishes(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
     return Engine(bundle, settle(wishes, bundle), clock), clock

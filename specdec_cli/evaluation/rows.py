@@ -6,7 +6,19 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, get_args
 
-from specdec_cli.decoding.names import DRAFTING, EXACT, JACOBI, NEEDS_DRAFTER, SEARCHING, TO_A_LENGTH, TOLERANT, Match, Stop, parts
+from specdec_cli.decoding.names import (
+    DRAFTER_OF,
+    DRAFTING,
+    EXACT,
+    JACOBI,
+    SEARCHING,
+    TO_A_LENGTH,
+    TOLERANT,
+    DrafterKind,
+    Match,
+    Stop,
+    parts,
+)
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -16,6 +28,7 @@ DEFAULT_ROWS = (
     "specdec++:high-quality",
     "specdec++:high-efficiency",
     "drafter",
+    "blockwise",
     "ctranslate2-greedy",
     "ctranslate2-greedy:int8",
     "ctranslate2-beam",
@@ -34,7 +47,7 @@ REWRITING_ROWS = (
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 BEST = "best"
 """After the colon of a CTranslate2 row: in the format, and with the threads and batches, that are fastest for it."""
-SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++")
+SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
 BASELINES = ("greedy", "beam")
 """What speedups are over: greedy in this project, beam search in the papers."""
@@ -104,12 +117,13 @@ class Row:
     def exact(self) -> bool:
         """Whether the row promises greedy's output."""
         exact = all(part in EXACT for part in parts(self.decoding))
-        return exact and self.top_beta is None and self.tolerance is None
+        preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
+        return exact and not preset and self.top_beta is None and self.tolerance is None
 
     @property
-    def needs_drafter(self) -> bool:
-        """Whether the bundle must have a drafter."""
-        return any(part in NEEDS_DRAFTER for part in parts(self.decoding))
+    def drafters(self) -> set[DrafterKind]:
+        """The kinds of trained drafters that the bundle must have."""
+        return {DRAFTER_OF[part] for part in parts(self.decoding) if part in DRAFTER_OF}
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:

@@ -13,8 +13,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafters import AnyDrafter, drafter_config, make_drafter
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
@@ -86,7 +85,7 @@ class Bundle:
     info: BundleInfo
     tokenizer: Tokenizer
     verifier: Transformer
-    drafter: BlockDrafter | None = None
+    drafter: AnyDrafter | None = None
     path: Path | None = None
 
 
@@ -162,12 +161,13 @@ def _load_verifier(folder: Path, tokenizer: Tokenizer) -> Transformer:
     return _load_model(path.parent, config.fewest_weights, lambda: Transformer(config))
 
 
-def _load_drafter(folder: Path, verifier: Transformer) -> BlockDrafter:
+def _load_drafter(folder: Path, verifier: Transformer) -> AnyDrafter:
     path = folder / "config.json"
-    config = _config(DrafterConfig, path, read_json(path, ModelError))
+    values = read_json(path, ModelError)
     with _naming(path):
+        config = drafter_config(values)
         fewest = config.fewest_weights(verifier.config)
-    return _load_model(folder, fewest, lambda: BlockDrafter(config, verifier))
+    return _load_model(folder, fewest, lambda: make_drafter(config, verifier))
 
 
 def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:

@@ -21,6 +21,7 @@ OWN_SHAPE = (
 class DrafterConfig:
     """A block drafter. The defaults are ours; GAD (Section 3.1) and the technical report (Section 3.2.1) use the others.
 
+    - `kind`: tells a block drafter from heads.
     - `prefix`: the verifier's top states ("states"), or layers of the drafter's own over the prefix's tokens ("own").
     - `layers`, `feed_forward`: decoder layers, and their inner width.
     - `max_block`: the largest block size K.
@@ -40,6 +41,7 @@ class DrafterConfig:
     Raises ModelError for what does not go together.
     """
 
+    kind: Literal["block"] = "block"
     prefix: Literal["states", "own"] = "states"
     layers: Layers = 1
     feed_forward: FeedForward = 1536

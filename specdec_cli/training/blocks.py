@@ -9,6 +9,8 @@ from torch import Tensor
 from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.drafter import BlockDrafter, SourceView
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.heads import Heads
 from specdec_cli.model.rows import select_rows
 from specdec_cli.model.transformer import Memory, Transformer
 
@@ -43,15 +45,17 @@ def read_sentences(verifier: Transformer, source: Tensor, target: Tensor) -> Sen
     return Sentences(source, prefix, verifier.decode(prefix, positions, causal, memory), memory)
 
 
-def block_states(
-    network: BlockDrafter, sentences: Sentences, cuts: Tensor, slots: int, visible: int, shown: Tensor | None = None
-) -> Tensor:
+def block_states(network: AnyDrafter, sentences: Sentences, cuts: Tensor, slots: int, visible: int, shown: Tensor | None = None) -> Tensor:
     """The drafter's states (B, M, K, W) of blocks of K = `slots` tokens after the prefixes of `cuts` (B, M) tokens.
 
     Only the first `visible` slots of a block can be seen: the others are as good as absent. A slot of cut c stands at position
     c + j (c + j + 1 if unshifted), sees the prefix before its block's first position, and its own block. `shown` (B, M, K),
-    where not negative, are tokens to put in place of masks (glancing).
+    where not negative, are tokens to put in place of masks (glancing). Heads have no states after an empty prefix: what they
+    then give means nothing.
     """
+    if isinstance(network, Heads):
+        states: Tensor = network(_previous_states(sentences, cuts), slots)
+        return states
     begin = cuts + network.config.offset
     positions = begin[..., None] + torch.arange(slots, device=cuts.device)
     positions = positions.clamp_max(network.verifier.config.max_positions - 1)
@@ -69,8 +73,7 @@ def _side_by_side(
     last = sentences.prefix.gather(1, cuts)
     previous = None
     if network.config.prefix == "states":
-        before = (cuts - 1).clamp_min(0)[..., None].expand(-1, -1, sentences.states.shape[2])
-        previous = sentences.states.gather(1, before) * (cuts > 0)[..., None]
+        previous = _previous_states(sentences, cuts)
     x = network.embed_block(last, positions, view, previous, shown).flatten(1, 2)
     places = positions.flatten(1)
     mask = _block_mask(cuts + network.config.offset, sentences.prefix.shape[1], slots, visible)
@@ -87,6 +90,12 @@ def _side_by_side(
         mask = torch.cat([torch.cat([causal, unseen], dim=2), mask], dim=1)
     states = network.run(x, places, additive_mask(mask, x.dtype)[:, None], view, stores)
     return states[:, -count * slots :].view(rows, count, slots, -1)
+
+
+def _previous_states(sentences: Sentences, cuts: Tensor) -> Tensor:
+    """The verifier's states (B, M, W) that predicted the last tokens of prefixes of `cuts` (B, M) tokens; zeros for empty ones."""
+    before = (cuts - 1).clamp_min(0)[..., None].expand(-1, -1, sentences.states.shape[2])
+    return sentences.states.gather(1, before) * (cuts > 0)[..., None]
 
 
 def _a_row_each(

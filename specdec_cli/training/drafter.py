@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.heads import Heads
 from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
 from specdec_cli.training.blocks import block_states, read_sentences
 from specdec_cli.training.glancing import glance
@@ -22,7 +24,7 @@ from specdec_cli.training.simulation import simulate
 class DrafterObjective(nn.Module):
     """Cross-entropy of the next k tokens after a prefix (technical report, equation of Section 3.2.1), a weight a slot."""
 
-    def __init__(self, network: BlockDrafter, recipe: DrafterRecipe) -> None:
+    def __init__(self, network: AnyDrafter, recipe: DrafterRecipe) -> None:
         super().__init__()
         self.network = network
         self.recipe = recipe
@@ -43,7 +45,7 @@ class DrafterObjective(nn.Module):
         previous = sentences.prefix.gather(1, places).view(inside.shape)
         meant = inside & (goals != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
         shown = None
-        if float(ratio) > 0:
+        if float(ratio) > 0 and isinstance(network, BlockDrafter):
             shown, meant = glance(network, sentences, cuts.clamp_min(0), int(visible), goals, meant, float(ratio))
         states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), shown)
         if network.chain is not None:
@@ -76,6 +78,8 @@ class DrafterTask:
         self.network = bundle.drafter
         bundle.verifier.requires_grad_(False)
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
+        # Heads read the state that predicted the last token of a prefix, and an empty prefix has none.
+        self._shortest = 1 if isinstance(self.network, Heads) else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
@@ -90,7 +94,7 @@ class DrafterTask:
         generator = numpy.random.default_rng((self.recipe.run.seed, epoch, number))
         pairs = [self.outputs[i] for i in indices]
         padding = self.network.verifier.config.padding
-        cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts) for pair in pairs])
+        cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts, self._shortest) for pair in pairs])
         largest = self.network.config.max_block
         varied = self.recipe.vary_block and generator.random() >= 0.5
         visible = int(generator.integers(1, largest + 1)) if varied else largest
@@ -115,15 +119,17 @@ class DrafterTask:
         save_bundle(self.bundle, folder)
 
 
-def draw_cuts(generator: numpy.random.Generator, length: int, count: int) -> list[int]:
-    """`count` prefix lengths below `length`, -1 where none is left.
+def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shortest: int = 0) -> list[int]:
+    """`count` prefix lengths from `shortest` to `length` - 1, -1 where none is left.
 
-    A single one is uniform over 0 to `length` - 1 (technical report, Section 3.2.1). Of several the first is 0, and the
-    others are drawn from strata of equal width, one from each.
+    A single one is uniform (technical report, Section 3.2.1). Of several the first is `shortest`, and the others are drawn
+    from strata of equal width, one from each.
     """
+    if length <= shortest:
+        return [-1] * count
     if count == 1:
-        return [int(generator.integers(length))]
-    edges = numpy.linspace(1, length, count)
+        return [int(generator.integers(shortest, length))]
+    edges = numpy.linspace(shortest + 1, length, count)
     drawn = {int(generator.integers(int(low), int(high))) for low, high in pairwise(edges) if int(high) > int(low)}
-    cuts = [0, *sorted(drawn - {0})]
+    cuts = [shortest, *sorted(drawn - {shortest})]
     return cuts + [-1] * (count - len(cuts))

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafters import AnyDrafterConfig
+from specdec_cli.model.heads_config import HeadsConfig
 
 
 @dataclass(frozen=True)
@@ -62,15 +65,15 @@ class VerifierRecipe:
 
 @dataclass(frozen=True)
 class DrafterRecipe:
-    """A block drafter: its shape, the blocks it learns from, the optimiser, the run.
+    """A block drafter or heads: their shape, the blocks they learn from, the optimiser, the run.
 
     `cuts` prefixes a sentence are each followed by a block: one is drawn uniformly, of several the first is empty.
     With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`; without it, every
     block has that size. Slot j weighs `slot_decay` ** j; the token before a slot is `known` to the chain in that share
-    of cases; `glancing` is the ratio at the start and at the end (0: none).
+    of cases; `glancing` is the ratio at the start and at the end (0: none), for block drafters.
     """
 
-    drafter: DrafterConfig = field(default_factory=DrafterConfig)
+    drafter: AnyDrafterConfig = field(default_factory=DrafterConfig)
     cuts: int = 3
     vary_block: bool = True
     slot_decay: float = 0.85
@@ -78,3 +81,7 @@ class DrafterRecipe:
     glancing: tuple[float, float] = (0.0, 0.0)
     optimizer: OptimizerSettings = OptimizerSettings()
     run: RunSettings = RunSettings()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.drafter, HeadsConfig) and any(self.glancing):
+            raise ModelError("glancing is for block drafters: heads read no masks")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.heads import Heads
 from specdec_cli.training.batches import SentencePair, pad, width_of
 from specdec_cli.training.blocks import block_states, read_sentences
 
@@ -33,7 +34,7 @@ class Simulation:
 
 
 @torch.no_grad()
-def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
+def simulate(network: AnyDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
     """Simulate exact decoding of `outputs` (sources and the verifier's greedy output) with `block_size`.
 
     Raises ValueError for a source or an output that is longer than the verifier's positions.
@@ -56,18 +57,21 @@ def simulate(network: BlockDrafter, outputs: Sequence[SentencePair], block_size:
     return Simulation(block_size, rounds, tokens, tuple((right / max(cuts_seen, 1)).tolist()))
 
 
-def _agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:
+def _agreement(network: AnyDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:
     """For every cut (B, T), how many drafted tokens the verifier would have accepted."""
     sentences = read_sentences(network.verifier, source, target)
     rows, length = target.shape
     # A prefix that sees its block takes a row for each cut, so fewer fit into a pass.
-    together = _CUTS if network.config.attention == "causal" else max(1, _POSITIONS // (rows * (length + block_size)))
+    shared = isinstance(network, Heads) or network.config.attention == "causal"
+    together = _CUTS if shared else max(1, _POSITIONS // (rows * (length + block_size)))
     drafted = []
     for start in range(0, length, together):
         cuts = torch.arange(start, min(start + together, length), device=target.device)
         states = block_states(network, sentences, cuts.expand(rows, -1), block_size, block_size)
         tokens = network.choose(states.flatten(0, 1), sentences.prefix[:, cuts].flatten())
         drafted.append(tokens.view(rows, len(cuts), block_size))
+    if isinstance(network, Heads):
+        drafted[0][:, 0] = -1  # no state has predicted the decoder start
     beyond = torch.full((rows, block_size), -1, device=target.device)
     expected = torch.cat([target, beyond], dim=1).unfold(1, block_size, 1)[:, :length]
     return (torch.cat(drafted, dim=1) == expected).cumprod(2).sum(2)

@@ -86,7 +86,7 @@ def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
     assert "BLEU" not in lines[0]
 
 
-INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=False, limits=[], refused={"int8": "no int8"})
+INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=None, limits=[], refused={"int8": "no int8"})
 
 
 def make_plan(*names: str, **changes: Any) -> Plan:
@@ -117,6 +117,13 @@ def test_rows_that_cannot_be_done_are_left_out() -> None:
     assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
     assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
     assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
+
+
+def test_a_row_needs_its_kind_of_drafter() -> None:
+    for kind, there, missing in (("block", "specdec", "blockwise"), ("heads", "blockwise", "lookup,specdec")):
+        rows, left_out = possible_rows(make_plan("specdec", "blockwise", missing), replace(INSPECTION, drafter=kind))
+        assert there in [row.name for row in rows]
+        assert left_out[missing] == {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}[kind]
 
 
 @pytest.mark.parametrize(

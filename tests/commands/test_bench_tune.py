@@ -148,6 +148,8 @@ def test_references_a_drafter_and_a_name_are_needed(folder: Path, bundle_folder:
     assert "needs dev data with references" in str(tune("-m", folder, "--input", tmp_path / "a.src").exception)
     result = tune("-m", bundle_folder, text="ka\tlo\n")
     assert isinstance(result.exception, UsageError) and "has no drafter" in str(result.exception)
+    (folder / "drafter" / "config.json").write_text('{"kind": "heads"}', encoding="utf-8")
+    assert "has heads, and the presets are for specdec++" in str(tune("-m", folder, text="ka\tlo\n").exception)
     assert "name it with --model" in str(tune(text="ka\tlo\n").exception)
 
 

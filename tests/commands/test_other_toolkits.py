@@ -15,6 +15,7 @@ from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
+from specdec_cli.model.drafter import BlockDrafter
 from tests.conftest import make_lines
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
@@ -205,7 +206,7 @@ def test_a_converted_model_gets_a_drafter_from_text_alone(kind: str, request: py
     result = run("train-drafter", tmp_path / "faster", "-m", tmp_path / "bundle", *sources, *settings, "--threads", 1, "--device", "cpu")
     assert result.exit_code == 0, result.output
     bundle = load_bundle(tmp_path / "faster")
-    assert bundle.drafter is not None and bundle.drafter.config.mask == bundle.tokenizer.mask
+    assert isinstance(bundle.drafter, BlockDrafter) and bundle.drafter.config.mask == bundle.tokenizer.mask
     translate = ("translate", "-m", tmp_path / "faster", tmp_path / "mono.txt", "--max-length", 12)
     drafted = run(*translate, "--decoding", "specdec")
     assert drafted.stdout == run(*translate, "--decoding", "greedy").stdout

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.commands.loading import settle_machine
 from specdec_cli.commands.simulation_view import COLUMNS
+from specdec_cli.commands.train_drafter import with_new_drafter
 from specdec_cli.commands.training_view import TrainingView
-from specdec_cli.model.bundle import load_bundle, read_info
+from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.recipe import load_recipe
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.loop import Report
+from specdec_cli.training.recipe import DrafterRecipe
 from tests.conftest import largest_file
 
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
@@ -162,6 +166,34 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert f"precision {settle_machine('cpu', 'auto', 1).precision}" in simulated.stdout
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
     assert greedy.stdout_bytes == specdec.stdout_bytes
+
+
+def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
+    folder, data = tmp_path / "heads", ("--data", text, "--dev", text, "--threads", 1, "--device", "cpu")
+    shape = ["drafter.kind=heads", "drafter.max_block=3", "drafter.feed_forward=64", "run.max_updates=2"]
+    result = run("train-drafter", folder, "-m", trained, *data, *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    again = run("train-drafter", tmp_path / "again", "-m", trained, *data, "--init", folder, *settings(*RUN, *shape))
+    assert again.exit_code == 0, again.output
+    other = run("train-drafter", tmp_path / "other", "-m", trained, *data, "--init", folder, *settings(*RUN, "run.max_updates=2"))
+    assert (other.exit_code, "a drafter of kind heads cannot be the start of one of kind block" in other.stderr) == (2, True)
+    simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
+    assert simulated.exit_code == 0, simulated.output
+    assert [line.split()[0] for line in simulated.stdout.splitlines() if line.strip()[:1].isdigit()] == ["1", "2", "3"]
+    translate = ("translate", "-m", folder, text, "--max-length", 8)
+    greedy, blockwise = (run(*translate, "--trace", "--decoding", name) for name in ("greedy", "blockwise"))
+    assert greedy.stdout_bytes == blockwise.stdout_bytes
+    assert len(blockwise.stderr.splitlines()) > 3  # the rounds
+    refused = run(*translate, "--decoding", "specdec")
+    assert (refused.exit_code, "this bundle has heads, not a block drafter" in refused.stderr) == (2, True)
+
+
+def test_a_bundle_whose_drafter_is_of_another_kind_decodes_with_the_new_one(bundle: Bundle) -> None:
+    asked = replace(bundle, info=replace(bundle.info, decoding="specdec"))
+    heads = load_recipe(DrafterRecipe, None, ["drafter.kind=heads"])
+    assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
+    assert with_new_drafter(asked, DrafterRecipe(), None).info.decoding == "specdec"
+    assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

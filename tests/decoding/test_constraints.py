@@ -14,6 +14,7 @@ from specdec_cli.decoding.compiled import CompiledVerdict
 from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
@@ -26,7 +27,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.test_stages import Imitation
-from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_transformer
+from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_heads, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30
@@ -102,6 +103,7 @@ def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -
         "greedy": NoDrafter,
         "fake": lambda: FakeDrafter(outputs, 5, sometimes),
         "specdec": lambda: Block(tiny_drafter(network), 5),
+        "blockwise": lambda: Blockwise(tiny_heads(network), 5),
         "input-guided": lambda: SourceCopy("nearest", EOS, starts, 0),
         "lookup": lambda: Lookup(5, EOS, PADDING),
         "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
@@ -115,7 +117,9 @@ def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], opt
     return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
 
 
-@pytest.mark.parametrize("drafting", ["greedy", "fake", "specdec", "input-guided", "lookup", "jacobi", "gs-jacobi", "hybrid-jacobi"])
+@pytest.mark.parametrize(
+    "drafting", ["greedy", "fake", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "gs-jacobi", "hybrid-jacobi"]
+)
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)

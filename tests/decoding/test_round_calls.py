@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from specdec_cli.decoding.accept import Exact, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
@@ -18,7 +19,7 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, right, tiny_drafter, tiny_transformer
+from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, right, tiny_drafter, tiny_heads, tiny_transformer
 
 
 class Calls(TorchFunctionMode):
@@ -42,7 +43,7 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
 
 
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
-@pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "ngram-memory", *DRAFTERS])
+@pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "blockwise", "ngram-memory", *DRAFTERS])
 def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
     model = tiny_transformer()
     with torch.no_grad():
@@ -52,6 +53,7 @@ def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
     drafters["input-guided"] = SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 5)
     drafters["jacobi"] = Jacobi(5, PADDING)
     drafters["ngram-memory"] = NgramMemory(5, VOCABULARY, torch.device("cpu"))
+    drafters["blockwise"] = Blockwise(tiny_heads(model), 5)
     drafters["lookup"] = Lookup(5, EOS, PADDING)
     made = drafters.get(drafter) or Block(tiny_drafter(model, **DRAFTERS[drafter]), 5)
     alone = calls_per_round(Verifier(model), made, rule, 1)

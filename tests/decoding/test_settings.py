@@ -11,7 +11,7 @@ from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
-from tests.fakes import tiny_drafter
+from tests.fakes import tiny_drafter, tiny_heads
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +116,31 @@ def test_contradictions_are_errors(settled: Callable[..., Settings], wishes: dic
         settled({}, **wishes)
 
 
-@pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter"])
+@pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "blockwise", "lookup,blockwise"])
 def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"--decoding {decoding}: this bundle has no drafter")):
         settle(Wishes(decoding=decoding), bundle)
+
+
+@pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "lookup,specdec"])
+def test_heads_are_no_block_drafter(bundle: Bundle, decoding: str) -> None:
+    words = f"--decoding {decoding}: this bundle has heads, not a block drafter; there are greedy, beam, blockwise, input-guided"
+    with pytest.raises(UsageError, match=re.escape(words)):
+        settle(Wishes(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
+
+
+@pytest.mark.parametrize("decoding", ["blockwise", "lookup,blockwise"])
+def test_a_block_drafter_has_no_heads(settled: Callable[..., Settings], decoding: str) -> None:
+    words = f"--decoding {decoding}: this bundle has a block drafter, not heads; there are greedy, beam, specdec, specdec++, drafter, input"
+    with pytest.raises(UsageError, match=re.escape(words)):
+        settled({}, decoding=decoding)
+
+
+def test_blockwise_is_exact_unless_told_to_be_tolerant(bundle: Bundle) -> None:
+    heads = replace(bundle, drafter=tiny_heads(bundle.verifier))
+    assert settle(Wishes(decoding="blockwise"), heads).rule == Exact()
+    assert settle(Wishes(decoding="blockwise", preset="high-efficiency"), heads).rule == Tolerant(5, 3.0)
+    assert settle(Wishes(decoding="blockwise", top_beta=2, tolerance=0.5), heads).rule == Tolerant(2, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,17 @@ from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.test_pace import CHEAP
-from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, sometimes, tiny_drafter, tiny_transformer, wrong_at_the_end
+from tests.fakes import (
+    DRAFTERS,
+    VOCABULARY,
+    FakeDrafter,
+    make_sentences,
+    sometimes,
+    tiny_drafter,
+    tiny_heads,
+    tiny_transformer,
+    wrong_at_the_end,
+)
 
 LONGEST = 30
 
@@ -188,10 +198,11 @@ def test_sentences_that_come_later_are_replayed(rows: int) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 6])
-@pytest.mark.parametrize("decoding", ["greedy", "specdec", "input-guided", "lookup", "jacobi", "auto", "beam"])
+@pytest.mark.parametrize("decoding", ["greedy", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "auto", "beam"])
 def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> None:
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
-    made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, tiny_drafter(model))
+    drafter = tiny_heads(model) if decoding == "blockwise" else tiny_drafter(model)
+    made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
     sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
     chosen = settle(Wishes(decoding=decoding, batch_size=rows, max_length=12), made)
     verifier, imitation = staged(model)

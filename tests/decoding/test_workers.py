@@ -12,7 +12,7 @@ from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_transformer
+from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def test_threads_stop_when_nobody_listens() -> None:
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(
     ("precision", "decoding"),
-    [*product(["int8", "float32"], ["greedy", "specdec", "lookup", "auto", "beam"]), ("int8 by operators", "specdec")],
+    [*product(["int8", "float32"], ["greedy", "specdec", "blockwise", "lookup", "auto", "beam"]), ("int8 by operators", "specdec")],
 )
 def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
     verifier = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
-    drafter = tiny_drafter(verifier)
+    drafter = tiny_heads(verifier) if decoding == "blockwise" else tiny_drafter(verifier)
     in_precision(verifier, precision, None if precision == "float32" else drafter)
     made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, verifier, drafter)
     sentences = [Sentence(number, sentence.source) for number, sentence in enumerate([*make_sentences(20, 16), *make_sentences(20, 48)])]

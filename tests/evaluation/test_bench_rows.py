@@ -6,7 +6,7 @@ from specdec_cli.decoding.names import JACOBI
 from specdec_cli.errors import UsageError
 from specdec_cli.evaluation.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
 
-DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "input-guided", "lookup")
+DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
 PRESETS = ("exact", "high-quality", "high-efficiency")
 
 
@@ -84,9 +84,9 @@ def test_a_sweep_of_nothing_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("key", "names"),
     [
-        ("block-size", ["greedy", "beam", "specdec", "specdec++"]),
-        ("top-beta", ["greedy", "beam", "specdec++"]),
-        ("batch-size", ["greedy", "beam", "specdec", "specdec++"]),
+        ("block-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
+        ("top-beta", ["greedy", "beam", "specdec++", "blockwise"]),
+        ("batch-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
         ("beam-size", ["greedy", "beam"]),
     ],
 )

@@ -12,7 +12,7 @@ import tokenizers
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.subwords import Subwords
-from tests.fakes import tiny_drafter, tiny_transformer
+from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 VALUES: tuple[Any, ...] = (-1, 0, 2**31, 1e308, math.nan, None, "text", [])
 """What stands in place of every value, one after the other."""
@@ -73,10 +73,11 @@ def linked(folder: Path, target: Path) -> Path:
 
 
 def write_bundles(folder: Path, subwords: Subwords) -> None:
-    """Bundles by name in `folder`: with a drafter, of a corrector, and with each kind of a converted model's tokenizer."""
+    """Bundles by name in `folder`: with a drafter, with heads, of a corrector, and with each kind of a converted model's tokenizer."""
     verifier = tiny_transformer(vocabulary_size=len(subwords))
     info = BundleInfo(decoding="specdec", block_size=4, presets={"high-quality": (2, 0.5)})
     save_bundle(Bundle(info, subwords, verifier, tiny_drafter(verifier)), folder / "drafter")
+    save_bundle(Bundle(BundleInfo(block_size=4), subwords, verifier, tiny_heads(verifier)), folder / "heads")
     corrector = BundleInfo("correct", "en", "en", "input-guided", min_score=-0.5, min_score_in_company=-2.5, max_pieces=3.0)
     save_bundle(Bundle(corrector, subwords, verifier), folder / "corrector")
     for name, make in (("sentencepiece", _sentencepiece), ("tokenizers", _tokenizers), ("moses-bpe", _moses)):

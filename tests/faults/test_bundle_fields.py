@@ -26,6 +26,7 @@ FILES = [
     ("drafter", "bundle.json"),
     ("drafter", "verifier/config.json"),
     ("drafter", "drafter/config.json"),
+    ("heads", "drafter/config.json"),
     ("corrector", "bundle.json"),
     ("corrector", "verifier/config.json"),
     ("sentencepiece", "bundle.json"),
@@ -50,7 +51,10 @@ def decode(folder: Path) -> tuple[int, str]:
         settle(Wishes(), bundle)
         place(bundle, Machine("cpu", "int8", 1))
         block = 4 if bundle.drafter is not None else None
-        names = {"correct": ["input-guided"]}.get(bundle.info.task, ["gs-jacobi"] if bundle.drafter is None else ["specdec", "specdec++"])
+        kind = None if bundle.drafter is None else bundle.drafter.config.kind
+        names = {None: ["gs-jacobi"], "block": ["specdec", "specdec++"], "heads": ["blockwise"]}[kind]
+        if bundle.info.task == "correct":
+            names = ["input-guided"]
         for name in names:
             engine = Engine(bundle, settle(Wishes(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
@@ -87,7 +91,7 @@ def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple
 
 def test_undamaged_bundles_decode(bundles: Path) -> None:
     torch.set_num_threads(1)
-    kinds = ("drafter", "corrector", "sentencepiece", "tokenizers", "moses-bpe")
+    kinds = ("drafter", "heads", "corrector", "sentencepiece", "tokenizers", "moses-bpe")
     assert {kind: decode(bundles / kind) for kind in kinds} == dict.fromkeys(kinds, (0, ""))
 
 

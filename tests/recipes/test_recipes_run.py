@@ -22,13 +22,14 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "specdec_cli" / "recipes"
 
 SHAPE = ["model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
+HEADS = ["drafter.feed_forward=64", "drafter.max_block=3"]
 BLOCK = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3"]
 OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder_layers=1"]
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
 SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "report-gec-pretrain", "report-gec-scratch")
 FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
-DRAFTERS = ("en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
+DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
 
@@ -81,9 +82,10 @@ def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, tex
 
 @pytest.mark.parametrize("recipe", DRAFTERS)
 def test_a_drafter(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
-    changes = BLOCK + (OWN if recipe.startswith(("gad", "report")) else [])
+    changes = HEADS if recipe == "blockwise" else BLOCK + (OWN if recipe.startswith(("gad", "report")) else [])
     assert train("train-drafter", tmp_path / "out", recipe, text, "--model", bundle_folder, changes=changes) == [2]
-    decoded = [run("translate", "-m", tmp_path / "out", text, "--decoding", name, "--max-length", 6) for name in ("greedy", "specdec")]
+    names = ("greedy", "blockwise" if recipe == "blockwise" else "specdec")
+    decoded = [run("translate", "-m", tmp_path / "out", text, "--decoding", name, "--max-length", 6) for name in names]
     assert decoded[0].stdout == decoded[1].stdout
 
 

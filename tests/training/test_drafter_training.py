@@ -52,7 +52,7 @@ def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig,
     best = max(report.figures["tokens_per_round"] for report in reports if report.figures)
     assert best > before + 0.25
     stored = load_bundle(tmp_path).drafter
-    assert stored is not None
+    assert isinstance(stored, BlockDrafter)
     assert simulate(stored, dev, 4).tokens_per_round == best
     sentences = [Sentence(number, pair.source) for number, pair in enumerate(dev)]
     found = list(decode(Verifier(stored.verifier), Block(stored, 4), sentences, LoopOptions(Exact(), 8, 12)))

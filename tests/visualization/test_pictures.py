@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -17,12 +18,13 @@ from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.visualization.html import to_html
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.svg import to_svg
 from specdec_cli.visualization.terminal import print_picture
+from tests.fakes import tiny_heads
 from tests.visualization.browser import drawn_page, needs_browser
 
 
@@ -166,6 +168,15 @@ def test_every_decoding_has_its_picture(decoding: str, bundle_folder: Path, tmp_
     known = [sum(cell is not None and cell["mark"] == "known" for cell in row) for row in picture["rows"]]
     assert known[0] == 0 and all(earlier <= later for earlier, later in pairwise(known))
     assert bool(picture["settled"]) == (decoding == "jacobi")
+
+
+def test_heads_have_their_picture(bundle: Bundle, tmp_path: Path) -> None:
+    save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path / "heads")
+    result = run("kalo mita", "-m", tmp_path / "heads", "--decoding", "blockwise", "-o", tmp_path / "picture.json")
+    assert result.exit_code == 0, result.output
+    picture = json.loads((tmp_path / "picture.json").read_text())
+    assert picture["decoding"] == "blockwise"
+    assert sum(cell is not None for cell in picture["rows"][0]) == 1  # the first round has no draft
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from torch import nn
 
 from specdec_cli.kernels.build import Kernels
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.heads import Head, Heads
 from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.embedding import FusedEmbedding
@@ -13,14 +15,16 @@ from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.transformer import Transformer
 
 
-def quantize(model: Transformer, kernels: Kernels | None, drafter: BlockDrafter | None = None) -> None:
+def quantize(model: Transformer, kernels: Kernels | None, drafter: AnyDrafter | None = None) -> None:
     """Turn every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings stay as they are.
 
     Weights round to 127 steps either side of zero, per output; inputs to 255 steps, per row. Attention, norms and sums stay
     in float32, in a fixed order (`arithmetic.py`): the logits of a token depend on nothing but its own prefix and source.
     The compiled `kernels`, if given, do what fits them, and numpy the rest, with the same bits.
     """
-    if drafter is not None:
+    if isinstance(drafter, Heads):
+        _quantize_heads(drafter, kernels)
+    elif drafter is not None:
         _quantize_drafter(drafter, kernels)
     _quantize_layers(model, kernels)
     model.register_module("encoder", Int8Encoder(model.encoder, kernels))
@@ -48,7 +52,19 @@ def _quantize_drafter(drafter: BlockDrafter, kernels: Kernels | None) -> None:
     for name in ("prefix_keys_values", "previous_state", "copy_query"):
         if hasattr(drafter, name):
             setattr(drafter, name, Int8Linear(getattr(drafter, name), kernels))
-    if drafter.chain is not None:
-        drafter.register_module("chain", Int8Chain(drafter.chain, drafter.vocabulary, kernels, drafter.config.candidates))
+    _quantize_chain(drafter, kernels)
     if drafter.config.embeddings == "own":
         drafter.register_module("output", Int8Linear(drafter.output, kernels))
+
+
+def _quantize_heads(drafter: Heads, kernels: Kernels | None) -> None:
+    for head in drafter.heads:
+        assert isinstance(head, Head)
+        for name in ("inner", "outer"):
+            head.register_module(name, Int8Linear(getattr(head, name), kernels))
+    _quantize_chain(drafter, kernels)
+
+
+def _quantize_chain(drafter: AnyDrafter, kernels: Kernels | None) -> None:
+    if drafter.chain is not None:
+        drafter.register_module("chain", Int8Chain(drafter.chain, drafter.vocabulary, kernels, drafter.config.candidates))

@@ -1,0 +1,54 @@
+"""Blockwise parallel decoding: the draft comes from heads on the state that predicted the last accepted token."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.errors import UsageError
+from specdec_cli.model.heads import Heads
+
+
+@dataclass
+class BlockwiseState:
+    """The drafter's record: the verifier's top state (B, W) that predicted the last accepted token."""
+
+    top: Tensor
+
+
+class Blockwise:
+    """Proposes `block_size` tokens a round with `network` (Stern et al. 2018, Section 4: verify and predict in one pass).
+
+    At the start of a sentence there is no state yet, and so no draft. Raises UsageError for more tokens than there are heads.
+    """
+
+    def __init__(self, network: Heads, block_size: int) -> None:
+        if not 1 <= block_size <= network.config.max_block:
+            raise UsageError(f"--block-size {block_size}: this bundle has heads for 1 to {network.config.max_block}")
+        self.network = network.eval()
+        self.block_size = block_size
+
+    def begin(self, state: State) -> BlockwiseState:
+        """A record without a state."""
+        states = state.memory.states
+        return BlockwiseState(states.new_zeros(states.shape[0], states.shape[2]))
+
+    def propose(self, state: State) -> Draft:
+        """A block (B, k) after the last accepted token; empty where that is the decoder start."""
+        return state.run(("propose", self.network, self.block_size), self._propose)
+
+    def _propose(self, state: State) -> Draft:
+        own: BlockwiseState = state.drafting
+        last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
+        ids = self.network.choose(self.network(own.top, self.block_size), last)
+        return Draft(ids, (state.lengths > 1) * self.block_size)
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Keep the state that predicted the last of the accepted tokens."""
+        state.run(("observe", self.network), self._observe, verdict.accepted.counts, verdict.states)
+
+    def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
+        own: BlockwiseState = state.drafting
+        last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
+        torch.gather(states, 1, last, out=own.top[:, None])

@@ -1,0 +1,53 @@
+"""The shape of the heads of blockwise parallel decoding."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal, Self
+
+from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.model.config import FeedForward, TransformerConfig
+from specdec_cli.model.drafter_config import Reads
+
+
+@dataclass(frozen=True)
+class HeadsConfig:
+    """Heads on the verifier's top states (Stern et al. 2018, Section 3). Without a chain they are as published.
+
+    - `kind`: tells this drafter from a block drafter.
+    - `max_block`: the number of heads, and so the largest block size: K - 1, where K counts the verifier's own prediction too.
+    - `feed_forward`: the inner width of a head.
+    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens a slot that it chooses from.
+    """
+
+    kind: Literal["heads"] = "heads"
+    max_block: Annotated[int, Between(1, 256)] = 4
+    feed_forward: FeedForward = 768
+    chain: Annotated[int, Between(0, 2**14)] = 0
+    candidates: Annotated[int, Between(1, 1024)] = 8
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def reads(self) -> Reads:
+        """What they need of the verifier: its top states."""
+        return "states"
+
+    def check_against(self, verifier: TransformerConfig) -> None:
+        """Raises ModelError where heads of this shape do not go with `verifier`."""
+        if self.candidates > verifier.vocabulary_size:
+            raise ModelError(f"candidates is {self.candidates}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
+
+    def fewest_weights(self, verifier: TransformerConfig) -> int:
+        """A lower bound on the number of weights of heads for `verifier`."""
+        return 2 * verifier.width * (self.max_block * self.feed_forward + self.chain)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`. Raises ModelError naming an unknown key."""
+        return config_from_dict(cls, values)

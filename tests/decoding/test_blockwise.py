@@ -1,0 +1,155 @@
+"""Heads on the verifier's states draft, and the output stays the verifier's."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Exact, Tolerant
+from specdec_cli.decoding.drafters.blockwise import Blockwise
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.pace import Pace
+from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.settings import Wishes, settle
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.heads import Heads
+from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
+
+LONGEST = 40
+PRECISIONS = ["float32", "bfloat16", "int8", "int8 by operators"]
+
+
+@cache
+def made(kind: str, precision: str) -> tuple[Verifier, Heads, dict[int, Hypothesis]]:
+    """A verifier, heads on its states, and what greedy decoding makes of each of twelve sentences alone."""
+    model = tiny_transformer()
+    network = tiny_heads(model, **HEADS[kind])
+    in_precision(model, precision, network if precision.startswith("int8") else None)
+    if precision == "bfloat16":
+        network.lower_precision(torch.bfloat16)
+    verifier = Verifier(model)
+    found = decode(verifier, NoDrafter(), make_sentences(12), LoopOptions(Exact(), max_length=LONGEST))
+    return verifier, network, {h.number: h for h in found}
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("kind", HEADS)
+@settings(deadline=None, max_examples=5)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 9), st.integers(1, LONGEST))
+def test_untrained_heads_give_greedys_output(
+    kind: str, precision: str, count: int, block_size: int, batch_size: int, max_length: int
+) -> None:
+    verifier, network, greedy = made(kind, precision)
+    options = LoopOptions(Exact(), batch_size, max_length)
+    found = {h.number: h for h in decode(verifier, Blockwise(network, block_size), make_sentences(12)[:count], options)}
+    assert {number: h.ids for number, h in found.items()} == {number: greedy[number].ids[:max_length] for number in range(count)}
+    assert all(h.rounds <= len(h.ids) for h in found.values())
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("kind", HEADS)
+def test_some_of_their_drafts_pass(kind: str, precision: str) -> None:
+    verifier, network, greedy = made(kind, precision)
+    found = list(decode(verifier, Blockwise(network, 4), make_sentences(12), LoopOptions(Exact(), 5, LONGEST)))
+    assert sum(h.rounds for h in found) < sum(len(greedy[h.number].ids) for h in found)
+
+
+def test_the_first_round_has_no_draft() -> None:
+    verifier, network, _ = made("published", "float32")
+    drafted: list[list[int]] = []
+    list(
+        decode(
+            verifier,
+            Blockwise(network, 3),
+            make_sentences(1),
+            LoopOptions(Exact(), 1, LONGEST),
+            lambda seen: drafted.append(seen.draft.counts.tolist()),
+        )
+    )
+    assert drafted[0] == [0]
+    assert drafted[1:] == [[3]] * (len(drafted) - 1) != []
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 2.0)])
+def test_a_draft_is_of_the_state_that_predicted_the_last_accepted_token(rule: Exact | Tolerant) -> None:
+    verifier, network, _ = made("linked", "float32")
+    sentences, drafts = make_sentences(5), list[tuple[int, list[int], list[int]]]()
+
+    def look(seen: Round) -> None:
+        rows = zip(seen.state.numbers.tolist(), seen.state.lengths.tolist(), seen.draft.ids.tolist(), strict=True)
+        for row, (number, length, ids) in enumerate(rows):
+            if length > 1 and not seen.state.finished[row]:
+                drafts.append((number, seen.state.tokens[row, :length].tolist(), ids))
+
+    list(decode(verifier, Blockwise(network, 4), sentences, LoopOptions(rule, 3, LONGEST), look))
+    assert len(drafts) > 20
+    for number, prefix, ids in drafts:
+        top = states_after(verifier, sentences[number], prefix[:-1])
+        assert network.choose(network(top, 4), torch.tensor(prefix[-1:]))[0].tolist() == ids
+
+
+def states_after(verifier: Verifier, sentence: Sentence, prefix: list[int]) -> Tensor:
+    """The verifier's top state (1, W) after a prefix that begins with the decoder start, in one pass."""
+    state = verifier.begin([0], [sentence.source])
+    return verifier.score(state, Draft(torch.tensor([prefix[1:]], dtype=torch.long), state.lengths * 0 + len(prefix) - 1)).states[:, -1]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_tolerant_rule_lets_pass_what_it_may(precision: str) -> None:
+    verifier, network, greedy = made("linked", precision)
+    rule, sentences = Tolerant(3, 2.0), make_sentences(12)[:6]
+    exact = list(decode(verifier, Blockwise(network, 4), sentences, LoopOptions(Exact(), 1, LONGEST)))
+    found = list(decode(verifier, Blockwise(network, 4), sentences, LoopOptions(rule, 1, LONGEST)))
+    assert any(h.ids != greedy[h.number].ids for h in found)
+    rates = [sum(len(h.ids) for h in each) / sum(h.rounds for h in each) for each in (exact, found)]
+    assert rates[0] < rates[1]
+    for hypothesis in found:
+        state = verifier.begin([0], [sentences[hypothesis.number].source])
+        ids = torch.tensor([hypothesis.ids])
+        logits = verifier.score(state, Draft(ids, state.lengths * 0 + ids.shape[1])).logits[:, :-1].float()
+        chosen = logits.gather(2, ids[..., None])[..., 0]
+        assert bool((logits.amax(-1) - chosen <= 2.0 + 1e-5).all())
+        assert bool(((logits > chosen[..., None]).sum(-1) < 3).all())
+
+
+def test_a_block_is_no_longer_than_there_are_heads() -> None:
+    network = made("published", "float32")[1]
+    with pytest.raises(UsageError, match="heads for 1 to 6"):
+        Blockwise(network, 7)
+
+
+@pytest.fixture
+def with_heads(bundle: Bundle) -> Bundle:
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
+    return Bundle(BundleInfo(), bundle.tokenizer, model, tiny_heads(model))
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("decoding", ["auto", "blockwise", "lookup,blockwise", "blockwise,gs-jacobi"])
+def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bundle) -> None:
+    sentences = [*make_sentences(8, 16), *(replace(s, number=s.number + 8) for s in make_sentences(8, 48))]
+    greedy, drafted = (
+        {
+            h.number: h.ids
+            for h in Engine(with_heads, settle(Wishes(decoding=name, batch_size=rows, max_length=20), with_heads)).decode(sentences)
+        }
+        for name in ("greedy", decoding)
+    )
+    assert greedy == drafted
+
+
+def test_auto_takes_them_where_they_pay(with_heads: Bundle) -> None:
+    chosen = settle(Wishes(), with_heads)
+    assert (chosen.decoding, chosen.watched, chosen.block_size, chosen.rule) == ("blockwise", True, 6, Exact())
+    assert isinstance(Engine(with_heads, chosen).drafter, Pace)
+    tolerant = settle(Wishes(preset="high-quality"), with_heads)
+    assert (tolerant.decoding, tolerant.rule, tolerant.paced) == ("blockwise", Tolerant(3, 1.0), False)

@@ -1,0 +1,76 @@
+"""Heads: their configuration, their file, and what they compute."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from specdec_cli.errors import ModelError
+from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.drafters import drafter_config
+from specdec_cli.model.heads import Heads
+from specdec_cli.model.heads_config import HeadsConfig
+from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
+
+
+def test_a_bundle_keeps_its_heads(bundle: Bundle, tmp_path: Path) -> None:
+    heads = tiny_heads(bundle.verifier)
+    save_bundle(replace(bundle, drafter=heads), tmp_path)
+    loaded = load_bundle(tmp_path).drafter
+    assert isinstance(loaded, Heads)
+    assert (loaded.config, loaded.training) == (heads.config, False)
+    top, last = torch.randn(3, bundle.verifier.config.width), torch.tensor([5, 6, 7])
+    assert torch.equal(loaded.choose(loaded(top, 4), last), heads.choose(heads(top, 4), last))
+    stored = sum(weight.numel() for weight in loaded.parameters())
+    assert heads.config.fewest_weights(bundle.verifier.config) <= stored < 2 * heads.config.fewest_weights(bundle.verifier.config)
+
+
+@pytest.mark.parametrize("made", [tiny_drafter, tiny_heads])
+def test_a_configuration_is_of_the_kind_that_it_names(made: Any) -> None:
+    config = made(tiny_transformer()).config
+    assert drafter_config(config.to_dict()) == config
+    assert drafter_config({"layers": 2}).kind == "block"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "wings"}, "kind must be block or heads, not 'wings'"),
+        ({"kind": "block"}, r"lacks 'layers\.0"),
+        ({"max_block": 0}, "max_block must be an integer from 1 to 256, not 0"),
+        ({"max_block": 7}, r"lacks 'heads\.6"),
+        ({"max_block": 256, "feed_forward": 16384}, "at least"),
+        ({"candidates": 321}, "candidates is 321"),
+        ({"layers": 1}, "unknown key 'layers'"),
+    ],
+)
+def test_what_is_wrong_with_their_file_is_named(changes: dict[str, Any], words: str, bundle: Bundle, tmp_path: Path) -> None:
+    save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path)
+    file = tmp_path / "drafter" / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | changes), encoding="utf-8")
+    with pytest.raises(ModelError, match=words) as caught:
+        load_bundle(tmp_path)
+    assert str(caught.value).startswith(str(tmp_path / "drafter"))
+
+
+@torch.no_grad()
+def test_a_head_is_a_feed_forward_layer_with_a_residual_connection() -> None:
+    heads, top = tiny_heads(tiny_transformer(), chain=0), torch.randn(2, 5, 32)
+    for slot in range(3):
+        names = ("inner.weight", "inner.bias", "outer.weight", "outer.bias")
+        inner, inner_bias, outer, outer_bias = (heads.get_parameter(f"heads.{slot}.{name}") for name in names)
+        expected = top + (top @ inner.T + inner_bias).clamp_min(0) @ outer.T + outer_bias
+        assert torch.allclose(heads(top, 3)[:, :, slot], expected, atol=1e-5)
+    assert heads(top, 3).shape == (2, 5, 3, 32)
+
+
+def test_heads_begin_as_others_of_their_shape() -> None:
+    model = tiny_transformer()
+    first, more = tiny_heads(model), tiny_heads(model, seed=1, max_block=7)
+    more.initialize_from(first)
+    assert all(torch.equal(more.state_dict()[name], value) for name, value in first.state_dict().items())
+    with pytest.raises(ModelError, match=r"heads\.0\.inner\.weight"):
+        Heads(HeadsConfig(feed_forward=48, chain=8), model).initialize_from(first)

@@ -1,0 +1,91 @@
+"""Heads learn to say what the verifier says next."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.blockwise import Blockwise
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.errors import ModelError
+from specdec_cli.model.bundle import load_bundle
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.heads import Heads
+from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.recipe import load_recipe
+from specdec_cli.text.subwords import EOS
+from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.drafter import DrafterTask, draw_cuts
+from specdec_cli.training.recipe import DrafterRecipe
+from specdec_cli.training.simulation import simulate
+from tests.fakes import HEADS, make_sentences, tiny_heads, tiny_transformer
+from tests.training.conftest import RUN, WORDS, Copier, train
+from tests.training.test_drafter_training import greedy
+
+
+def runs(count: int, seed: int) -> list[SentencePair]:
+    """Sentences to copy of 2 to 7 words, each the one after the word before it: a state that predicts a word tells the next ones."""
+    generator, words = random.Random(seed), list(WORDS)
+    begins = [(generator.randrange(len(words)), generator.randint(2, 7)) for _ in range(count)]
+    sentences = [[*(words[(first + place) % len(words)] for place in range(length)), EOS] for first, length in begins]
+    return [SentencePair(ids, ids) for ids in sentences]
+
+
+@pytest.mark.parametrize("chain", [0, 16])
+def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    config = HeadsConfig(max_block=3, feed_forward=128, chain=chain)
+    network, dev = Heads(config, copier.bundle.verifier), greedy(copier, runs(40, seed=1))
+    before = {name: value.clone() for name, value in copier.bundle.verifier.state_dict().items()}
+    run = replace(RUN, max_updates=80, evaluate_every=40, batch_tokens=128)
+    recipe = DrafterRecipe(drafter=config, cuts=4, vary_block=False, run=run)
+    task = DrafterTask(replace(copier.bundle, drafter=network), greedy(copier, runs(300, seed=4)), {"dev": dev}, recipe)
+    train(task, run, tmp_path, lambda _: None)
+    assert all(torch.equal(before[name], value) for name, value in copier.bundle.verifier.state_dict().items())
+    stored = load_bundle(tmp_path).drafter
+    assert isinstance(stored, Heads)
+    sentences = [Sentence(number, pair.source) for number, pair in enumerate(dev)]
+    found = list(decode(Verifier(stored.verifier), Blockwise(stored, 3), sentences, LoopOptions(Exact(), 8, 12)))
+    rate = sum(len(h.ids) for h in found) / sum(h.rounds for h in found)
+    assert rate > 1.5
+    assert simulate(stored, dev, 3).tokens_per_round == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 6])
+@pytest.mark.parametrize("kind", HEADS)
+def test_simulated_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
+    network = tiny_heads(tiny_transformer().double(), **HEADS[kind]).double()
+    verifier, sentences, options = Verifier(network.verifier), make_sentences(12), LoopOptions(Exact(), 5, 30)
+    pairs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, options)}
+    drafted = {h.number: h.rounds for h in decode(verifier, Blockwise(network, block_size), sentences, options)}
+    simulated = [simulate(network, [SentencePair(s.source, pairs[s.number])], block_size).rounds for s in sentences]
+    assert simulated == [drafted[s.number] for s in sentences]
+    assert sum(simulated) < sum(map(len, pairs.values()))
+
+
+def test_no_block_begins_where_there_is_no_state() -> None:
+    generator = numpy.random.default_rng(0)
+    assert draw_cuts(generator, 1, 4, 1) == [-1] * 4
+    assert draw_cuts(generator, 2, 1, 1) == [1]
+    for length in range(2, 30):
+        cuts = draw_cuts(generator, length, 4, 1)
+        assert cuts[0] == 1 and all(cut == -1 or 1 <= cut < length for cut in cuts)
+    assert {draw_cuts(generator, 6, 1, 1)[0] for _ in range(200)} == {1, 2, 3, 4, 5}
+
+
+def test_a_recipe_says_which_kind_of_drafter() -> None:
+    assert load_recipe(DrafterRecipe, None, ["drafter.kind=heads", "drafter.max_block=2"]).drafter == HeadsConfig(max_block=2)
+    assert load_recipe(DrafterRecipe, None, ["drafter.kind=block", "drafter.layers=2"]).drafter == DrafterConfig(layers=2)
+    for changes, words in (
+        (["drafter.kind=wings"], r"drafter\.kind must be block or heads"),
+        (["drafter.kind=heads", "drafter.layers=2"], "unknown key 'layers'"),
+        (["drafter.kind=heads", "glancing=[0.5, 0.3]"], "glancing is for block drafters"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            load_recipe(DrafterRecipe, None, changes)
