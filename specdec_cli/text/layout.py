@@ -7,8 +7,8 @@ from specdec_cli.text.copied import Copied, is_code
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.sentences import Count, Segments, segment
 
-_TABS = re.compile(r"[ ]*\t+[ ]*")
-_PIPES = re.compile(r"\s*(?<!\\)\|+\s*")
+_TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
+_PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
 # A row of values that are separated by commas or semicolons, without a space after them; and what is in it.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
 _ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}")

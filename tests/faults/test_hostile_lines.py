@@ -57,3 +57,9 @@ def test_what_is_no_text_is_refused_by_its_number(bundle_folder: Path, command: 
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 2)
     assert "stdin, line 3: " in result.stderr
     count("refused")
+
+
+def test_a_long_run_of_spaces_takes_linear_time(bundle_folder: Path, count: Count) -> None:
+    result = run(bundle_folder, "translate", text=b"kalo" + b" " * 500_000 + b"mita\n" + b" " * 500_000 + b"\n")
+    assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (0, 2)
+    count("done")

@@ -1,0 +1,50 @@
+"""Input without end: memory stays within bounds, whatever comes."""
+
+import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MEGABYTES = 60
+"""What a run may take beyond one that has nothing to do; --memory is less."""
+SCRIPT = """
+import resource, sys
+from specdec_cli.app import main
+try:
+    main()
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+"""
+
+
+def run(bundle: Path, command: str, folder: Path) -> tuple[int, int, str]:
+    """Exit code, peak memory in MB and stderr of `translate` with what `command` says after it."""
+    words = f'exec {sys.executable} -c "$0" translate -m {bundle} --threads 1 --memory 20 --max-length 4 > /dev/null'
+    result = subprocess.run(
+        ["bash", "-c", command.replace("TRANSLATE", words), SCRIPT], cwd=folder, capture_output=True, text=True, check=False, env=os.environ
+    )
+    *errors, memory = result.stderr.splitlines()
+    return result.returncode, int(memory), "\n".join(errors)
+
+
+@pytest.fixture(scope="module")
+def usual(bundle_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """Peak memory of a run with one short line, in MB."""
+    code, memory, _ = run(bundle_folder, "echo kalo | TRANSLATE", tmp_path_factory.mktemp("usual"))
+    assert code == 0
+    return memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
+@pytest.mark.parametrize("command", ["TRANSLATE < /dev/zero", "yes | tr -d '\\n' | TRANSLATE", "TRANSLATE bomb.gz"])
+def test_memory_is_flat(bundle_folder: Path, tmp_path: Path, usual: int, command: str, count: Callable[[str], None]) -> None:
+    if "bomb" in command:
+        (tmp_path / "bomb.gz").write_bytes(b"".join(gzip.compress(bytes(2**24)) for _ in range(32)))
+    code, memory, errors = run(bundle_folder, command, tmp_path)
+    assert (code, "line 1: longer than 1048576 bytes" in errors) == (3, True)
+    assert memory < usual + MEGABYTES
+    count("refused")
