@@ -26,6 +26,7 @@ _CODE = re.compile(
         )
     )
 )
+LONGEST_CODE = 1000
 _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 
 
@@ -61,6 +62,9 @@ class Copied:
 
 
 def is_code(line: str) -> bool:
-    """Whether a line is program code, or a key of a message catalogue or of subtitles; a comment is not."""
+    """Whether a line is program code, or a key of a message catalogue or of subtitles; a comment is not.
+
+    A line of more than `LONGEST_CODE` characters is not: the patterns take quadratic time over some hostile lines.
+    """
     text = line.strip()
-    return bool(_CODE.match(text) or _KEYS.match(text))
+    return len(text) <= LONGEST_CODE and bool(_CODE.match(text) or _KEYS.match(text))

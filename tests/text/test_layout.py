@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.copied import Copied, is_code
+from specdec_cli.text.copied import LONGEST_CODE, Copied, is_code
 from specdec_cli.text.layout import lay_out
 from specdec_cli.text.sentences import segment
 
@@ -63,3 +63,8 @@ def test_nothing_is_lost(line: str) -> None:
 def test_prose_is_cut_as_before(line: str) -> None:
     found, plain = lay_out(line, 20, len, TRANSLATES), segment(line, 20, len)
     assert found == plain or not any(map(str.isalpha, "".join(set(plain.texts) - set(found.texts))))
+
+
+def test_a_line_that_is_too_long_for_code_is_text() -> None:
+    assert is_code("return value;")
+    assert not is_code(f"return {'value ' * LONGEST_CODE};")
