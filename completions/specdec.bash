@@ -18,7 +18,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -48,7 +48,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
-                --decoding) words="auto greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -78,7 +78,7 @@ _specdec() {
                 --reference) compopt -o default; return ;;
                 --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
-                --row) words="greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
+                --row) words="greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
@@ -200,7 +200,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="greedy beam specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
                 --limit) return ;;

@@ -8,6 +8,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, settle_machine
+from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import may_go_on
 from specdec_cli.text.lines import read_lines
@@ -97,8 +98,8 @@ def correct(
 
     if diff + m2 + check + as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
-    if min_score is not None and decoding == "beam":
-        raise UsageError("--min-score needs scores of tokens, which --decoding beam does not have")
+    if min_score is not None and decoding in SEARCHES:
+        raise UsageError(f"--min-score needs scores of tokens, which --decoding {decoding} does not have")
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = unwrapped(lines)

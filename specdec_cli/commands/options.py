@@ -107,8 +107,8 @@ DecodingOption = Annotated[
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help=f"How to decode. One of {', '.join(get_args(DecodingOrAuto))}; all but beam, specdec++ and drafter give greedy's output. "
-        "drafter verifies nothing; its rounds are drafting passes.",
+        help=f"How to decode. One of {', '.join(get_args(DecodingOrAuto))}; all but beam, bidirectional, specdec++ and drafter give "
+        "greedy's output. drafter verifies nothing; its rounds are drafting passes.",
         rich_help_panel=DECODING_PANEL,
     ),
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.decoding.names import REWRITING, Decoding
+from specdec_cli.decoding.names import REWRITING, SEARCHES, Decoding
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def _check(
         raise UsageError("--limit is for --file")
     if file is not None and decoding not in (None, "jacobi"):
         raise UsageError(f"--file is for --decoding jacobi, not for {decoding}")
-    if decoding == "beam":
-        raise UsageError("--decoding beam: beam search has no rounds to show")
+    if decoding in SEARCHES:
+        raise UsageError(f"--decoding {decoding}: beam search has no rounds to show")
     if (decoding == "jacobi" or file is not None) and block_size is not None:
         raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
 

@@ -24,12 +24,13 @@ from specdec_cli.decoding.drafters.pace import Pace
 from specdec_cli.decoding.drafters.rounded import Rounded
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
-from specdec_cli.decoding.names import DRAFTER_OF, JACOBI, TO_A_LENGTH, parts
+from specdec_cli.decoding.names import DRAFTER_OF, JACOBI, SEARCHES, TO_A_LENGTH, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
 from specdec_cli.decoding.settings import Settings
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.decoding.workers import Shared, in_threads, threads_of_torch
+from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.heads import Heads
@@ -62,7 +63,7 @@ class Engine:
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
-        alone = onlooker is not None or settings.batch_size == 1 or settings.decoding == "beam"
+        alone = onlooker is not None or settings.batch_size == 1 or settings.decoding in SEARCHES
         # Several workers only where a row's numbers do not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
         with self._threads():
@@ -118,9 +119,9 @@ class Engine:
     def _work(self, drafter: Drafter, groups: "Sequence[Group]") -> Iterator[Hypothesis]:
         settings = self.settings
         for group in groups:
-            if settings.decoding == "beam":
+            if settings.decoding in SEARCHES:
                 found = beam_search([self.verifier], list(group.sentences), _beam_options(settings, group.rows))
-                yield from (replace(hypothesis, decoding="beam") for hypothesis in found)
+                yield from (replace(hypothesis, decoding=settings.decoding) for hypothesis in found)
             elif settings.decoding == "drafter":
                 alone = DrafterOptions(self._reads, group.rows, settings.max_length)
                 found = decode_by_drafter(self.verifier, drafter, group.sentences, alone, self._onlooker)
@@ -141,7 +142,10 @@ class Group:
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
-    """The bundle's model, with the constraints that the bundle names."""
+    """The bundle's model, with the constraints that the bundle names.
+
+    Raises ModelError for constraints of a model that does not write from left to right: they are of what precedes a token.
+    """
     info = bundle.info
     constraints = Constraints(
         min_length=info.min_length,
@@ -150,7 +154,10 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
         repetition_penalty=info.repetition_penalty,
         forced_end=info.forced_end,
     )
-    return Verifier(bundle.verifier, bundle.tokenizer.frame.forced, constraints)
+    forced, order = bundle.tokenizer.frame.forced, bundle.verifier.config.order
+    if order != "left-to-right" and (forced is not None or constraints != Constraints()):
+        raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
+    return Verifier(bundle.verifier, forced, constraints)
 
 
 def _beam_options(settings: Settings, rows: int) -> BeamOptions:

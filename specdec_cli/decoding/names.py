@@ -6,6 +6,7 @@ from typing import Literal
 Decoding = Literal[
     "greedy",
     "beam",
+    "bidirectional",
     "specdec",
     "specdec++",
     "drafter",
@@ -24,6 +25,8 @@ Stop = Literal["prefix", "fixed-point"]
 
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
+SEARCHES: tuple[Decoding, ...] = ("beam", "bidirectional")
+"""What keeps several hypotheses and has a beam size."""
 DRAFTER_OF: Mapping[str, DrafterKind] = {"specdec": "block", "specdec++": "block", "drafter": "block", "blockwise": "heads"}
 """The kind of trained drafter that a decoding needs."""
 DRAFTS_OF: Mapping[DrafterKind, Decoding] = {"block": "specdec", "heads": "blockwise"}

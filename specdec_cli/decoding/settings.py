@@ -14,6 +14,7 @@ from specdec_cli.decoding.names import (
     JACOBI,
     NEEDS_DRAFTER,
     REWRITING,
+    SEARCHES,
     TO_A_LENGTH,
     TOLERANT,
     UNTRAINED,
@@ -24,6 +25,7 @@ from specdec_cli.decoding.names import (
 )
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import BeamStop, Bundle
+from specdec_cli.text.folding import Order
 
 Number = int | Literal["auto"] | None
 Length = int | Literal["max"] | None
@@ -104,10 +106,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
             raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
         if part != decoding and part not in CHAINABLE:
             raise UsageError(f"--decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
-    if bundle.verifier.config.order != "left-to-right":
-        raise UsageError(
-            f"--decoding {decoding}: it is for models that write from left to right; this one's order is {bundle.verifier.config.order}"
-        )
+    _check_order(decoding, bundle.verifier.config.order)
     tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
     if tolerant and wishes.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
@@ -127,8 +126,8 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
     if wishes.preset == "exact" and (wishes.top_beta is not None or wishes.tolerance is not None):
         raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
     beam_size = wishes.beam_size or bundle.info.beam_size or BEAM_SIZE
-    if wishes.n_best > 1 and (decoding != "beam" or wishes.n_best > beam_size):
-        raise UsageError("--n-best N needs --decoding beam and a --beam-size of at least N")
+    if wishes.n_best > 1 and (decoding not in SEARCHES or wishes.n_best > beam_size):
+        raise UsageError("--n-best N needs --decoding beam or bidirectional and a --beam-size of at least N")
     rule, automatic = _rule(decoding, tolerant, wishes, bundle), wishes.decoding == "auto"
     # What a tolerant rule lets pass depends on the draft: there it may not come and go.
     drafting = rule == Exact() and decoding != "drafter" and bool(set(parts(decoding)) & set(DRAFTING))
@@ -140,7 +139,7 @@ def settle(wishes: Wishes, bundle: Bundle) -> Settings:
         watched=drafting and automatic and not wishes.always_draft,
         match=wishes.match or "nearest",
         jacobi_length=wishes.jacobi_length,
-        beam_size=beam_size if decoding == "beam" else 1,
+        beam_size=beam_size if decoding in SEARCHES else 1,
         length_penalty=bundle.info.length_penalty if wishes.length_penalty is None else wishes.length_penalty,
         beam_stop=bundle.info.beam_stop,
         n_best=wishes.n_best,
@@ -157,7 +156,8 @@ def _check_drafter(decoding: str, bundle: Bundle) -> None:
     if all(DRAFTER_OF.get(part, kind) == kind for part in parts(decoding)):
         return
     lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]
-    there = ", ".join(name for name in get_args(Decoding) if DRAFTER_OF.get(name, kind) == kind)
+    others = (name for name in get_args(Decoding) if name != "bidirectional")  # which is for another order
+    there = ", ".join(name for name in others if DRAFTER_OF.get(name, kind) == kind)
     raise UsageError(f"--decoding {decoding}: this bundle has {lacks}; there are {there}")
 
 
@@ -176,10 +176,28 @@ def _check_ranges(wishes: Wishes) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {value}: a number from {low} to {high} is expected")
 
 
+def _check_order(decoding: str, order: Order) -> None:
+    """Raises UsageError for a decoding that does not write in the order of the model."""
+    own = _search_of(order)
+    if own is not None and decoding != own:
+        raise UsageError(f"--decoding {decoding}: this bundle's order is {order}, which only --decoding {own} writes in")
+    if own is None and decoding == "bidirectional":
+        raise UsageError("--decoding bidirectional: this bundle's order is left-to-right; specdec train-verifier --order trains others")
+
+
+def _search_of(order: Order) -> Decoding | None:
+    """The only decoding of models of an order; None for left to right, which every other decoding is for."""
+    if order == "left-to-right":
+        return None
+    return "bidirectional" if order == "bidirectional" else "beam"
+
+
 def _automatic(bundle: Bundle) -> str:
     """What the bundle says, else what it can do best."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
+    if (own := _search_of(bundle.verifier.config.order)) is not None:
+        return own
     if bundle.info.task in REWRITING and bundle.tokenizer.shared:
         return "input-guided"
     return UNTRAINED if bundle.drafter is None else DRAFTS_OF[bundle.drafter.config.kind]

@@ -75,6 +75,7 @@ class Verifier:
         """Encode `sources` (ids ending with EOS, all of one source width); at most `max_length` tokens a sentence.
 
         `reads` is what is asked for later: the decoder ("states"), or only the encoder's states, or nothing, without encoding.
+        Where a step writes two tokens, an odd `max_length` from 3 on means one token less, and 1 means 2.
         """
         config, rows = self.model.config, len(sources)
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
@@ -84,13 +85,14 @@ class Verifier:
         memory = self._memory(source, reads)
         capacity = self.capacity(width)
         tokens = source.new_full((rows, capacity), config.padding)
-        tokens[:, 0] = config.decoder_start
+        tokens[:, : config.step] = tokens.new_tensor(config.start)
         ones = source.new_ones(rows)
+        longest = max(config.step, (max_length or capacity) // config.step * config.step)
         return State(
             source=source,
             tokens=tokens,
-            lengths=ones,
-            limits=ones * min(capacity - 1, 1 + (max_length or capacity)),
+            lengths=ones * config.step,
+            limits=ones * min(capacity - config.step, config.step + longest),
             finished=torch.zeros_like(ones, dtype=torch.bool),
             numbers=torch.tensor(list(numbers), device=self.device),
             rounds=ones * 0,
@@ -152,7 +154,7 @@ class Verifier:
 
     @torch.inference_mode()
     def raw_score(self, state: State, draft: Draft) -> Scores:
-        """The same without constraints."""
+        """The same without constraints, over all tokens of the last step and the draft: (B, k + tokens of a step, V)."""
         return state.run(("raw score",), self._raw_score, draft.ids)
 
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
@@ -171,10 +173,12 @@ class Verifier:
         return self._states(state, self.positions(state, drafted.shape[1] + 1), drafted)[:, : drafted.shape[1] + 1]
 
     def _states(self, state: State, positions: Tensor, drafted: Tensor) -> Tensor:
-        """Top states (B, Q, W) at `positions` (B, Q), of the last accepted token, a draft, and what fills up Q."""
-        last = state.tokens.gather(1, positions[:, :1])
-        ids = torch.cat([last, drafted, last.expand(-1, positions.shape[1] - 1 - drafted.shape[1])], dim=1)
-        mask = PrefixMask(positions + 1, state.cache.capacity, state.memory.states.dtype)
+        """Top states (B, Q, W) at `positions` (B, Q), of the last accepted token or step, a draft, and what fills up Q."""
+        step = self.model.config.step
+        last = state.tokens.gather(1, positions[:, :step])
+        ids = torch.cat([last, drafted, last[:, :1].expand(-1, positions.shape[1] - step - drafted.shape[1])], dim=1)
+        ends = positions + 1 if step == 1 else (positions // step + 1) * step
+        mask = PrefixMask(ends, state.cache.capacity, state.memory.states.dtype)
         return self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
 
     def _score(self, state: State, drafted: Tensor) -> Scores:
@@ -182,15 +186,15 @@ class Verifier:
         return Scores(self.constrain(scores.logits, state, drafted), scores.states)
 
     def _raw_score(self, state: State, drafted: Tensor) -> Scores:
-        asked = drafted.shape[1] + 1
+        asked = drafted.shape[1] + self.model.config.step
         positions = self.positions(state, asked)
         states = self._states(state, positions, drafted)
         return Scores(self.model.output(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
-        """Positions (B, Q) of the last accepted token and what follows; Q is `asked`, rounded up."""
+        """Positions (B, Q) of the last accepted token, or those of the last step, and what follows; Q is `asked`, rounded up."""
         count = round_up(asked, self.model.row_multiple)
-        return (state.lengths[:, None] - 1 + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
+        return (state.lengths[:, None] - self.model.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
 
 
 @dataclass(frozen=True)

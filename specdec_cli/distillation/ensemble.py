@@ -14,7 +14,7 @@ from specdec_cli.model.bundle import Bundle
 class Ensemble:
     """A Teacher made of bundles with the same vocabulary (GAD, Table 6: an ensemble teaches better than one model).
 
-    Raises ModelError where the vocabularies differ.
+    Raises ModelError where vocabularies or orders differ.
     """
 
     def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
@@ -22,6 +22,8 @@ class Ensemble:
         for other in bundles[1:]:
             if other.tokenizer.vocabulary() != first.tokenizer.vocabulary():
                 raise ModelError("the teachers differ in vocabulary; an ensemble must share it")
+            if other.verifier.config.order != first.verifier.config.order:
+                raise ModelError("the teachers differ in order; an ensemble must share it")
         self._tokenizer, self._search, self._batch_tokens = first.tokenizer, search, batch_tokens
         self._verifiers = [bundle_verifier(bundle) for bundle in bundles]
         self._eos = first.verifier.config.eos

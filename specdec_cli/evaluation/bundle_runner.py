@@ -10,7 +10,7 @@ from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.corrector import Correction, Corrector, Restraint
 from specdec_cli.decoding.drafters.lengths import known
 from specdec_cli.decoding.engine import Engine, bundle_verifier
-from specdec_cli.decoding.names import JACOBI, REWRITING, TOLERANT, Match, Stop
+from specdec_cli.decoding.names import JACOBI, REWRITING, SEARCHES, TOLERANT, Match, Stop
 from specdec_cli.decoding.settings import Settings, Wishes, settle
 from specdec_cli.decoding.translator import Translation, Translator
 from specdec_cli.evaluation.greedy_lengths import GreedyLengths
@@ -102,7 +102,7 @@ class BundleRunner:
 
     def _min_score(self, row: Row) -> float | None:
         """The score below which edits are held back, if any are; beam search has no scores of tokens."""
-        if row.decoding == "beam":
+        if row.decoding in SEARCHES:
             return None
         return self._bundle.info.min_score if row.min_score is None else row.min_score
 
@@ -137,7 +137,7 @@ def _described(row: Row, settings: Settings, min_score: float | None) -> dict[st
         described["min_score"] = min_score
     if isinstance(settings.rule, Tolerant):
         described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
-    if settings.decoding == "beam":
+    if settings.decoding in SEARCHES:
         described |= {"beam_size": settings.beam_size, "length_penalty": settings.length_penalty}
     return described | {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}
 

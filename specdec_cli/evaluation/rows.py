@@ -11,6 +11,7 @@ from specdec_cli.decoding.names import (
     DRAFTING,
     EXACT,
     JACOBI,
+    SEARCHES,
     SEARCHING,
     TO_A_LENGTH,
     TOLERANT,
@@ -57,11 +58,11 @@ _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
 }
-_WITHOUT_PRESETS = ("greedy", "beam", "drafter", *SEARCHING, "auto")
+_WITHOUT_PRESETS = ("greedy", *SEARCHES, "drafter", *SEARCHING, "auto")
 LENGTH_KNOWN = ("jacobi", "gs-jacobi")
 """What can be told the length of the output beforehand."""
 _ONLY_FOR = {
-    "beam-size": ("beam", "ctranslate2-beam"),
+    "beam-size": (*SEARCHES, "ctranslate2-beam"),
     "block-size": DRAFTING,
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,

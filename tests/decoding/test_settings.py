@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
+from specdec_cli.decoding.engine import bundle_verifier
 from specdec_cli.decoding.settings import PRESETS, Settings, Wishes, settle
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
@@ -97,7 +98,7 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
-        ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam"),
+        ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam, bidirectional"),
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
         ({"decoding": "greedy", "n_best": 2}, "--n-best"),
@@ -161,12 +162,30 @@ def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Se
     assert not settled({"decoding": "specdec"}, tolerance=1.0).watched  # its output would come and go with the drafts
 
 
-@pytest.mark.parametrize("order", ["right-to-left", "bidirectional"])
-def test_other_decodings_refuse_another_order(order: str, make_bundle: Callable[..., Bundle]) -> None:
+@pytest.mark.parametrize(
+    ("order", "own"), [("right-to-left", "beam"), ("double-left-to-right", "beam"), ("bidirectional", "bidirectional")]
+)
+def test_one_decoding_writes_in_another_order(order: str, own: str, make_bundle: Callable[..., Bundle]) -> None:
     other = make_bundle(order=order, positions="learned")
-    for decoding in ("greedy", "specdec", "jacobi", "lookup,gs-jacobi"):
-        with pytest.raises(UsageError, match=f"--decoding {decoding}: .* order is {order}"):
+    other.info = replace(other.info, decoding="auto", task="correct")
+    found = settle(Wishes(n_best=3), other)
+    assert (found.decoding, found.beam_size, found.n_best, found.watched) == (own, 5, 3, False)
+    assert settle(Wishes(decoding=own, beam_size=2), other).beam_size == 2
+    for decoding in {"greedy", "specdec", "jacobi", "lookup,gs-jacobi", "beam", "bidirectional"} - {own}:
+        with pytest.raises(UsageError, match=f"--decoding {decoding}: this bundle's order is {order}, which only --decoding {own}"):
             settle(Wishes(decoding=decoding), other)
+
+
+def test_bidirectional_decoding_needs_a_model_trained_for_it(bundle: Bundle) -> None:
+    with pytest.raises(UsageError, match="--decoding bidirectional: this bundle's order is left-to-right"):
+        settle(Wishes(decoding="bidirectional"), bundle)
+
+
+def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bundle]) -> None:
+    other = make_bundle(order="bidirectional", positions="learned")
+    other.info = replace(other.info, min_length=3)
+    with pytest.raises(ModelError, match="its generation settings are for order left-to-right, not bidirectional"):
+        bundle_verifier(other)
 
 
 def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:

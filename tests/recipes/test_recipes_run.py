@@ -1,6 +1,7 @@
 """Every recipe that ships is run from end to end, with tiny models and tiny text."""
 
 import csv
+import json
 import lzma
 import os
 import random
@@ -78,6 +79,10 @@ def test_a_further_stage(recipe: str, text: Path, bundle_folder: Path, tmp_path:
 def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, "--order", order, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order=order)
+    said = run("translate", "-m", tmp_path / "out", text, "--json", "--max-length", 6, "--threads", 1).stdout.splitlines()
+    assert {json.loads(line)["decoding"] for line in said} == {"bidirectional" if order == "bidirectional" else "beam"}
+    refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
+    assert (refused.exit_code, f"order is {order}" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("recipe", DRAFTERS)

@@ -1,4 +1,4 @@
-"""Beam search, by one model or by several whose probabilities are averaged."""
+"""Beam search over single tokens or pairs, by one model or by several whose probabilities are averaged."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from torch import Tensor
 
 from specdec_cli.decoding.constraints import EXCLUDED
 from specdec_cli.decoding.loop import Alternative, Hypothesis, Sentence
+from specdec_cli.decoding.searches.pairs import best_pairs, best_tokens
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import BeamStop
 from specdec_cli.model.rows import select_rows
 from specdec_cli.model.suppression import suppressed, without_suppression
+from specdec_cli.text.folding import unfold
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,12 @@ class BeamOptions:
 def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> Iterator[Hypothesis]:
     """Decode `sentences`, which share their source width, with one model or an ensemble of them.
 
-    The models must share vocabulary and positions. A hypothesis's score is its log probability over its length
+    The models must share vocabulary, positions and order. A hypothesis's score is its log probability over its length
     (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant). The constraints of the first
     verifier apply to log probabilities, as in transformers and fairseq, and what they leave is not normalised again.
+
+    Models that write two tokens a step are searched by pairs (Imamura and Sumita, Algorithm 1). A pair with an EOS ends its
+    hypothesis, which is then unfolded; its length counts folded tokens, with one EOS or two.
     """
     for start in range(0, len(sentences), options.batch_size):
         yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
@@ -51,6 +56,7 @@ class _Batch:
 
     def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> None:
         self.verifiers, self.sentences, self.options = verifiers, sentences, options
+        self.config = verifiers[0].model.config
         rows = torch.arange(len(sentences)).repeat_interleave(options.beam_size).to(verifiers[0].device)
         numbers, sources = list(range(len(sentences))), [s.source for s in sentences]
         self.states = [select_rows(v.begin(numbers, sources, options.max_length), rows) for v in verifiers]
@@ -73,36 +79,48 @@ class _Batch:
             yield Hypothesis(sentence.number, best[0].ids, rounds, best[0].log_probability, tuple(best))
 
     def _extend(self, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The best 2 * beam continuations of each sentence: scores, parents (rows of the state) and tokens."""
+        """The best continuations of each sentence: scores (B, C), parents (rows of the state) (B, C) and tokens (B, C, step).
+
+        C is 2 * beam, or 3 * beam for pairs.
+        """
         logits = torch.stack([_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)])
         combined = logits.logsumexp(0) - torch.tensor(float(len(self.verifiers))).log()
         state, own = self.states[0], self.options.stop == "fairseq"
-        allowed = self.verifiers[0].constrain(combined[:, None], state, state.tokens[:, :0], keep_forced=own)
-        beam, vocabulary = self.options.beam_size, combined.shape[-1]
-        total = (self.scores[:, :, None] + allowed.view(len(live), beam, vocabulary)).flatten(1)
-        scores, places = total.topk(2 * beam, dim=1)
-        parents = places // vocabulary + torch.arange(len(live), device=places.device)[:, None] * beam
-        return scores, parents, places % vocabulary
+        allowed = self.verifiers[0].constrain(combined, state, state.tokens[:, :0], keep_forced=own)
+        beam = self.options.beam_size
+        firsts = torch.arange(len(live), device=live.device)[:, None] * beam
+        following = allowed.view(len(live), beam, self.config.step, -1).unbind(2)
+        if self.config.step == 1:
+            scores, parents, tokens = best_tokens(self.scores, following[0], 2 * beam)
+            return scores, parents + firsts, tokens[:, :, None]
+        scores, parents, tokens = best_pairs(self.scores, following[0], following[1], self.config.eos)
+        return scores, parents + firsts, tokens
 
     def _collect(self, live: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor) -> Tensor:
         """Store what ends here, and say which of the live sentences (B,) are done."""
-        state, eos, beam = self.states[0], self.verifiers[0].model.config.eos, self.options.beam_size
+        state, beam, step = self.states[0], self.options.beam_size, self.config.step
         length = int(state.lengths[0])
-        full = length + 1 >= int(state.limits[0])
-        ends = (tokens == eos) & (scores > -torch.inf) if not full else scores > -torch.inf
+        full = length + step >= int(state.limits[0])
+        with_end = (tokens == self.config.eos).any(2)
+        ends = with_end & (scores > -torch.inf) if not full else scores > -torch.inf
         ends &= torch.arange(tokens.shape[1], device=tokens.device) < beam
         penalty = float(length) ** self.options.length_penalty
         for row, rank in ends.nonzero().tolist():
             found = self.finished[int(live[row])]
             if self.options.stop != "fairseq" or len(found) < beam:
-                ids = [*state.tokens[parents[row, rank], 1:length].tolist(), int(tokens[row, rank])]
+                ids = self._sentence([*state.tokens[parents[row, rank], step:length].tolist(), *tokens[row, rank].tolist()])
                 log_probability = float(scores[row, rank])
                 found.append(Alternative(ids, log_probability, log_probability / penalty))
-        running = scores.masked_fill(tokens == eos, -torch.inf).amax(1).tolist()
+        running = scores.masked_fill(with_end, -torch.inf).amax(1).tolist()
         for number in live.tolist():
             self.rounds[number] += 1
         done = [full or self._done(self.finished[number], best, length) for number, best in zip(live.tolist(), running, strict=True)]
         return torch.tensor(done, device=tokens.device)
+
+    def _sentence(self, folded: list[int]) -> list[int]:
+        """FINALIZE: the ids of a folded sentence, joined where its ends meet; EOS comes last where there is one."""
+        order, eos = self.config.order, self.config.eos
+        return unfold(folded, order, eos) + [eos] * (eos in folded)
 
     def _done(self, found: list[Alternative], running: float, length: int) -> bool:
         """Whether a sentence ends by the rule, given the log probability of its best running hypothesis, of `length` tokens."""
@@ -110,25 +128,25 @@ class _Batch:
         if len(found) < options.beam_size or options.stop in ("first", "fairseq"):
             return len(found) >= options.beam_size
         if options.stop == "never" and options.length_penalty > 0:
-            length = options.max_length or int(self.states[0].limits[0]) - 1
+            length = options.max_length or int(self.states[0].limits[0]) - self.config.step
         worst = sorted((a.score for a in found), reverse=True)[options.beam_size - 1]
         return bool(running / float(length) ** options.length_penalty <= worst)
 
     def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
         """Go on with the best unfinished continuations of the sentences in `keep`."""
-        eos, beam = self.verifiers[0].model.config.eos, self.options.beam_size
-        running = scores.masked_fill(tokens == eos, -torch.inf)[keep]
-        self.scores, places = running.topk(beam, dim=1)
+        running = scores.masked_fill((tokens == self.config.eos).any(2), -torch.inf)[keep]
+        self.scores, places = running.topk(self.options.beam_size, dim=1)
         rows = parents[keep].gather(1, places).flatten()
-        chosen = tokens[keep].gather(1, places).flatten()
+        chosen = tokens[keep].gather(1, places[:, :, None].expand(-1, -1, self.config.step)).flatten(0, 1)
         for index, state in enumerate(self.states):
             selected = select_rows(state, rows)
-            selected.tokens.scatter_(1, selected.lengths[:, None], chosen[:, None])
-            selected.lengths += 1
+            added = selected.lengths[:, None] + torch.arange(self.config.step, device=chosen.device)
+            selected.tokens.scatter_(1, added, chosen)
+            selected.lengths += self.config.step
             self.states[index] = selected
 
 
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
-    """Log probabilities (B * beam, V) of the next token, without constraints."""
-    logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0]
+    """Log probabilities (B * beam, step, V) of the tokens of the next step, without constraints."""
+    logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits
     return without_suppression(logits).log_softmax(-1).masked_fill(suppressed(logits), EXCLUDED)
