@@ -1,6 +1,7 @@
 """`specdec bench`, from command line to tables."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,17 @@ def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
     assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
     assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, "float32")
     assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
+
+
+def test_a_row_of_a_model_that_writes_from_both_ends(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    made = make_bundle(order="bidirectional", positions="learned")
+    made.info = replace(made.info, decoding="auto")
+    save_bundle(made, tmp_path / "both")
+    result = run("-m", tmp_path / "both", "--row", "bidirectional", "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert (row["decoding"], row["settings"]["beam_size"]) == ("bidirectional", 5)
+    assert 1.0 <= row["tokens_per_round"] <= 2.0
 
 
 def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
