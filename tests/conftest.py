@@ -46,6 +46,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are as wide as they need to be, whatever the terminal that runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def one_thread() -> None:
     """Every test begins with one thread of torch, whatever those before it set."""
     import torch

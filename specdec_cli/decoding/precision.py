@@ -49,7 +49,7 @@ def _check(candidates: Sequence[str], kept: dict[str, Any]) -> str:
 def _measure(candidates: Sequence[str], kernels: Kernels | None) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        plain = Transformer(TransformerConfig(4000, width=256, feed_forward=1024, heads=4, encoder_layers=2, decoder_layers=2)).eval()
+        plain = Transformer(TransformerConfig(4000, width=384, feed_forward=1536, heads=6, encoder_layers=2, decoder_layers=2)).eval()
     verifiers = {name: Verifier(_in_precision(plain, name, kernels)) for name in candidates}
     exact = [name for name, verifier in verifiers.items() if is_exact(verifier)]
     times = {name: [_time(verifiers[name]) for _ in range(_REPETITIONS)] for name in exact}
@@ -93,4 +93,4 @@ def _time(verifier: Verifier) -> float:
 
 
 def _sources() -> Sequence[Sequence[int]]:
-    return [[8 + (7 * place + row) % 900 for place in range(11 + row)] + [3] for row in range(3)]
+    return [[8 + (7 * place + row) % 900 for place in range(23 + row)] + [3] for row in range(5)]

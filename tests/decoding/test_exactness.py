@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 
 import pytest
 import torch
@@ -18,7 +19,8 @@ from specdec_cli.model.transformer import Transformer
 from tests.fakes import FakeDrafter, in_precision, make_sentences, sometimes, tiny_transformer
 
 LONGEST = 9
-PRECISIONS = ["float32", "bfloat16", "int8", "int8 by operators"]
+EXACT = ["float32", "int8", "int8 by operators"]
+"""Precisions that are exact on every CPU. In bfloat16, products of some sizes depend on the rows on some processors."""
 
 
 @cache
@@ -78,8 +80,9 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.mark.parametrize(("block_size", "batch_size"), [(0, 5), (3, 1), (7, 1), (12, 1), (3, 4), (7, 5), (12, 3)])
 @pytest.mark.parametrize("width", [16, 32])
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", ["relu", "gelu", "silu", "wide"])
+@pytest.mark.parametrize(
+    ("name", "precision"), [*product(["relu", "gelu", "silu", "wide"], EXACT), *product(["relu", "gelu", "silu"], ["bfloat16"])]
+)
 @pytest.mark.parametrize("threads", [1], indirect=True)
 def test_logits_depend_neither_on_the_block_nor_on_the_batch(
     threads: int,  # noqa: ARG001
@@ -94,7 +97,7 @@ def test_logits_depend_neither_on_the_block_nor_on_the_batch(
         assert torch.equal(alone, together)
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("precision", EXACT)
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @torch.inference_mode()
 def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: str) -> None:  # noqa: ARG001
@@ -110,7 +113,7 @@ def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: str) ->
         alone.lengths += 1
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("precision", EXACT)
 @pytest.mark.parametrize("width", [16, 48])
 @pytest.mark.parametrize("threads", [1], indirect=True)
 def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision: str) -> None:  # noqa: ARG001

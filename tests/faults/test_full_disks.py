@@ -72,7 +72,7 @@ def test_a_full_disk_is_told(folder: Path, name: str, long: bool, count: Callabl
 
 def test_lines_before_the_disk_was_full_are_whole(folder: Path, count: Callable[[str], None]) -> None:
     path = folder / "first.txt"
-    result = run(folder, "translate IN -m BUNDLE --max-length 8 -o first.txt", f"ulimit -f {KILOBYTES};")
+    result = run(folder, "translate IN -m BUNDLE --max-length 8 -o first.txt --quiet", f"ulimit -f {KILOBYTES};")
     assert (result.returncode, result.stderr) == (3, "specdec: error: first.txt: File too large\n")
     assert path.stat().st_size == 1024 * KILOBYTES
     count("refused")
