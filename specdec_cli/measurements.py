@@ -60,7 +60,7 @@ def is_writable(folder: Path) -> bool:
 
 def forget_measurements() -> int:
     """Delete all measurements, compiled kernels and notes of failed compilations; the number of files. Raises OSError."""
-    patterns = ("costs-*.json", "precision-*.json", "kernels-*")
+    patterns = ("costs-*.json", "kernels-*")
     found = [path for pattern in patterns for path in cache_folder().glob(pattern) if path.is_file()]
     for path in found:
         path.unlink(missing_ok=True)

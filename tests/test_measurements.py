@@ -10,9 +10,9 @@ import torch
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.decoding import costs, precision
+from specdec_cli.commands.loading import settle_machine
+from specdec_cli.decoding import costs
 from specdec_cli.decoding.costs import Costs, round_costs
-from specdec_cli.decoding.precision import fastest_precision
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels import build
 from specdec_cli.kernels.build import Loaded
@@ -44,12 +44,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         notes.append("costs")
         return TIMES
 
-    def measure(*_: Any) -> dict[str, Any]:
-        notes.append("precision")
-        return {"precision": "bfloat16", "milliseconds": {"bfloat16": 1.0}}
-
     monkeypatch.setattr(costs, "measure_costs", measure_costs)
-    monkeypatch.setattr(precision, "_measure", measure)
     return notes
 
 
@@ -113,46 +108,26 @@ def test_costs_with_kernels_belong_to_these_kernels(measured: list[str], monkeyp
     assert len(measured) == 3
 
 
-BROKEN_PRECISIONS = BROKEN | {
-    "unknown": b'{"precision": "float8"}',
-    "none that is exact here": b'{"precision": "int8"}',
-    "a number": b'{"precision": 8}',
-    "a list": b'{"precision": ["float32"]}',
-}
-
-
-@pytest.mark.parametrize("name", BROKEN_PRECISIONS)
-def test_a_precision_that_cannot_be_is_measured_anew(name: str, folder: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "load_kernels", lambda: None)
-    assert fastest_precision(1) == fastest_precision(1) == "bfloat16"
-    assert measured == ["precision"]
-    (path,) = folder.glob("precision-*.json")
-    path.write_bytes(BROKEN_PRECISIONS[name])
-    assert fastest_precision(1) == fastest_precision(1) == "bfloat16"
-    assert measured == ["precision"] * 2
-    fastest_precision(2)
-    assert measured == ["precision"] * 3
+def test_costs_that_cannot_be_kept_are_timed_again(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
+    assert ask_costs() == TIMES  # these decide nothing that is printed
+    assert len(measured) == 1
 
 
 @pytest.mark.parametrize(("there", "expected"), [(True, "int8"), (False, "float32")])
-def test_what_cannot_be_kept_is_chosen_without_timing(
-    there: bool, expected: str, measured: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
-    monkeypatch.setattr(precision, "load_kernels", lambda: Loaded(None) if there else None)
-    assert fastest_precision(1) == expected
-    assert measured == []
-    assert ask_costs() == TIMES  # these decide nothing that is printed
+def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "load_kernels", lambda: Loaded(None) if there else None)
+    assert settle_machine("cpu", "auto", 1).precision == expected
+    assert not list(folder.glob("*.json"))
 
 
 def test_all_of_it_can_be_forgotten(folder: Path, measured: list[str]) -> None:
     ask_costs()
-    fastest_precision(1)
     for name in ("kernels-abc.so", "kernels-abc.failed.json", "models/mine/bundle.json", "notes.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     result = CliRunner().invoke(app, ["models", "--forget"])
-    assert result.exit_code == 0 and "4 files deleted" in result.output
+    assert result.exit_code == 0 and "3 files deleted" in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["models", "notes.txt"]
     assert (folder / "models" / "mine" / "bundle.json").exists()
     ask_costs()

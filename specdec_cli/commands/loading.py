@@ -113,11 +113,10 @@ def _warn_without_kernels(precision: str) -> None:
 
 
 def _best_precision(device: str) -> str:
-    import torch
+    """int8 where its compiled kernels are, else float32. Nothing is timed: what is printed must not depend on how busy a machine is."""
+    from specdec_cli.kernels.build import load_kernels
 
-    from specdec_cli.decoding.precision import fastest_precision
-
-    return fastest_precision(torch.get_num_threads()) if device == "cpu" else "float32"
+    return "int8" if device == "cpu" and load_kernels() is not None else "float32"
 
 
 def open_bundle(model: str | Choice, machine: Machine) -> "Bundle":

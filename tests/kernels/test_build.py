@@ -167,9 +167,8 @@ def test_a_cache_that_cannot_be_written_to_runs_no_compiler(
 
 @pytest.mark.parametrize(("precision", "words"), [("auto", "the precision is float32"), ("int8", "int8 is slow, with the same output")])
 def test_missing_kernels_are_told_in_one_line_unless_quiet(
-    precision: str, words: str, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    precision: str, words: str, path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("specdec_cli.decoding.precision._measure", lambda *_: {"precision": "float32"})
     assert settle_machine("cpu", precision, 1, quiet=True).precision == ("float32" if precision == "auto" else "int8")
     assert capsys.readouterr().err == ""
     settle_machine("cpu", precision, 1, quiet=False)
