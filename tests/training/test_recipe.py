@@ -9,6 +9,7 @@ from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
+from specdec_cli.training.order import order_fields
 from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 
 SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
@@ -29,7 +30,8 @@ def test_recipes_that_ship_can_be_used(path: Path) -> None:
         assert load_recipe(CorruptionRecipe, path).rates
     else:
         recipe = load_recipe(VerifierRecipe, path)
-        assert preset(recipe.preset, 8000, **recipe.model).vocabulary_size == 8000
+        model = {**recipe.model, **order_fields(recipe.model.get("order"))}
+        assert preset(recipe.preset, 8000, **model).vocabulary_size == 8000
 
 
 def test_a_file_changes_the_defaults(file: Path) -> None:
