@@ -4,6 +4,6 @@ import os
 
 __version__ = "0.1.0"
 
-# On Intel processors, sums of a float32 product depend on its number of rows, so that a block would not give the logits
-# of single steps. Intel's library offers one order for all shapes; it reads this variable when it is first used.
+# On Intel processors, MKL sums a float32 product in another order when the number of rows changes, so that the logits of a
+# block differ from those of single steps. This setting keeps one order; MKL reads it when it is first used.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")

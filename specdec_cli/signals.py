@@ -9,7 +9,7 @@ from types import FrameType
 PATIENCE = 1.0
 """Seconds after a signal in which further ones are taken for the same: `timeout` sends each twice."""
 _DELAY = 0.05
-"""Seconds to wait for the end of an import."""
+"""Seconds that a signal waits for a running import to end before it takes effect."""
 _IMPORT = "<frozen importlib._bootstrap>"
 
 

@@ -43,7 +43,7 @@ def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: 
 
 
 def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rounds: int) -> str:
-    """What ran: `drafted` are the rounds that drafted, of all `rounds`, and their mean block size; None where all did."""
+    """Describe what ran. `drafted` is the number of rounds with a draft and their mean block size; None if every round drafts."""
     if drafted is None:
         return f"{settings.decoding}, block size {settings.block_size}" if settings.block_size else settings.decoding
     drafting, size = drafted

@@ -53,7 +53,7 @@ R = TypeVar("R", bound=Decoded)
 _HELD = 2**26
 """Bytes that lines in flight may take where no bound is known."""
 _SHARE = 4
-"""One part of so many of --memory is for lines in flight; batches have the rest."""
+"""The share 1 / this of the memory limit is for lines that are read but not decoded; batches have the rest."""
 _PER_CHARACTER = 64
 """Bytes that a character in flight takes, about: its line, sentence, tokens, and what became of them."""
 

@@ -98,7 +98,7 @@ class BlockDrafter(nn.Module):
         self._vocabulary = (_Vocabulary(embedding.to(dtype), output.to(dtype)),)
 
     def initialize_from_verifier(self) -> None:
-        """Take over what is the drafter's own and fits in shape: the encoder, embeddings and output, and decoder layers."""
+        """Copy the verifier's encoder, embeddings, output projection and decoder layers where the drafter has its own of the same shape."""
         verifier = self.verifier
         if self.config.encoder == "own":
             _take_over(self.encoder, verifier.encoder)

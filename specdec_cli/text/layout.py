@@ -60,7 +60,7 @@ def _without_copied(segments: Segments, copied: Copied) -> Segments:
 
 
 def _cells(text: str, *, in_table: bool) -> Iterator[tuple[str, bool]]:
-    """The parts of a row, each with whether it is a cell or stands between cells; only the text itself if it is no row."""
+    """Yield each part of a table row and whether it is a cell or a separator; a text that is no row is one cell."""
     if _ROW.fullmatch(text) and _VALUE.search(text):
         yield from _values(text)
         return

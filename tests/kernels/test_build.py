@@ -1,4 +1,4 @@
-"""Compiling, keeping and loading the kernels, and doing without them."""
+"""Tests of compiling, caching and loading the kernels, and of running without them."""
 
 import copy
 import ctypes

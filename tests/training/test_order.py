@@ -1,4 +1,4 @@
-"""Training in the five orders: masks, what a step sees, what the loss counts, and where the weights come from."""
+"""Tests of training in the five orders: masks, visible tokens, loss and initial weights."""
 
 from collections.abc import Callable
 from dataclasses import replace
