@@ -26,7 +26,7 @@ test: .venv/installed ## Run all tests; at the end, say what was skipped and why
 	$(BIN)/pytest -rs
 
 test-without-kernels: .venv/installed ## Run the tests of decoding as on a machine without compiled kernels
-	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurements.py tests/test_shipped.py
+	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
 
 coverage: .venv/installed ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered
@@ -44,7 +44,7 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff format
 
 bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into README.md, or without DATA on the built-in sample
-	$(if $(DATA),$(BIN)/python -m specdec_cli.commands.bench_results README.md --data $(DATA),$(BIN)/specdec bench)
+	$(if $(DATA),$(BIN)/python -m specdec_cli.commands.bench.results README.md --data $(DATA),$(BIN)/specdec bench)
 
 completions: .venv/installed ## Make the shell completions anew from the command line
 	$(BIN)/python -m specdec_cli.completions completions

@@ -12,7 +12,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from specdec_cli import __version__
 from specdec_cli.commands import (
-    bench,
     convert,
     correct,
     corrupt,
@@ -24,6 +23,7 @@ from specdec_cli.commands import (
     translate,
     visualize,
 )
+from specdec_cli.commands.bench import command as bench
 from specdec_cli.failures import exit_codes, open_closed_streams
 from specdec_cli.signals import Ending
 

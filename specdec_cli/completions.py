@@ -11,9 +11,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from specdec_cli.app import app
+from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.commands.loading import RECIPES, shipped_bundles
 from specdec_cli.decoding.names import Decoding
-from specdec_cli.evaluation.rows import CTRANSLATE2
 from specdec_cli.files import write_atomically
 
 Value = Literal["none", "text", "choice", "file", "folder"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED, place, settle_machine
-from specdec_cli.decoding.corrector import Corrector, Restraint
-from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.translator import Translator
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.translator import Translator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")
 LINES = [

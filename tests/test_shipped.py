@@ -2,16 +2,16 @@
 
 import pytest
 
+from specdec_cli.benchmark.examples import read_sample
 from specdec_cli.commands.loading import SHIPPED, place, settle_machine, shipped_bundles
-from specdec_cli.decoding.corrector import Corrector, Restraint
-from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.translator import Translator
-from specdec_cli.evaluation.examples import read_sample
-from specdec_cli.evaluation.scoring import score
 from specdec_cli.kernels.build import load_kernels
+from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.model.int8 import quantize
+from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.translator import Translator
 
 MEGABYTE = 1_000_000
 WRONG = ("I has went to the shop yestarday and buyed two apple.", "She dont like to plays football.")

@@ -178,10 +178,10 @@ def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wante
 
 
 def _said_by_bundle(folder: Path, sentence: str) -> str:
-    from specdec_cli.decoding.engine import Engine
-    from specdec_cli.decoding.settings import Wishes, settle
-    from specdec_cli.decoding.translator import Translator
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.pipeline.engine import Engine
+    from specdec_cli.pipeline.settings import Wishes, settle
+    from specdec_cli.pipeline.translator import Translator
 
     bundle = load_bundle(folder)
     translator = Translator(Engine(bundle, settle(Wishes(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)

@@ -93,8 +93,8 @@ def correct(
 
     from specdec_cli.commands.correction_view import view
     from specdec_cli.commands.stream import Stream, open_writer
-    from specdec_cli.decoding.corrector import Corrector, Restraint
-    from specdec_cli.decoding.settings import Wishes
+    from specdec_cli.pipeline.corrector import Corrector, Restraint
+    from specdec_cli.pipeline.settings import Wishes
 
     if diff + m2 + check + as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")

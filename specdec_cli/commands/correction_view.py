@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from specdec_cli.commands.stream import record
-from specdec_cli.decoding.corrector import Correction
+from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import written

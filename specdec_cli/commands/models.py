@@ -9,7 +9,7 @@ from specdec_cli.commands.loading import SHIPPED, Choice, find_bundle, shipped_b
 from specdec_cli.commands.model_cache import cached_bundles, models_folder
 from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
-from specdec_cli.measurements import forget_measurements
+from specdec_cli.measurement_cache import forget_measurements
 
 
 def models(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
-from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.suspicion import DESCRIBED
 from specdec_cli.text.windows import windows

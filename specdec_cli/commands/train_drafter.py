@@ -143,10 +143,10 @@ def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], li
     """
     from itertools import islice
 
-    from specdec_cli.decoding.engine import Engine
     from specdec_cli.decoding.loop import Sentence
-    from specdec_cli.decoding.settings import Wishes, settle
     from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.pipeline.engine import Engine
+    from specdec_cli.pipeline.settings import Wishes, settle
     from specdec_cli.training.batches import SentencePair
     from specdec_cli.training.data import check_lengths
 

@@ -12,7 +12,7 @@ from specdec_cli.text.lines import read_lines
 from specdec_cli.text.paragraphs import unwrapped, written
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.translator import Translation
+    from specdec_cli.pipeline.translator import Translation
 
 
 NBestOption = Annotated[
@@ -63,8 +63,8 @@ def translate(
     started = time.perf_counter()
 
     from specdec_cli.commands.stream import Stream, open_writer, record
-    from specdec_cli.decoding.settings import Wishes
-    from specdec_cli.decoding.translator import Translator
+    from specdec_cli.pipeline.settings import Wishes
+    from specdec_cli.pipeline.translator import Translator
 
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:

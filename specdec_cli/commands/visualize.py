@@ -171,9 +171,9 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
 
 def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_size: "int | str | None") -> "Picture":
     """Raises UsageError for a sentence that is too long."""
-    from specdec_cli.decoding.engine import Engine
     from specdec_cli.decoding.loop import Sentence
-    from specdec_cli.decoding.settings import Wishes, settle
+    from specdec_cli.pipeline.engine import Engine
+    from specdec_cli.pipeline.settings import Wishes, settle
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.rounds import Recorder
 

@@ -8,9 +8,9 @@ import torch
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.execution.operators import Verifier
+from specdec_cli.decoding.execution.prefetch import Waiting
 from specdec_cli.decoding.state import VACANT, Accepted, Draft, State
-from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.decoding.waiting import Waiting
 from specdec_cli.model.rows import keep_rows, replace_rows
 
 

@@ -10,7 +10,7 @@ from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.stages import Stage
+    from specdec_cli.decoding.execution.cuda_steps import Stage
 
 R = TypeVar("R")
 VACANT = -1

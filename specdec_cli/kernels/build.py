@@ -15,7 +15,7 @@ from torch import Tensor
 
 from specdec_cli.files import cache_folder, write_atomically
 from specdec_cli.kernels.compilers import CompilationError, compile_library
-from specdec_cli.measurements import fingerprint, is_writable
+from specdec_cli.measurement_cache import fingerprint, is_writable
 
 SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
 # Nothing is fused that the sources do not fuse, so that every compiler's code gives the same bits.

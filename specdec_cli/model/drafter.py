@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from specdec_cli.errors import ModelError
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
-from specdec_cli.model.chain import Chain
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.dropout import Dropout
+from specdec_cli.model.slot_link import Chain
 from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
 
 

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
-from specdec_cli.model.chain import Chain
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.slot_link import Chain
 from specdec_cli.model.transformer import Embedding, Transformer, Vocabulary
 
 

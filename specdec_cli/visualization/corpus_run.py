@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Hypothesis, Sentence
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from specdec_cli.visualization.corpus import Corpus, kinds_by_id, tokens_of
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
 

@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.commands.statistics import decoding_in_words
 from specdec_cli.decoding.accept import Exact
-from specdec_cli.decoding.settings import Settings
+from specdec_cli.pipeline.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from typing import Any
 
 import torch
 
-from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Sentence
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from tests.conftest import make_lines
 
 LONGEST = 40

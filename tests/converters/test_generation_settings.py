@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from converters.from_fairseq import from_fairseq
 from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
-from specdec_cli.decoding.engine import Engine
 from specdec_cli.decoding.loop import Sentence
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.model.bundle import load_bundle, save_bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 

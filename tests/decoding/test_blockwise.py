@@ -12,15 +12,15 @@ from torch import Tensor
 from specdec_cli.decoding.accept import Exact, Tolerant
 from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.pace import Pace
-from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.state import Draft
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.tuning.adaptive_block_size import Pace
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40

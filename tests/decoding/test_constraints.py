@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
-from specdec_cli.decoding.compiled import CompiledVerdict
 from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
@@ -20,13 +19,14 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.execution.cuda_steps import Stages
+from specdec_cli.decoding.execution.kernels import CompiledVerdict
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
-from specdec_cli.decoding.stages import Stages
 from specdec_cli.decoding.state import Draft
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.decoding.test_stages import Imitation
+from tests.decoding.execution.test_cuda_steps import Imitation
 from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_heads, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")

@@ -11,19 +11,19 @@ from rich.console import Console
 from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, Round, Sentence
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
-from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from specdec_cli.text.subwords import EOS
 from specdec_cli.training.blocks import block_states, read_sentences
 from specdec_cli.visualization.rounds import Recorder
-from tests.decoding.test_stages import staged
+from tests.decoding.execution.test_cuda_steps import staged
 from tests.fakes import DRAFTERS, FakeDrafter, in_precision, make_sentences, right, tiny_drafter, tiny_transformer
 
 SIZE = 4

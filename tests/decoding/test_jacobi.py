@@ -8,12 +8,12 @@ import torch
 
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source, fixed, known
-from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, Sentence
 from specdec_cli.decoding.names import JACOBI, Stop
-from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from specdec_cli.text.subwords import BOS, EOS, PADDING
 from tests.fakes import drafts, in_precision, make_sentences, tiny_transformer
 

@@ -6,18 +6,18 @@ import pytest
 import torch
 
 from specdec_cli.decoding.accept import Exact
-from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.chain import SHORTEST, Chain
+from specdec_cli.decoding.drafters.fallback import SHORTEST, Chain
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.pace import Pace
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import VOCABULARY, FakeDrafter, drafts, make_sentences, right, tiny_transformer, wrong
 
 LONGEST = 30

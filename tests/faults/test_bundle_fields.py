@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from specdec_cli.commands.loading import Machine, place
-from specdec_cli.decoding.corrector import Corrector, Restraint
-from specdec_cli.decoding.engine import Engine
-from specdec_cli.decoding.settings import Wishes, settle
-from specdec_cli.decoding.translator import Translator
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.subwords import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 

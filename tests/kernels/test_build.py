@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from specdec_cli.commands.loading import settle_machine
-from specdec_cli.decoding.engine import Engine
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Sentence
-from specdec_cli.decoding.settings import Wishes, settle
 from specdec_cli.decoding.state import Draft
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.files import cache_folder
 from specdec_cli.kernels import build, compilers
 from specdec_cli.kernels.build import Kernels, kernels_or_reason
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.int8 import quantize
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
 from tests.fakes import make_sentences, tiny_transformer
 
 SEAL = 32

@@ -9,14 +9,14 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.state import Draft
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import Kernels, load_kernels
-from specdec_cli.model.chain import Chain
 from specdec_cli.model.int8 import quantize
-from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.slot_link import Int8Chain
+from specdec_cli.model.slot_link import Chain
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
 BOTH = ["int8", "int8 by operators"]

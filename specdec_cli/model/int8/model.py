@@ -6,12 +6,12 @@ from specdec_cli.kernels.build import Kernels
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.heads import Head, Heads
-from specdec_cli.model.int8.chain import Int8Chain
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.encoder import Int8Encoder
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.slot_link import Int8Chain
 from specdec_cli.model.transformer import Transformer
 
 

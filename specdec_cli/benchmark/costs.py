@@ -1,0 +1,65 @@
+"""What a round costs on this machine, and so when drafting pays."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from specdec_cli.decoding.loop import Round, Sentence
+from specdec_cli.decoding.names import DRAFTS_OF
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+
+
+@dataclass(frozen=True)
+class RoundCosts:
+    """Median milliseconds: encoding a sentence, a round of greedy decoding, a round with each block size."""
+
+    encode: float
+    greedy: float
+    rounds: dict[int, float]
+
+    def break_even(self, block_size: int) -> float:
+        """Tokens per round above which drafting is faster than greedy decoding."""
+        return self.rounds[block_size] / self.greedy
+
+
+def measure_round_costs(bundle: Bundle, sources: Sequence[Sequence[int]], block_sizes: Sequence[int], repetitions: int = 3) -> RoundCosts:
+    """Time the rounds of decoding `sources` one by one, all block sizes in turn, `repetitions` times after a warm-up."""
+    engines = {size: _engine(bundle, size) for size in (0, *block_sizes)}
+    sentences = [Sentence(number, ids) for number, ids in enumerate(sources)]
+    encode: list[float] = []
+    rounds: dict[int, list[float]] = {size: [] for size in engines}
+    for repetition in range(repetitions + 1):
+        for size, (engine, clock) in engines.items():
+            for sentence in sentences:
+                started = time.perf_counter()
+                engine.verifier.begin([0], [sentence.source])
+                encoded = time.perf_counter() - started
+                clock.times.clear()
+                list(engine.decode([sentence]))
+                if repetition:
+                    encode.append(encoded)
+                    rounds[size] += [later - earlier for earlier, later in pairwise(clock.times)]
+    costs = {size: 1000 * median(times) for size, times in rounds.items()}
+    return RoundCosts(1000 * median(encode), costs[0], {size: costs[size] for size in block_sizes})
+
+
+class _Clock:
+    """An onlooker that notes when each round was accepted."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def __call__(self, seen: Round) -> None:  # noqa: ARG002
+        self.times.append(time.perf_counter())
+
+
+def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _Clock]:
+    clock = _Clock()
+    wishes = Wishes(decoding="greedy")
+    if block_size and bundle.drafter is not None:
+        wishes = Wishes(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
+    return Engine(bundle, settle(wishes, bundle), clock), clock

@@ -1,0 +1,94 @@
+"""Rows that CTranslate2 runs, under the conditions of our own: the same sentences, limits, batches and threads."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ctranslate2 import Translator  # type: ignore[attr-defined]
+
+from specdec_cli.benchmark.memory import peak_resident_mb
+from specdec_cli.benchmark.records import Output, Run, timed
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.errors import ModelError
+from specdec_cli.text.ctranslate2 import FolderText
+from specdec_cli.text.sentences import segment
+
+
+class CTranslate2Runner:
+    """Decodes with a bundle that was converted into `folder`; torch is never imported here.
+
+    There are `workers` of so many `threads` each. `limits` are the most tokens of an output by the padded length of its source,
+    as our own decoder has them.
+    Raises ModelError if CTranslate2 cannot compute in `compute_type`, or not load the folder.
+    """
+
+    def __init__(
+        self, folder: Path, compute_type: str, device: str, workers: int, threads: int, limits: Mapping[int, int], split: bool
+    ) -> None:
+        self._text = FolderText(folder)
+        self._tokenizer = self._text.tokenizer
+        self._ids = {piece: number for number, piece in enumerate(self._tokenizer.vocabulary())}
+        self._limits, self._split, self._on_gpu = dict(sorted(limits.items())), split, device == "cuda"
+        try:
+            self._translator = Translator(
+                str(folder),
+                device=device,
+                compute_type=compute_type,
+                inter_threads=workers,
+                intra_threads=0 if self._on_gpu else threads,
+            )
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"CTranslate2 with {compute_type} on {device}: {error}") from error
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The settings of `row`."""
+        described: dict[str, Any] = {"compute_type": row.compute_type}
+        if row.decoding == "ctranslate2-beam":
+            described |= {"beam_size": row.beam_size, "length_penalty": row.length_penalty}
+        split = {"workers": row.workers, "threads": row.each or row.threads}
+        return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
+
+    def run(self, row: Row, lines: Sequence[str]) -> Run:
+        """Decode `lines` and time it."""
+        run = timed(lambda part: self._decode(row, part), lines, row.batch_size == 1)
+        return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
+
+    def _decode(self, row: Row, lines: Sequence[str]) -> list[Output]:
+        longest = max(self._limits) - len(self._tokenizer.framed([]))
+        cut = [segment(line, longest, lambda text: len(self._tokenizer.encode(text)), split=self._split) for line in lines]
+        texts = [text for segments in cut for text in segments.texts]
+        decoded = iter(self._decode_sentences(row, self._tokenizer.encode_batch(texts) if texts else []))
+        outputs = []
+        for segments in cut:
+            sentences = tuple(next(decoded) for _ in segments.texts)
+            outputs.append(Output(segments.join([self._tokenizer.decode(ids) for ids in sentences]), sentences))
+        return outputs
+
+    def _decode_sentences(self, row: Row, sentences: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+        """The ids of each sentence's translation; sentences with one limit go together, as in our own decoder."""
+        by_width: dict[int, list[int]] = defaultdict(list)
+        for number, ids in enumerate(sentences):
+            by_width[next(width for width in self._limits if width >= len(self._tokenizer.framed(ids)))].append(number)
+        outputs: list[tuple[int, ...]] = [()] * len(sentences)
+        for width, numbers in by_width.items():
+            results = self._translator.translate_batch(
+                [self._text.framed(sentences[number]) for number in numbers],
+                target_prefix=[self._text.target_prefix] * len(numbers) if self._text.target_prefix else None,
+                max_batch_size=row.batch_size,
+                beam_size=_beam_size(row),
+                length_penalty=row.length_penalty,
+                max_decoding_length=self._limits[width],
+                # CTranslate2 forbids an EOS before one token, and cuts a source of more than 1,024, unless told not to.
+                min_decoding_length=0,
+                max_input_length=0,
+                return_end_token=True,
+            )
+            for number, result in zip(numbers, results, strict=True):
+                outputs[number] = tuple(self._ids[piece] for piece in result.hypotheses[0])
+        return outputs
+
+
+def _beam_size(row: Row) -> int:
+    return row.beam_size if row.decoding == "ctranslate2-beam" else 1

@@ -1,0 +1,132 @@
+"""Rounds whose drafts are recorded: everything is computed as ever, and then the draft is as good as it is said to be."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from specdec_cli.benchmark.bundle_runner import BundleRunner
+from specdec_cli.benchmark.geometries import Geometry, accepted_tokens, piece, recorded_drafts
+from specdec_cli.benchmark.profile import KernelClock
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.kernels.build import load_kernels
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.cache import steps
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
+from specdec_cli.text.segmenters import TokenizersFile
+from specdec_cli.text.subwords import MASK_PIECE
+
+_SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", MASK_PIECE)
+_SEED = 1
+
+Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
+
+
+def random_bundle(geometry: Geometry) -> Bundle:
+    """A bundle of random weights, the same every time; its model never ends a sentence before its limit."""
+    torch.manual_seed(_SEED)
+    verifier = Transformer(geometry.shape).eval()
+    with torch.no_grad():
+        # A logit of 0, which others always exceed.
+        verifier.output.weight[geometry.shape.eos] = 0.0
+    drafter = None
+    if geometry.block_size:
+        shape = DrafterConfig(layers=geometry.drafter_layers, feed_forward=geometry.shape.feed_forward, max_block=geometry.block_size)
+        drafter = BlockDrafter(shape, verifier).eval()
+    tokenizer = _tokenizer(geometry.shape.vocabulary_size)
+    return Bundle(BundleInfo(source_language="", target_language="", decoding="greedy"), tokenizer, verifier, drafter)
+
+
+def _tokenizer(size: int) -> ConvertedTokenizer:
+    """One whose words are its tokens."""
+    vocabulary = [*_SPECIAL, *(piece(token) for token in range(len(_SPECIAL), size))]
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "<unk>"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    config = TokenizerConfig("tokenizers", ("tokenizer.json",), unknown="<unk>", mask=MASK_PIECE, after=("</s>",))
+    return ConvertedTokenizer(config, TokenizersFile(words, config.files[0]), vocabulary, None, "", "", Path(config.files[0]))
+
+
+class RecordedRunner(BundleRunner):
+    """Decodes `sources` with drafts that are accepted as `geometry` says, of greedy decoding's output, which it records first."""
+
+    def __init__(self, bundle: Bundle, geometry: Geometry, sources: Sequence[str]) -> None:
+        super().__init__(bundle, split=False)
+        outputs = self.run(Row("greedy", max_length=geometry.length), sources).outputs
+        self._drafts: Drafts = {
+            tuple(bundle.tokenizer.framed(bundle.tokenizer.encode(source))): recorded_drafts(
+                output.sentences[0], accepted, geometry.block_size, geometry.shape.vocabulary_size
+            )
+            for source, output, accepted in zip(sources, outputs, accepted_tokens(geometry, len(sources)), strict=True)
+        }
+
+    def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
+        """With recorded drafts, where `row` drafts."""
+        engine = super().engine(row, lines)
+        if row.drafts:
+            engine.drafter = Recorded(engine.drafter, self._drafts, engine.verifier.model.config.padding)
+        return engine
+
+    def share_outside_kernels(self, row: Row, lines: Sequence[str]) -> float | None:
+        """Of the time that `lines` take, in a model in int8; None where it does without compiled kernels."""
+        if load_kernels() is None:
+            return None
+        with KernelClock() as clock:
+            run = self.run(row, lines)
+        return 1 - clock.seconds / run.seconds
+
+
+@dataclass
+class RecordedState:
+    """The record of the drafter that works, and the drafts (B, R, K) of R rounds, with how many tokens of each count (B, R)."""
+
+    inner: Any
+    ids: Tensor
+    counts: Tensor
+
+
+class Recorded:
+    """Lets `drafter` do all its work, and then proposes what was recorded: `drafts` by the source's ids, one a round."""
+
+    def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
+        self._drafter, self._padding = drafter, padding
+        self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
+
+    def begin(self, state: State) -> RecordedState:
+        """The recorded drafts of each row."""
+        sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
+        ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)
+        device = state.source.device
+        return RecordedState(self._drafter.begin(state), torch.stack(ids).to(device), torch.stack(counts).to(device))
+
+    def propose(self, state: State) -> Draft:
+        """The round's recorded draft (B, k)."""
+        own: RecordedState = state.drafting
+        state.drafting = own.inner
+        self._drafter.propose(state)
+        state.drafting = own
+        rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(own.ids.shape[1] - 1)
+        counts = own.counts[rows, rounds]
+        return Draft(own.ids[rows, rounds, : int(counts.max())], counts)
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """For the drafter that works."""
+        own: RecordedState = state.drafting
+        state.drafting = own.inner
+        self._drafter.observe(state, verdict)
+        state.drafting = own
+
+
+def _stacked(rounds: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Drafts as one tensor (R, K), and their lengths (R,)."""
+    return pad_sequence([torch.tensor(draft, dtype=torch.long) for draft in rounds], batch_first=True), torch.tensor(list(map(len, rounds)))

@@ -1,0 +1,77 @@
+"""What `specdec bench` decodes, and how it is scored."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from specdec_cli.benchmark.examples import Examples, read_files, read_sample, read_table
+from specdec_cli.benchmark.rewriting import read_gold, read_lines_gold, score_correction, score_simplification
+from specdec_cli.benchmark.summary import Scorer
+from specdec_cli.decoding.names import Task
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.metrics.scoring import Score, score
+from specdec_cli.text.lines import STANDARD
+
+TASKS: dict[str, Task] = {"translate": "translation", "summarise": "summarisation", "correct": "gec", "simplify": "simplification"}
+"""By what a bundle says of itself."""
+
+
+def read_input(
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+) -> tuple[Examples, Scorer]:
+    """The lines to decode and what scores them. Raises UsageError for two inputs at once, InputError for what is blank."""
+    if file is not None and source is not None:
+        raise UsageError("FILE and --input are two inputs; give one")
+    if references and source is None:
+        raise UsageError("--reference needs --input")
+    if keep_tokens and task != "gec":
+        raise UsageError("--keep-tokens is for --task gec, whose data sets are tokenised")
+    if task in ("translation", "summarisation"):
+        examples, scorer = _one_reference(task, file, source, references, limit)
+    else:
+        examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
+    if examples.blank:
+        raise InputError(f"{examples.name}: no text to decode")
+    return examples, scorer
+
+
+def _one_reference(
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None
+) -> tuple[Examples, Scorer]:
+    if len(references) > 1:
+        raise UsageError(f"--reference: in a {task} each line is compared with one")
+    scores = score
+    if task == "summarisation":
+        from specdec_cli.metrics.rouge import check_rouge, rouge
+
+        check_rouge()
+        scores = rouge
+    if source is not None:
+        examples = read_files(source, references[0] if references else None, limit)
+    elif file is not None:
+        examples = read_table(file, limit)
+    elif sys.stdin.isatty() and task == "translation":
+        examples = read_sample(limit)
+    elif sys.stdin.isatty():
+        raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
+    else:
+        examples = read_table(STANDARD, limit)
+        if not examples.sources and task == "translation":
+            examples = read_sample(limit)
+    right = examples.references
+    return examples, lambda texts: None if right is None else scores(texts, right)
+
+
+def _rewriting(
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+) -> tuple[Examples, Scorer]:
+    if file is None and source is None and sys.stdin.isatty():
+        raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
+    kept = keep_tokens or task != "gec"
+    gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STANDARD, limit, kept)
+    scores = score_correction if task == "gec" else score_simplification
+
+    def scorer(texts: Sequence[str]) -> Score:
+        return scores(gold, texts)
+
+    return Examples(str(source or file or "stdin"), gold.sources, None), scorer

@@ -1,0 +1,170 @@
+"""What `specdec bench` does between its options and its tables."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from specdec_cli.benchmark.environment import describe_environment, share_of_others
+from specdec_cli.benchmark.examples import Examples
+from specdec_cli.benchmark.histogram import Bin, speedup_histogram
+from specdec_cli.benchmark.measure import Conditions, Pool, measure
+from specdec_cli.benchmark.opponents import FORMATS, settle_opponents
+from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.rows import BEST, Row, Sweep, sweep_rows
+from specdec_cli.benchmark.scatter import Point, scatter
+from specdec_cli.benchmark.summary import Result, Scorer, milliseconds_per_sentence, reference, summarise
+from specdec_cli.commands.bench.worker import Inspection
+from specdec_cli.commands.loading import Choice, find_bundle
+from specdec_cli.commands.options import batch_rows
+from specdec_cli.errors import UsageError
+from specdec_cli.metrics.scoring import Score
+from specdec_cli.processes import Process
+
+WORKER = "specdec_cli.commands.bench.worker"
+Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for. Rows that were not `asked` for by name are left out where the bundle cannot do them."""
+
+    model: Choice
+    examples: Examples
+    scorer: Scorer
+    rows: tuple[Row, ...]
+    asked: bool
+    sweep: Sweep
+    repetitions: int
+    batch_size: int | Literal["auto"]
+    device: str
+    precision: str
+    threads: int | None
+    split: bool
+    profile: bool
+    histogram: bool
+    plot: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out. `left_out` says why, by row; `points` are by row, `histograms` by a row that drafts and its baseline."""
+
+    results: list[Result]
+    environment: dict[str, Any]
+    examples: dict[str, Any]
+    signatures: dict[str, str]
+    left_out: dict[str, str]
+    profiles: dict[str, dict[str, float]]
+    histograms: dict[tuple[str, str], list[Bin]]
+    points: dict[str, list[Point]]
+
+
+def run(plan: Plan, progress: Progress) -> Outcome:
+    """Inspect and convert the bundle, run all rows, and sum up. Raises SpecdecError."""
+    lines = plan.examples.sources
+    with TemporaryDirectory(prefix="specdec-bench-") as temporary:
+        folders = {kind: Path(temporary) / kind for kind in _formats(plan.rows)}
+        inspection = _inspect(plan, folders)
+        rows, left_out = possible_rows(plan, inspection)
+        there = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
+        conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
+        rows = settle_opponents(WORKER, rows, conditions, lines)
+        with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
+            before = share_of_others()
+            measured = measure(pool, rows, lines, plan.repetitions, report)
+            busy = max((before, share_of_others()), key=lambda share: share or 0.0)
+            profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
+    sentences = sum(len(output.sentences) for output in measured[0].outputs)
+    signatures: dict[str, str] = {}
+    results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
+    return Outcome(
+        results=results,
+        environment=_environment(plan, inspection) | {"busy": busy},
+        examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
+        signatures=signatures,
+        left_out=left_out,
+        profiles=profiles,
+        histograms=_histograms(measured) if plan.histogram else {},
+        points=scatter(measured, lines) if plan.plot else {},
+    )
+
+
+def _formats(rows: Sequence[Row]) -> list[str]:
+    """The number formats of CTranslate2 that rows need; all of them where one is to have the best."""
+    needed = {row.compute_type for row in rows if row.compute_type}
+    return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
+
+
+def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
+    """What the bundle and this machine can do, found out in a process that ends again."""
+    find_bundle(plan.model)
+    max_length = plan.rows[0].max_length
+    with Process(WORKER, plan.model.name) as process:
+        targets = {kind: str(folder) for kind, folder in folders.items()}
+        answer = process.ask("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets)
+    inspection = Inspection(**answer)
+    languages = plan.examples.languages
+    if languages is not None and list(languages) != inspection.languages:
+        raise UsageError(
+            f"the {plan.examples.name} is {'-'.join(languages)}, {plan.model.name} {'-'.join(inspection.languages)}: give it text"
+        )
+    return inspection
+
+
+def missing_drafter(row: Row, kind: str | None) -> str | None:
+    """Why a bundle whose drafter is of `kind` (None: no drafter) cannot do `row`; None where it can."""
+    if row.drafters <= {kind}:
+        return None
+    return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
+
+
+def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
+    """The rows, every value settled, that bundle and machine can do; and the others with the reason.
+
+    Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
+    """
+    batch_size = batch_rows(plan.batch_size)
+    possible, left_out = [], {}
+    for row in plan.rows:
+        refused = inspection.refused.get(row.compute_type or "")
+        problem = missing_drafter(row, inspection.drafter) or refused
+        if problem is None:
+            possible.append(replace(row, batch_size=batch_size, threads=inspection.threads))
+        elif plan.asked:
+            raise UsageError(f"--row {row.name}: {problem}")
+        else:
+            left_out[row.name] = problem
+    _check_views(plan, possible, batch_size)
+    return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
+
+
+def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
+    drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
+    if plan.profile and not drafting:
+        raise UsageError("--profile needs a row that drafts")
+    for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot)):
+        if wanted and not (drafting and greedy and batch_size == 1):
+            raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")
+
+
+def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> Score | None:
+    score = scorer(texts)
+    if score is not None:
+        signatures |= score.signatures
+    return score
+
+
+def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
+    machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
+    return describe_environment() | machine | {"model": plan.model.name, "repetitions": plan.repetitions}
+
+
+def _histograms(measured: Sequence[Measured]) -> dict[tuple[str, str], list[Bin]]:
+    """Speedups of the first row that drafts over greedy and, where it was measured, over beam search, sentence by sentence."""
+    drafting = next(one for one in measured if one.row.drafts)
+    times = milliseconds_per_sentence(drafting)
+    baselines = [one for name in ("greedy", "beam") if (one := reference(drafting.row, measured, name)) is not None]
+    return {(drafting.row.name, one.row.name): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}

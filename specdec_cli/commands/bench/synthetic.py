@@ -1,0 +1,197 @@
+"""`specdec bench --synthetic`: what a round costs on this machine, with random weights and recorded acceptance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import typer
+
+from specdec_cli.benchmark.environment import describe_environment
+from specdec_cli.benchmark.geometries import Geometry, make_sources
+from specdec_cli.benchmark.measure import Conditions, Pool, measure
+from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.report import profile_table, synthetic_table, to_json
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.summary import Result, summarise
+from specdec_cli.commands.bench.view import View, environment_lines
+from specdec_cli.commands.bench.worker import Inspection
+from specdec_cli.errors import UsageError
+from specdec_cli.processes import Process
+
+WORKER = "specdec_cli.commands.bench.synthetic_worker"
+OPTIONS = (
+    "synthetic",
+    "repetitions",
+    "profile",
+    "block_size",
+    "beam_size",
+    "device",
+    "precision",
+    "threads",
+    "json_file",
+    "markdown",
+    "quiet",
+)
+"""The parameters of `bench` that go with it."""
+
+_FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
+_TRIED_LINES, _TRIED_TIMES = 2, 2
+_EXPLANATION = "Random weights, and drafts accepted as recorded: this measures what a round costs on this machine, and no model."
+
+Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for."""
+
+    geometries: tuple[Geometry, ...]
+    repetitions: int = 3
+    beam_size: int = 5
+    device: str = "auto"
+    precision: str = "auto"
+    threads: int | None = None
+    profile: bool = False
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A geometry's rows: our greedy decoding, then the one that drafts, then CTranslate2 with the settings that suit it best.
+
+    `profile` has seconds by module of the row that drafts, if asked for; `outside_kernels` is the share of greedy decoding's
+    time outside compiled kernels, where there are any.
+    """
+
+    geometry: Geometry
+    results: list[Result]
+    profile: dict[str, float] | None
+    outside_kernels: float | None
+
+    @property
+    def speedups(self) -> dict[str, float]:
+        """How much faster drafting is than each of the other rows."""
+        _, drafting, *_ = self.results
+        others = (result for result in self.results if result is not drafting)
+        return {other.row.decoding: drafting.tokens_per_second / other.tokens_per_second for other in others}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All geometries, where and how they were measured."""
+
+    measurements: list[Measurement]
+    environment: dict[str, Any]
+    examples: dict[str, Any]
+
+    @property
+    def results(self) -> list[Result]:
+        """The rows of all geometries."""
+        return [result for measurement in self.measurements for result in measurement.results]
+
+
+def check_alone(context: typer.Context) -> None:
+    """Raises UsageError for parameters of `bench` that do not go with it."""
+    given = [p for p in context.command.params if p.name and getattr(context.get_parameter_source(p.name), "name", "") == "COMMANDLINE"]
+    others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in OPTIONS]
+    if others:
+        raise UsageError(f"--synthetic decodes no text, and has a model of its own: no {', '.join(others)} beside it")
+
+
+def run(request: Request, progress: Progress) -> Outcome:
+    """Measure one geometry after the other, the rows of each in turn. Raises SpecdecError."""
+    measurements = []
+    for geometry in request.geometries:
+        with TemporaryDirectory(prefix="specdec-bench-") as temporary:
+            folders = {kind: Path(temporary) / kind for kind in _FORMATS}
+            inspection = _inspect(geometry, request, folders)
+            measurements.append(_measure(geometry, request, inspection, folders, progress))
+    machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
+    environment = describe_environment() | machine | {"model": "random weights", "repetitions": request.repetitions}
+    lines = len(make_sources(geometry))
+    return Outcome(measurements, environment, {"name": "random tokens", "lines": lines, "sentences": lines})
+
+
+def print_outcome(outcome: Outcome, markdown: bool) -> None:
+    """What was measured, each geometry with its shape and its table."""
+    view = View(markdown)
+    view.paragraph(_EXPLANATION, *environment_lines(outcome.environment, outcome.examples))
+    for measurement in outcome.measurements:
+        view.paragraph(_description(measurement.geometry))
+        view.table(synthetic_table(measurement.results))
+        if measurement.outside_kernels is not None:
+            view.paragraph(f"greedy spends {measurement.outside_kernels:.1%} of its time outside the compiled kernels")
+        if measurement.profile is not None:
+            view.table(profile_table({measurement.geometry.decoding: measurement.profile}, outcome.examples["sentences"]))
+
+
+def to_record(outcome: Outcome) -> dict[str, Any]:
+    """All numbers, for JSON: as `bench` has them, and what is taken as given."""
+    return to_json(outcome.results, outcome.environment, outcome.examples, {}) | {
+        "synthetic": {
+            measurement.geometry.name: {
+                **measurement.geometry.to_dict(),
+                "tokens_per_round": measurement.geometry.tokens_per_round,
+                "speedup_vs": {name: round(speedup, 3) for name, speedup in measurement.speedups.items()},
+                "seconds_by_module": measurement.profile,
+                "outside_kernels": measurement.outside_kernels,
+            }
+            for measurement in outcome.measurements
+        }
+    }
+
+
+def _inspect(geometry: Geometry, request: Request, folders: Mapping[str, Path]) -> Inspection:
+    """What this machine can do, and the model in CTranslate2's formats, by a process that ends again."""
+    targets = {kind: str(folder) for kind, folder in folders.items()}
+    with Process(WORKER, f"--synthetic, {geometry.name}") as process:
+        return Inspection(**process.ask("inspect", geometry.to_dict(), request.device, request.precision, request.threads, targets))
+
+
+def _measure(geometry: Geometry, request: Request, inspection: Inspection, folders: Mapping[str, Path], progress: Progress) -> Measurement:
+    lines = make_sources(geometry)
+    formats = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
+    conditions = Conditions(geometry.to_dict(), inspection.device, inspection.precision, False, dict(inspection.limits), formats)
+    greedy = Row("greedy", beam_size=request.beam_size, max_length=geometry.length, threads=inspection.threads)
+    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    rows = [greedy, drafting, *_best_opponents(geometry, greedy, conditions, lines)]
+    # Rows share processes: the larger models would take much memory otherwise.
+    with Pool(WORKER, rows, conditions, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
+        measured = measure(pool, rows, lines, request.repetitions, report)
+        profile = pool.ask("profile", drafting, lines) if request.profile else None
+        outside = pool.ask("outside-kernels", greedy, lines) if inspection.precision == "int8" else None
+    labelled = [replace(one, settings=_settings(one, geometry, inspection)) for one in measured]
+    return Measurement(geometry, summarise(labelled, lambda _: None), profile, outside)
+
+
+def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines: Sequence[str]) -> list[Row]:
+    """CTranslate2's rows, each in the format and with the threads that are fastest for it here."""
+    threads = sorted({1, base.threads}) if conditions.device == "cpu" else [base.threads]
+    tried = [
+        replace(base, decoding=decoding, variant=kind, threads=number)
+        for decoding in geometry.opponents
+        for kind in conditions.converted
+        for number in threads
+    ]
+    with Pool(WORKER, tried, conditions, shared=True) as pool:
+        measured = measure(pool, tried, lines[:_TRIED_LINES], _TRIED_TIMES, lambda: None)
+    fastest = sorted(measured, key=lambda one: min(run.seconds for run in one.runs))
+    return [next(one.row for one in fastest if one.row.decoding == decoding) for decoding in geometry.opponents]
+
+
+def _settings(one: Measured, geometry: Geometry, inspection: Inspection) -> dict[str, Any]:
+    """What a row is labelled with: what it computes in, and whether its drafts are recorded."""
+    labels = {"geometry": geometry.name, "precision": one.row.compute_type or inspection.precision, "recorded": one.row.drafts}
+    return labels | one.settings
+
+
+def _description(geometry: Geometry) -> str:
+    shape = geometry.shape
+    drafter = f"a drafter of {geometry.drafter_layers} layers, blocks of {geometry.block_size}" if geometry.block_size else "no drafter"
+    return (
+        f"{geometry.name}: {shape.encoder_layers}+{shape.decoder_layers} layers, width {shape.width:,}, {shape.heads} heads, feed-forward "
+        f"{shape.feed_forward:,}, vocabulary {shape.vocabulary_size:,}; {drafter}; {geometry.tokens_per_round:g} tokens a round accepted "
+        f"as recorded; outputs of {geometry.length} tokens, one at a time"
+    )

@@ -1,0 +1,48 @@
+"""The process behind `specdec bench --synthetic`: `worker`'s, with a model of random weights and recorded drafts."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from specdec_cli.benchmark.geometries import Geometry, make_sources
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.commands.bench.worker import Worker, look_at
+from specdec_cli.commands.loading import place, settle_machine
+from specdec_cli.processes import serve
+
+if TYPE_CHECKING:
+    from specdec_cli.benchmark.synthetic import RecordedRunner
+
+
+class SyntheticWorker(Worker):
+    """Its model is a geometry as a dictionary."""
+
+    _recorded: "RecordedRunner"
+
+    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:  # noqa: ARG002
+        """Make a bundle, and record greedy decoding's output."""
+        from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
+
+        geometry = Geometry.from_dict(model)
+        bundle = place(random_bundle(geometry), settle_machine(device, precision, threads))
+        self._runner = self._recorded = RecordedRunner(bundle, geometry, make_sources(geometry))
+
+    def outside_kernels(self, row: dict[str, Any], lines: list[str]) -> float | None:
+        """The share of time outside compiled kernels; only for rows of a bundle in int8."""
+        return self._recorded.share_outside_kernels(Row(**row), lines)
+
+    def handlers(self) -> dict[str, Callable[..., Any]]:
+        """The questions by their names."""
+        return super().handlers() | {"outside-kernels": self.outside_kernels}
+
+
+def inspect(model: dict[str, Any], device: str, precision: str, threads: int | None, folders: dict[str, str]) -> dict[str, Any]:
+    """The fields of an Inspection; `folders` are where to convert the model to, by number format."""
+    from specdec_cli.benchmark.synthetic import random_bundle
+
+    geometry = Geometry.from_dict(model)
+    machine = settle_machine(device, precision, threads)
+    return look_at(random_bundle(geometry), machine, geometry.length, folders)
+
+
+if __name__ == "__main__":
+    serve({"inspect": inspect} | SyntheticWorker().handlers())

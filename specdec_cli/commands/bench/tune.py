@@ -1,0 +1,121 @@
+"""`specdec bench --tune`: the presets of SpecDec++ that suit a bundle, found on dev data and kept in its `bundle.json`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from specdec_cli.benchmark.report import tuning_table
+from specdec_cli.benchmark.rows import Sweep
+from specdec_cli.benchmark.summary import Result
+from specdec_cli.commands.bench.run import Outcome, Plan
+from specdec_cli.commands.bench.view import View, environment_lines
+from specdec_cli.commands.loading import Choice, find_bundle
+from specdec_cli.decoding.names import Task
+from specdec_cli.errors import ModelError, SpecdecError, UsageError
+from specdec_cli.files import read_json, write_json
+
+GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
+LEAST_LINES = 100
+"""Lines of dev data below which presets are shown, but not stored: BLEU on fewer is mostly noise."""
+MOST_LOST = 0.5
+"""BLEU points that high-efficiency may have less than greedy decoding."""
+
+
+def check_tunable(model: Choice, task: Task) -> None:
+    """Better now than after all has been decoded: raises UsageError for a bundle that cannot be tuned, or not be written."""
+    folder = find_bundle(model)
+    if task != "translation":
+        raise UsageError(f"--tune goes by BLEU, and so is for translation, not for {task}")
+    if not (folder / "drafter").exists():
+        raise UsageError(f"--tune: {folder} has no drafter, and the presets are for its drafts")
+    if read_json(folder / "drafter" / "config.json", ModelError).get("kind") == "heads":
+        raise UsageError(f"--tune: {folder} has heads, and the presets are for specdec++, which needs a block drafter")
+    if not os.access(folder, os.W_OK):
+        raise _not_written(folder / "bundle.json", "no permission")
+
+
+def tuning_plan(plan: Plan) -> Plan:
+    """`plan` with greedy, specdec and every setting of the grid for rows. Raises UsageError for what is not for tuning."""
+    if plan.asked or plan.profile or plan.histogram or plan.plot:
+        raise UsageError("--tune has rows of its own: no --row, --profile, --histogram or --plot beside it")
+    unknown = [key for key in plan.sweep if key not in GRID]
+    if unknown:
+        raise UsageError(f"--tune --sweep {unknown[0]}: only {' and '.join(GRID)} are tuned")
+    if plan.examples.references is None or plan.examples.languages is not None:
+        raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
+    rows = tuple(replace(plan.rows[0], decoding=name, variant=None) for name in ("greedy", "specdec", "specdec++"))
+    return replace(plan, rows=rows, asked=True, sweep={**GRID, **plan.sweep}, repetitions=1)
+
+
+def choose(results: Sequence[Result]) -> dict[str, Result]:
+    """The results that become presets, by name; none if each loses more than `MOST_LOST` BLEU points on greedy.
+
+    BLEU and tokens per round count as they are shown, with two digits; of equals the first of the grid is taken.
+    """
+    greedy = next(result for result in results if result.row.decoding == "greedy")
+    close = [r for r in results if r.row.decoding == "specdec++" and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
+    if not close:
+        return {}
+    return {
+        "high-quality": max(close, key=lambda r: (_bleu(r), _tokens(r))),
+        "high-efficiency": max(close, key=lambda r: (_tokens(r), _bleu(r))),
+    }
+
+
+def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool) -> None:
+    """What was decoded where, and every setting with its numbers and the preset that it becomes."""
+    view = View(markdown)
+    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
+    view.table(tuning_table(outcome.results, chosen))
+    view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
+
+
+def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
+    """Top-beta and tolerance by name, as `bundle.json` has them."""
+    return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
+
+
+def store(model: Choice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
+    """Write `chosen`, by `lines` lines of text, into the bundle's presets, all else as it was, and print what is there now.
+
+    Raises UsageError where it cannot be written, SpecdecError if there is nothing to write or too little to choose by.
+    """
+    if lines < LEAST_LINES:
+        raise SpecdecError(f"--tune: {lines} lines are too few to choose presets by (at least {LEAST_LINES}), and nothing was written")
+    if not chosen:
+        raise SpecdecError(
+            f"--tune: every setting loses more than {MOST_LOST} BLEU on greedy, and nothing was written; "
+            "--sweep tolerance=0.05,0.1 tries stricter ones"
+        )
+    path, presets = find_bundle(model) / "bundle.json", presets_of(chosen)
+    values = read_json(path, ModelError)
+    before = values.get("presets", {})
+    try:
+        write_json(path, values | {"presets": before | presets})
+    except OSError as error:
+        raise _not_written(path, error.strerror) from error
+    told = (f"--preset {name}: {_words(preset)} ({_compared(before.get(name), preset)})" for name, preset in presets.items())
+    View(markdown).paragraph(f"Written to {path}:", *told)
+
+
+def _bleu(result: Result) -> float:
+    return round(result.quality["bleu"], 2)
+
+
+def _tokens(result: Result) -> float:
+    return round(result.tokens_per_round or 0, 2)
+
+
+def _words(preset: Sequence[float]) -> str:
+    return f"top-{preset[0]}, tolerance {preset[1]}"
+
+
+def _compared(before: Sequence[float] | None, now: Sequence[float]) -> str:
+    if before is None:
+        return "not set before"
+    return "as before" if list(before) == list(now) else f"before: {_words(before)}"
+
+
+def _not_written(path: Path, cause: str | None) -> UsageError:
+    return UsageError(f"--tune: {path} cannot be written ({cause}); copy the folder, and name the copy with --model")

@@ -1,0 +1,123 @@
+"""What `specdec bench` prints."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table as RichTable
+
+from specdec_cli.benchmark.report import Table, histogram_table, main_table, profile_table, sweep_table, tolerance_table
+from specdec_cli.benchmark.rows import Sweep
+from specdec_cli.commands.bench.run import Outcome
+
+MOST_BUSY = 0.1
+"""Share of all processors that other processes may take before times are called unreliable."""
+_WIDE = 200
+_HEADER_WIDTH = 9
+
+
+class View:
+    """Prints to stdout, as tables for a terminal or in Markdown."""
+
+    def __init__(self, markdown: bool) -> None:
+        self._markdown = markdown
+        # COLUMNS counts everywhere; without it, a pipe has no edge to break lines at.
+        wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+        self._console = Console(width=_WIDE if wide else None, highlight=False)
+
+    def paragraph(self, *lines: str) -> None:
+        """Some lines of text."""
+        for line in lines:
+            # Two spaces at the end of a line keep it a line in Markdown.
+            self._console.print(line + "  " * self._markdown, soft_wrap=True, markup=False)
+        if self._markdown:
+            self._console.print()
+
+    def table(self, table: Table) -> None:
+        """A table of results."""
+        if self._markdown:
+            self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
+            return
+        start, count = 0, len(table.columns) - table.names
+        while True:
+            # Columns that do not fit beside these go into another table below, so that no number is cut off.
+            end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), min(start + 1, count))
+            self._console.print(_framed(table.part(start, end)))
+            start = end
+            if start >= count:
+                return
+
+    def _fits(self, table: Table) -> bool:
+        wide = self._console.options.update(width=_WIDE)
+        return self._console.measure(_framed(table), options=wide).maximum <= self._console.width
+
+
+def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
+    """Everything that was measured, with where and how."""
+    view = View(markdown)
+    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
+    view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
+    if set(sweep) == {"top-beta", "tolerance"}:
+        view.paragraph("Tokens per round / BLEU:")
+        view.table(tolerance_table(outcome.results, sweep))
+    if outcome.profiles:
+        view.paragraph("Time by module, a sentence:")
+        view.table(profile_table(outcome.profiles, outcome.examples["sentences"]))
+    for (name, baseline), bins in outcome.histograms.items():
+        view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")
+        view.table(histogram_table(bins))
+    if outcome.signatures:
+        view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
+
+
+def _framed(table: Table) -> RichTable:
+    shown = RichTable(box=SIMPLE_HEAD)
+    for place, column in enumerate(table.columns):
+        header = "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
+        shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
+
+
+def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
+    """Machine, versions and input in a few words."""
+    return [
+        *machine_lines(environment),
+        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
+        + (f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""),
+    ]
+
+
+def machine_lines(environment: Mapping[str, Any]) -> list[str]:
+    """Machine, versions, and whether other processes were busy there."""
+    place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
+    versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
+    lines = [f"{place}; {environment['device']}, {environment['precision']}", f"{versions}; {environment['date']}"]
+    busy = environment.get("busy")
+    if busy is not None and busy > MOST_BUSY:
+        lines.append(f"Other processes took {busy:.0%} of the processors: these times are not reliable.")
+    return lines
+
+
+@contextmanager
+def progress(runs: int, quiet: bool) -> Iterator[Callable[[], None]]:
+    """A bar on stderr where somebody looks at it; to be called once for each run."""
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    # Drawn only between runs, for a bar that moves by itself takes time from what is measured.
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, disable=not shown) as bar:
+        task = bar.add_task("bench", total=runs)
+
+        def report() -> None:
+            bar.advance(task)
+            bar.refresh()
+
+        bar.refresh()
+        yield report

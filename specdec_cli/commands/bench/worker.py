@@ -1,0 +1,143 @@
+"""The process behind `specdec bench`: one looks at the bundle and converts it, the others run rows."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.commands.loading import Choice, Machine, open_bundle, settle_machine
+from specdec_cli.errors import ModelError
+from specdec_cli.processes import serve
+
+if TYPE_CHECKING:
+    from specdec_cli.benchmark.bundle_runner import BundleRunner
+    from specdec_cli.benchmark.ctranslate2_runner import CTranslate2Runner
+    from specdec_cli.model.bundle import Bundle
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What the parent must know of machine and bundle, without loading torch.
+
+    `limits` are pairs of a padded source length and the most tokens of an output; `refused` says why CTranslate2
+    cannot do a number format.
+    """
+
+    device: str
+    precision: str
+    threads: int
+    gpu: str | None
+    torch: str
+    languages: list[str]
+    drafter: str | None
+    limits: list[tuple[int, int]]
+    refused: dict[str, str]
+
+
+class Worker:
+    """Answers questions; which libraries are loaded depends on them."""
+
+    _runner: "BundleRunner | CTranslate2Runner"
+
+    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:
+        """Load a bundle."""
+        from specdec_cli.benchmark.bundle_runner import BundleRunner
+
+        self._runner = BundleRunner(open_bundle(Choice(**model), settle_machine(device, precision, threads)), split)
+
+    def open_ctranslate2(
+        self, folder: str, compute_type: str, device: str, workers: int, threads: int, limits: list[tuple[int, int]], split: bool
+    ) -> None:
+        """Load a converted bundle."""
+        from specdec_cli.benchmark.ctranslate2_runner import CTranslate2Runner
+
+        self._runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
+
+    def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The settings that a row comes to."""
+        return self._runner.prepare(Row(**row))
+
+    def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
+        """Decode and time lines."""
+        return self._runner.run(Row(**row), lines).to_dict()
+
+    def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
+        """Seconds by module; only for rows of a bundle."""
+        from specdec_cli.benchmark.bundle_runner import BundleRunner
+
+        assert isinstance(self._runner, BundleRunner)
+        return self._runner.profile(Row(**row), lines)
+
+    def handlers(self) -> dict[str, Callable[..., Any]]:
+        """The questions by their names."""
+        return {
+            "open-bundle": self.open_bundle,
+            "open-ctranslate2": self.open_ctranslate2,
+            "prepare": self.prepare,
+            "run": self.run,
+            "profile": self.profile,
+        }
+
+
+def inspect(
+    model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
+) -> dict[str, Any]:
+    """The fields of an Inspection; `folders` are where to convert the bundle to, by number format."""
+    machine = settle_machine(device, precision, threads)
+    return look_at(open_bundle(Choice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
+
+
+def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
+    """The fields of an Inspection of `bundle`, which is for `machine`, but not there yet."""
+    import torch
+
+    return asdict(machine) | {
+        "gpu": torch.cuda.get_device_name() if machine.device == "cuda" else None,
+        "torch": torch.__version__,
+        "languages": [bundle.info.source_language, bundle.info.target_language],
+        "drafter": None if bundle.drafter is None else bundle.drafter.config.kind,
+        "limits": _limits(bundle, max_length),
+        "refused": _convert(bundle, folders, machine.device),
+    }
+
+
+def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
+    """Padded source lengths and the most tokens that our own decoder emits for them."""
+    from specdec_cli.decoding.execution.operators import MULTIPLE
+    from specdec_cli.pipeline.engine import bundle_verifier
+
+    verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
+    max_length = max_length or bundle.info.max_length or None
+    widths = range(MULTIPLE, verifier.longest_source + 1, MULTIPLE)
+    return [(width, int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1) for width in widths]
+
+
+def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str, str]:
+    """Convert to each of `folders`; the formats that CTranslate2 cannot hold or compute in, and why."""
+    if not folders:
+        return {}
+    from ctranslate2 import get_supported_compute_types  # type: ignore[attr-defined]
+
+    from converters.to_ctranslate2 import to_ctranslate2
+
+    refused = {}
+    try:
+        supported = get_supported_compute_types(device)
+    except (RuntimeError, ValueError) as error:
+        return dict.fromkeys(folders, f"CTranslate2 on {device}: {error}")
+    for compute_type, folder in folders.items():
+        if compute_type not in supported:
+            refused[compute_type] = (
+                f"CTranslate2 cannot compute in {compute_type} on this {device}; it can in {', '.join(sorted(supported))}"
+            )
+            continue
+        try:
+            to_ctranslate2(bundle, Path(folder), None if compute_type == "float32" else compute_type)
+        except ModelError as error:
+            refused[compute_type] = str(error)
+    return refused
+
+
+if __name__ == "__main__":
+    serve({"inspect": inspect} | Worker().handlers())

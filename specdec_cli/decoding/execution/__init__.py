@@ -1,0 +1,1 @@
+"""How the steps of a round are executed: operators, compiled kernels, CUDA graphs."""

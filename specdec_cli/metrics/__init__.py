@@ -1,0 +1,1 @@
+"""Quality metrics: pure functions of outputs and references."""

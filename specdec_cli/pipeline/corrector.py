@@ -1,0 +1,174 @@
+"""Lines of text to corrected lines: what the model leaves alone stays as it was, byte for byte."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import inf
+from typing import Self
+
+from specdec_cli.decoding.loop import Hypothesis
+from specdec_cli.model.bundle import BundleInfo
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
+from specdec_cli.text.languages import is_latin
+from specdec_cli.text.line_ends import continued, unfinished
+from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.suspicion import suspicions
+from specdec_cli.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Restraint:
+    """Which edits are held back: those of a score below `minimum`, those that lose content (digits, or more than one word),
+    and all of a sentence that changes too much or is foreign. Content counts only if the bundle `keeps_content`.
+
+    Errors come in company: beside an edit that passes, others of the sentence pass from the score `in_company` on, if it is
+    given. `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
+    `maximum_pieces` subwords a word is in a language that the vocabulary was not made for; None: any may be.
+    """
+
+    minimum: float | None = None
+    in_company: float | None = None
+    maximum_ratio: float = 0.6
+    maximum_pieces: float | None = None
+    foreign_words: int = 4
+    keeps_content: bool = True
+
+    @classmethod
+    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
+        """A bundle's own restraint; a `minimum` that is given holds for all edits, whatever stands beside them.
+
+        Only a corrector keeps all content: other rewriting may drop words, and change a sentence as a whole.
+        """
+        corrects = info.task == "correct"
+        return cls(
+            info.min_score if minimum is None else minimum,
+            info.min_score_in_company if minimum is None else None,
+            (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
+            info.max_pieces,
+            keeps_content=corrects,
+        )
+
+    def passing(self, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits of a sentence that are not held back."""
+        sure = [edit for edit in edits if self._lets_pass(edit, self.minimum)]
+        if not sure or self.minimum is None or self.in_company is None:
+            return sure
+        return [edit for edit in edits if self._lets_pass(edit, min(self.minimum, self.in_company))]
+
+    def _lets_pass(self, edit: Edit, minimum: float | None) -> bool:
+        """Whether an edit is sure enough, and harmless where it is wrong."""
+        doubtful = minimum is not None and edit.score is not None and edit.score < minimum
+        if not self.keeps_content:
+            return not doubtful
+        same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
+        return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
+
+    def leaves_alone(self, text: str, tokens: int) -> bool:
+        """Whether `text`, which is so many `tokens`, is foreign."""
+        words = count_words(text)
+        return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences.
+
+    `decoding` names what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
+    """
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    tokens: int = 0
+    rounds: int = 0
+    score: float | None = None
+    sentences: tuple[tuple[int, ...], ...] = ()
+    decoding: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Corrector:
+    """Corrects windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+
+    What is protected (see text/protected.py) is left alone, and so is a sentence whose output found no end. With the
+    `languages` of the model, so are marks, code and text in another language: see LineDecoder. A line that goes on in
+    the next one gets no full stop, nor does a text between marks.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        restraint: Restraint,
+        *,
+        split: bool = True,
+        warn: Warn | None = None,
+        languages: Languages | None = None,
+    ) -> None:
+        self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
+        self._eos = engine.verifier.model.config.eos
+        self._checks = languages is not None
+        self._latin = languages is not None and all(map(is_latin, languages))
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
+
+    def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
+        """A correction for each line, in order, each as soon as it and those before it are done."""
+        goes_on = continued(lines) if self._checks else [False] * len(lines)
+        continues = [False, *goes_on[:-1]]
+        return map(self._correction, self._lines.decode(lines), goes_on, continues)
+
+    def _correction(self, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
+        edits: list[Edit] = []
+        start = 0
+        marked = self._checks and any(gap.strip() for gap in line.segments.gaps)
+        for number, (gap, text, part) in enumerate(zip(line.segments.gaps, line.segments.texts, line.parts, strict=False)):
+            start += len(gap)
+            found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
+            ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
+            edits += unfinished(found, start, start + len(text), goes_on=ends, continues=begins)
+            start += len(text)
+        edits = self._unprotected(line.source, edits)
+        ids = tuple(tuple(part.ids) for part in line.parts)
+        text = apply_edits(line.source, edits)
+        warnings = suspicions(line.source, text) if self._checks else ()
+        return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
+
+    def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
+        """The edits of one sentence that are not held back."""
+        output = self.tokenizer.decode(part.ids)
+        if part.ids[-1:] != [self._eos] or output == text or self._restraint.leaves_alone(text, len(self.tokenizer.encode(text))):
+            return []
+        edits = find_edits(text, output)
+        if edit_ratio(text, edits) > self._restraint.maximum_ratio:
+            return []
+        if edits and part.log_probabilities:
+            edits = self._scored(edits, part)
+        return self._restraint.passing(edits)
+
+    def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
+        """Edits with their log probability: that of their tokens, or of the token after what was dropped."""
+        sums = [0.0, *accumulate(part.log_probabilities)]
+        scored, places = [], range(len(part.ids))
+
+        def end(place: int) -> int:
+            """How much of the output is said with the token there."""
+            return len(self.tokenizer.decode(part.ids[: place + 1]))
+
+        for edit in edits:
+            first = min(bisect_right(places, edit.output[0], key=end), len(places) - 1)
+            last = min(bisect_left(places, edit.output[1], key=end), len(places) - 1)
+            scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
+        return scored
+
+    def _unprotected(self, line: str, edits: Sequence[Edit]) -> list[Edit]:
+        spans = protected_spans(line, latin=self._latin) if edits else []
+        return [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+
+
+def _touches(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes what stands from `start` to `end`, or adds to it without a space between."""
+    longer = edit.start == edit.end == end and not edit.text[:1].isspace()
+    earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
+    return longer or earlier or (edit.start < end and start < edit.end)

@@ -1,0 +1,69 @@
+"""Lines of text to translated lines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.text.suspicion import suspicions
+from specdec_cli.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translated line: tokens and rounds are summed over its sentences, and so is the log probability `score`.
+
+    `hypotheses` are the n best lines with their log probabilities; `sentences` the ids of each sentence;
+    `decoding` what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
+    """
+
+    text: str
+    tokens: int = 0
+    rounds: int = 0
+    score: float | None = None
+    hypotheses: tuple[tuple[str, float], ...] = ()
+    sentences: tuple[tuple[int, ...], ...] = ()
+    decoding: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Translator:
+    """Translates windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+
+    With the `languages` of the model, what is not prose survives: see LineDecoder. Without them the model sees every line as it
+    is, and nothing is checked.
+    """
+
+    def __init__(
+        self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None, languages: Languages | None = None
+    ) -> None:
+        self.engine, self.tokenizer = engine, tokenizer
+        self._checks = languages is not None
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
+
+    def translate(self, lines: Sequence[str]) -> Iterator[Translation]:
+        """A translation for each line, in order, each as soon as it and those before it are done; blank lines stay as they are."""
+        return map(self._translation, self._lines.decode(lines))
+
+    def _translation(self, line: DecodedLine) -> Translation:
+        if not line.texts:
+            return Translation(line.source)
+        text = line.segments.join([text.output or "" for text in line.texts])
+        return Translation(
+            text=text,
+            tokens=line.tokens,
+            rounds=line.rounds,
+            score=line.score,
+            hypotheses=self._hypotheses(line),
+            sentences=tuple(tuple(part.ids) for part in line.parts),
+            decoding=line.decoding,
+            warnings=suspicions(line.source, text) if self._checks else (),
+        )
+
+    def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:
+        """The n-th best line joins the n-th best of each sentence, or its last where it has fewer."""
+        best = []
+        for rank in range(max((len(part.alternatives) for part in line.parts), default=0)):
+            chosen = [text.ranked(rank, self.tokenizer.decode) for text in line.texts]
+            best.append((line.segments.join([text for text, _ in chosen]), sum(score for _, score in chosen)))
+        return tuple(best)

@@ -1,0 +1,1 @@
+"""Settings chosen by measurement: what a round costs on this machine, and how much to draft."""

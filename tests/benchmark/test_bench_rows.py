@@ -1,0 +1,94 @@
+"""What a row and a sweep are, as written on the command line."""
+
+import pytest
+
+from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
+from specdec_cli.decoding.names import JACOBI
+from specdec_cli.errors import UsageError
+
+DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
+PRESETS = ("exact", "high-quality", "high-efficiency")
+
+
+def parse(text: str) -> Row:
+    return parse_row(text, Row("greedy", beam_size=3), DECODINGS, PRESETS)
+
+
+@pytest.mark.parametrize("name", [*DEFAULT_ROWS, "lookup,specdec:exact", "ctranslate2-beam:bfloat16"])
+def test_a_row_is_named_as_it_was_written(name: str) -> None:
+    row = parse(name)
+    assert row.name == name
+    assert row.beam_size == 3
+
+
+def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
+    base = Row("greedy", jacobi_length=9, oracle_length=True)
+    rows = [parse_row(name, base, (*DECODINGS, *JACOBI), PRESETS) for name in ("greedy", *JACOBI, "lookup,jacobi")]
+    assert [row.jacobi_length for row in rows] == [None, 9, None, 9, None]
+    assert [row.oracle_length for row in rows] == [False, True, True, False, False]
+
+
+def test_a_row_knows_what_it_needs() -> None:
+    assert [parse(name).drafts for name in ("greedy", "beam", "drafter", "lookup,specdec")] == [False, False, True, True]
+    assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "float32", "int8"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("greed", "'greed' is not known; known are greedy, beam"),
+        ("lookup,nix", "'nix' is not known"),
+        ("specdec++:good", "known after the colon are exact"),
+        ("specdec++:", "known after the colon"),
+        ("beam:exact", "beam has no presets"),
+        ("input-guided:exact", "known after the colon are unique, unique-3, nearest"),
+    ],
+)
+def test_wrong_rows(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"--row .*{words}"):
+        parse(text)
+
+
+def test_sweep_values() -> None:
+    assert parse_sweep("block-size=8,4,8") == ("block-size", (8, 4))
+    assert parse_sweep("tolerance=0,2.5") == ("tolerance", (0.0, 2.5))
+
+
+@pytest.mark.parametrize("text", ["depth=1", "block-size", "block-size=", "block-size=0", "threads=2.5", "tolerance=-1", "tolerance=inf"])
+def test_wrong_sweeps(text: str) -> None:
+    with pytest.raises(UsageError, match=f"--sweep {text}: "):
+        parse_sweep(text)
+
+
+def test_a_sweep_is_a_grid_of_what_matters_to_each_row() -> None:
+    rows = sweep_rows([Row("greedy"), Row("specdec++")], {"block-size": (4, 8), "tolerance": (1.0, 2.0)})
+    assert rows[0] == Row("greedy")
+    assert [(row.block_size, row.tolerance) for row in rows[1:]] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
+
+    rows = sweep_rows([Row("greedy"), Row("beam")], {"batch-size": (1, 32), "beam-size": (5, 10)})
+    assert [(row.decoding, row.batch_size, row.beam_size) for row in rows] == [
+        ("greedy", 1, 5),
+        ("greedy", 32, 5),
+        ("beam", 1, 5),
+        ("beam", 1, 10),
+        ("beam", 32, 5),
+        ("beam", 32, 10),
+    ]
+
+
+def test_a_sweep_of_nothing_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"block-size: none of the rows depends on it \(greedy, beam\)"):
+        sweep_rows([Row("greedy"), Row("beam")], {"block-size": (4,)})
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("block-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
+        ("top-beta", ["greedy", "beam", "specdec++", "blockwise"]),
+        ("batch-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
+        ("beam-size", ["greedy", "beam"]),
+    ],
+)
+def test_rows_of_a_sweep_when_none_is_asked_for(key: str, names: list[str]) -> None:
+    assert sweep_defaults({key: (1,)}) == names

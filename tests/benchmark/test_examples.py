@@ -1,0 +1,36 @@
+"""The text to decode."""
+
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.benchmark.examples import Examples, read_files, read_sample, read_table
+from specdec_cli.errors import InputError
+
+
+def test_tables_have_two_columns_or_three(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("ka\tlo\nmi\tta\n")
+    assert read_table(path, 1) == Examples(str(path), ("ka",), ("lo",))
+    path.write_text("news\tka\tlo\n")
+    assert read_table(path) == Examples(str(path), ("ka",), ("lo",))
+
+
+def test_references_may_be_missing(tmp_path: Path) -> None:
+    source, reference = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_text("ka\nlo\n")
+    assert read_files(source, None, 1) == Examples(str(source), ("ka",), None)
+    reference.write_text("mi\nta\n")
+    assert read_files(source, reference).references == ("mi", "ta")
+    reference.write_text("mi\n")
+    with pytest.raises(InputError, match="ends after line 1"):
+        read_files(source, reference)
+
+
+def test_sample_is_whole() -> None:
+    sample = read_sample()
+    assert sample.references is not None
+    assert 35 <= len(sample.sources) == len(sample.references) == len(set(sample.sources))
+    assert all(line.strip() == line != "" for line in sample.sources + sample.references)
+    assert sample.languages == ("en", "de")
+    assert not sample.blank

@@ -1,0 +1,34 @@
+"""Rows that know the length of the output beforehand."""
+
+import torch
+
+from specdec_cli.benchmark.bundle_runner import BundleRunner
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.model.bundle import Bundle
+
+LINES = ("ka lo mi. No pe di.", "", "fo su")
+
+
+def test_the_length_that_is_known_is_that_of_greedys_output(bundle: Bundle) -> None:
+    runner = BundleRunner(bundle, split=True)
+    outputs = runner.run(Row("greedy", max_length=12), LINES).outputs
+    lengths = [len(ids) for output in outputs for ids in output.sentences]
+    assert len(lengths) == 3
+    engine = runner.engine(Row("jacobi", "fixed-point", oracle_length=True, max_length=12), LINES)
+    assert isinstance(engine.drafter, Jacobi)
+    texts = ("ka lo mi.", "No pe di.", "fo su")
+    sentences = [Sentence(number, bundle.tokenizer.framed(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
+    with torch.inference_mode():
+        state = engine.verifier.begin([s.number for s in sentences], [s.source for s in sentences], 12)
+        assert engine.drafter.begin(state).ends.tolist() == [1 + length for length in lengths]
+
+
+def test_knowing_the_length_saves_passes_beyond_it(bundle: Bundle) -> None:
+    runner = BundleRunner(bundle, split=True)
+    rounds = [
+        sum(output.rounds or 0 for output in runner.run(Row("jacobi", "fixed-point", oracle_length=known), LINES).outputs)
+        for known in (True, False)
+    ]
+    assert rounds[0] <= rounds[1]

@@ -1,0 +1,64 @@
+"""Rows in processes of their own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.benchmark.measure import Conditions, Pool, measure
+from specdec_cli.benchmark.rows import Row
+
+MODULE = """
+import os
+from specdec_cli.processes import serve
+
+asked = []
+
+def prepare(row):
+    return {"batch_size": row["batch_size"], "pid": os.getpid()}
+
+def run(row, lines):
+    asked.append(len(lines))
+    return {"seconds": len(asked), "outputs": [{"text": line, "sentences": [[1, 3]]} for line in lines], "peak_memory_mb": 5.0}
+
+if __name__ == "__main__":
+    serve({"open-bundle": lambda *_: None, "prepare": prepare, "run": run})
+"""
+CONDITIONS = Conditions({"name": "model"}, "cpu", "float32", True, {}, {})
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module that serves questions without any model."""
+    (tmp_path / "row_server.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "row_server"
+
+
+def test_rows_run_in_turn_after_a_warm_up(module: str) -> None:
+    rows = [Row("greedy"), Row("beam")]
+    reports: list[None] = []
+    with Pool(module, rows, CONDITIONS, shared=False) as pool:
+        measured = measure(pool, rows, ["a", "b"], 2, lambda: reports.append(None))
+    assert [one.row for one in measured] == rows
+    # A process of its own each, which has seen the warm-up first.
+    assert [[run.seconds for run in one.runs] for one in measured] == [[2, 3], [2, 3]]
+    assert measured[0].settings["pid"] != measured[1].settings["pid"]
+    assert [output.text for output in measured[0].outputs] == ["a", "b"]
+    assert measured[0].runs[0].peak_memory_mb == 5.0
+    assert len(reports) == 4
+
+
+def test_a_sweep_shares_processes_and_does_not_tell_memory(module: str) -> None:
+    rows = [Row("greedy"), Row("greedy", batch_size=2), Row("greedy", threads=2)]
+    with Pool(module, rows, CONDITIONS, shared=True) as pool:
+        measured = measure(pool, rows, ["a"], 1, lambda: None)
+    first, second, third = (one.settings["pid"] for one in measured)
+    assert first == second != third
+    assert all(run.peak_memory_mb is None for one in measured for run in one.runs)
+
+
+def test_ctranslate2_rows_do_not_load_torch() -> None:
+    code = "import sys, specdec_cli.benchmark.ctranslate2_runner; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

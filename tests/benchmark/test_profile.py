@@ -1,0 +1,31 @@
+"""A profile measures the configuration that is timed without it."""
+
+from dataclasses import replace
+
+from specdec_cli.benchmark.profile import Stopwatch, watch
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.state import Draft, State
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+
+
+class _Never(NoDrafter):
+    """A drafter that would draft, but never pays."""
+
+    def for_rows(self, rows: int) -> NoDrafter:  # noqa: ARG002
+        return NoDrafter()
+
+    def propose(self, state: State) -> Draft:  # noqa: ARG002
+        raise AssertionError("this drafter was to be left out")
+
+
+def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle: Bundle) -> None:
+    engine = Engine(bundle, replace(settle(Wishes(decoding="greedy", max_length=6), bundle), watched=True))
+    engine.drafter = _Never()
+    watch(engine, stopwatch := Stopwatch(on_gpu=False))
+    (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
+    assert hypothesis.rounds == len(hypothesis.ids)
+    assert hypothesis.decoding == "greedy"
+    assert stopwatch.seconds["verifier"] > 0

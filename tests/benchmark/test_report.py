@@ -1,0 +1,117 @@
+"""The results as JSON and tables; `UPDATE_GOLDEN=1 pytest tests/evaluation` writes the JSON anew."""
+
+import json
+import os
+from pathlib import Path
+
+from specdec_cli.benchmark.histogram import Bin
+from specdec_cli.benchmark.report import (
+    Table,
+    histogram_table,
+    main_table,
+    profile_table,
+    sweep_table,
+    to_json,
+    tolerance_table,
+)
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.summary import Result
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "bench.json"
+
+SPECDEC = Result(
+    row=Row("specdec++", "high-quality"),
+    settings={
+        "preset": "high-quality",
+        "block_size": 8,
+        "top_beta": 3,
+        "tolerance": 1.0,
+        "max_length": None,
+        "batch_size": 1,
+        "threads": 2,
+    },
+    quality={"bleu": 26.915, "chrf": 55.5},
+    iterations=4.0,
+    tokens_per_round=7.5619,
+    block_size=8.25,
+    drafted=0.96,
+    median_ms=12.3456,
+    p95_ms=40.0,
+    tokens_per_second=1234.5,
+    spread=0.07,
+    speedup_vs_greedy=3.3,
+    speedup_vs_beam=3.79,
+    identical=(7, 10),
+    first_difference=3,
+    peak_memory_mb=376.2,
+)
+UNMEASURED = Result(
+    row=Row("ctranslate2-beam", "int8", batch_size=32),
+    settings={"compute_type": "int8", "beam_size": 5, "length_penalty": 1.0, "max_length": None, "batch_size": 32, "threads": 2},
+    quality={},
+    iterations=None,
+    tokens_per_round=None,
+    block_size=None,
+    drafted=None,
+    median_ms=None,
+    p95_ms=None,
+    tokens_per_second=800.0,
+    spread=None,
+    speedup_vs_greedy=None,
+    speedup_vs_beam=None,
+    identical=None,
+    first_difference=None,
+    peak_memory_mb=None,
+)
+
+
+def test_json_is_as_agreed() -> None:
+    record = to_json([SPECDEC, UNMEASURED], {"cpu": "some", "threads": 2}, {"name": "a.tsv", "lines": 10}, {"bleu": "b", "chrf": "c"})
+    text = json.dumps(record, indent=2) + "\n"
+    if "UPDATE_GOLDEN" in os.environ:
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_main_table() -> None:
+    table = main_table([SPECDEC, UNMEASURED])
+    cells = ["26.91", "55.50", "4.00", "7.56", "8.2", "96%", "12.3", "1,234", "7%", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
+    assert table.rows[0] == ("specdec++:high-quality", *cells)
+    assert table.rows[1] == ("ctranslate2-beam:int8", *"——————", "—", "800", "—", "—", "—", "1.00x", "—", "—")
+    assert len(table.columns) == 15
+    assert table.columns[5:7] == ("block size", "rounds with a draft")
+    assert table.columns[9] == "spread" and table.columns[12] == "speedup vs ctranslate2-beam"
+
+
+def test_sweep_table_shows_what_was_varied() -> None:
+    table = sweep_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
+    assert table.columns[:3] == ("decoding", "top beta", "batch size")
+    assert [row[1:3] for row in table.rows] == [("3", "1"), ("—", "32")]
+    assert table.columns[-2:] == ("speedup vs greedy", "speedup vs beam")
+    assert [row[-2:] for row in table.rows] == [("3.30x", "3.79x"), ("—", "—")]
+
+
+def test_tolerance_table_is_the_papers_grid() -> None:
+    table = tolerance_table([SPECDEC, UNMEASURED], {"top-beta": (3, 5), "tolerance": (1.0, 2.0)})
+    assert table.columns == ("tolerance", "top-3", "top-5")
+    assert table.rows == (("1.0", "7.56 / 26.91", "—"), ("2.0", "—", "—"))
+
+
+def test_profile_table_has_shares() -> None:
+    table = profile_table({"specdec": {"encoder": 0.5, "drafter": 1.0, "verifier": 2.0, "others": 0.5}}, sentences=10)
+    assert table.columns == ("module", "specdec, ms", "share")
+    assert table.rows[0] == ("encoder", "50.00", "12.5%")
+    assert table.rows[-1] == ("total", "400.00", "100.0%")
+
+
+def test_histogram_table_has_bars() -> None:
+    table = histogram_table([Bin(0.5, 1), Bin(1.0, 4)])
+    assert table.rows == (("0.5x to 1.0x", "█" * 10, "1", "20.0%"), ("1.0x to 1.5x", "█" * 40, "4", "80.0%"))
+
+
+def test_markdown_and_parts() -> None:
+    table = Table(("row", "a", "b", "c"), (("x", "1", "2", "3"),))
+    assert table.to_markdown() == "| row | a | b | c |\n| :-- | --: | --: | --: |\n| x | 1 | 2 | 3 |\n"
+    left, right = table.part(0, 2), table.part(2, 3)
+    assert (left.columns, right.columns) == (("row", "a", "b"), ("row", "c"))
+    assert (left.rows, right.rows) == ((("x", "1", "2"),), (("x", "3"),))

@@ -1,0 +1,98 @@
+"""Numbers of the table from invented times."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from specdec_cli.benchmark.histogram import Bin, speedup_histogram
+from specdec_cli.benchmark.records import Measured, Output, Run, timed
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.summary import broken_promises, quantile, summarise
+from specdec_cli.metrics.scoring import Score
+
+ONE, TWO = (5, 6, 3), (7, 3)
+
+
+def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> Measured:
+    """A row over a line of one sentence, one of two, and a blank one; each line takes a third of the time."""
+    outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
+    runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
+    return Measured(Row(decoding, **row), {}, tuple(runs))
+
+
+def no_score(texts: Sequence[str]) -> None:
+    assert texts == ["a", "b c", ""]
+
+
+def test_numbers_of_a_row() -> None:
+    (result,) = summarise([measured("specdec", [0.9, 0.3, 0.6])], lambda _: Score({"bleu": 1.0}, {}))
+    assert result.iterations == pytest.approx(4 / 3)
+    assert result.tokens_per_round == pytest.approx(8 / 4)
+    assert result.tokens_per_second == pytest.approx(8 / 0.6)
+    # The median run gives both lines 200 ms, which the second one has for two sentences.
+    assert result.median_ms == pytest.approx(150)
+    assert result.p95_ms == pytest.approx(195)
+    assert (result.quality, result.peak_memory_mb) == ({"bleu": 1.0}, 100.9)
+    assert result.spread == pytest.approx((0.9 - 0.3) / 0.6)
+
+
+def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
+    rows = [
+        measured("greedy", [1, 9, 2]),
+        measured("beam", [4, 4, 4]),
+        measured("greedy", [8, 8, 8], batch_size=2),
+        measured("specdec", [0.5, 7, 1]),
+        measured("specdec", [2, 2, 2], batch_size=2),
+        measured("specdec", [2, 2, 2], threads=2),
+    ]
+    results = summarise(rows, no_score)
+    assert [r.speedup_vs_greedy for r in results] == [1, 0.5, 1, 2, 4, None]
+    assert [r.speedup_vs_beam for r in results] == [2, 1, None, 4, None, None]
+
+
+def test_lines_are_identical_if_their_tokens_are() -> None:
+    rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
+    greedy, specdec, beam = summarise(rows, no_score)
+    assert (greedy.identical, specdec.identical, beam.identical) == ((3, 3), (2, 3), (1, 3))
+    assert broken_promises([greedy, specdec, beam]) == ["--row specdec: 2 of 3 lines are greedy's; line 2 is not"]
+
+
+def test_what_was_not_measured_is_none() -> None:
+    runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
+    (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
+    assert result.tokens_per_second == 9
+    missing = ("iterations", "tokens_per_round", "block_size", "drafted", "median_ms", "p95_ms", "speedup_vs_greedy", "identical")
+    assert [getattr(result, name) for name in (*missing, "speedup_vs_beam", "peak_memory_mb")] == [None] * 10
+    assert result.quality == {}
+    (once,) = summarise([measured("greedy", [1.5])], no_score)
+    assert once.spread is None
+
+
+def test_quantiles() -> None:
+    assert quantile([4, 1, 3, 2], 0.5) == 2.5
+    assert (quantile([7], 0.95), quantile([1, 2], 1.0)) == (7, 2)
+
+
+def test_histogram_has_bins_of_half() -> None:
+    assert speedup_histogram([1, 1, 2.4, 1], [1, 0.9, 1, 2]) == [Bin(0.5, 1), Bin(1.0, 2), Bin(1.5, 0), Bin(2.0, 1)]
+    assert speedup_histogram([], []) == []
+
+
+def test_lines_are_timed_one_by_one_or_together() -> None:
+    def decode(lines: Sequence[str]) -> list[Output]:
+        return [Output(line.upper(), ()) for line in lines]
+
+    single, together = timed(decode, ["a", "b"], one_by_one=True), timed(decode, ["a", "b"], one_by_one=False)
+    assert [output.text for output in single.outputs] == [output.text for output in together.outputs] == ["A", "B"]
+    times = [output.seconds for output in single.outputs]
+    assert sum(time for time in times if time is not None) == pytest.approx(single.seconds)
+    assert [output.seconds for output in together.outputs] == [None, None]
+
+
+def test_runs_survive_json() -> None:
+    import json
+
+    (run,) = measured("greedy", [1.5]).runs
+    assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run

@@ -1,0 +1,218 @@
+"""`specdec bench`, from command line to tables."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.benchmark.environment import describe_environment
+from specdec_cli.benchmark.examples import Examples
+from specdec_cli.benchmark.records import Measured, Output, Run
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.summary import summarise
+from specdec_cli.commands.bench.command import bench
+from specdec_cli.commands.bench.run import Outcome, Plan, possible_rows
+from specdec_cli.commands.bench.worker import Inspection
+from specdec_cli.commands.loading import Choice
+from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
+
+app = typer.Typer()
+app.command()(bench)
+
+TSV = "ka lo mi\tta re\nno pe. Di fo su\tka\n\t\n"
+
+
+@pytest.fixture(scope="module")
+def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle with a drafter that has learned nothing."""
+    torch.manual_seed(0)
+    drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
+    save_bundle(replace(bundle, drafter=drafter), path := tmp_path_factory.mktemp("models") / "drafting")
+    return path
+
+
+def run(*arguments: object, text: str = TSV) -> Result:
+    common = ("--threads", "1", "--device", "cpu", "--max-length", "12", "--repetitions", "1")
+    return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
+
+
+def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
+    rows = ("greedy", "specdec", "ctranslate2-greedy")
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, *arguments, "--profile", "--histogram", "--json", tmp_path / "a" / "bench.json")
+    assert result.exit_code == 0, result.output
+    for words in (*rows, "3 of 3", "3 lines, 3 sentences", "drafter", "Speedup of specdec", "tok:13a"):
+        assert words in result.stdout
+    assert result.stderr == ""
+
+    record = json.loads((tmp_path / "a" / "bench.json").read_text())
+    assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
+    greedy, specdec, ctranslate2 = record["rows"]
+    assert [row["decoding"] for row in record["rows"]] == list(rows)
+    assert [row["identical"] for row in record["rows"]] == [[3, 3]] * 3
+    assert greedy["bleu"] == specdec["bleu"] == ctranslate2["bleu"]
+    assert (greedy["tokens_per_round"], greedy["speedup_vs_greedy"], greedy["speedup_vs_beam"]) == (1.0, 1.0, None)
+    assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
+    assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, "float32")
+    assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
+
+
+def test_a_row_of_a_model_that_writes_from_both_ends(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    made = make_bundle(order="bidirectional", positions="learned")
+    made.info = replace(made.info, decoding="auto")
+    save_bundle(made, tmp_path / "both")
+    result = run("-m", tmp_path / "both", "--row", "bidirectional", "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert (row["decoding"], row["settings"]["beam_size"]) == ("bidirectional", 5)
+    assert 1.0 <= row["tokens_per_round"] <= 2.0
+
+
+def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
+    rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, *arguments, "--oracle-length", "--block-size", 3, "--json", tmp_path / "known.json")
+    assert result.exit_code == 0, result.output
+    known = json.loads((tmp_path / "known.json").read_text())["rows"]
+    assert [row["settings"].get("oracle_length") for row in known] == [None, True, True, None]
+    assert all(row["identical"] == [3, 3] for row in known)
+    result = run("-m", folder, "--row", "hybrid-jacobi", "--jacobi-length", "max", "--json", tmp_path / "max.json")
+    assert json.loads((tmp_path / "max.json").read_text())["rows"][0]["settings"]["jacobi_length"] == "max"
+
+
+def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_text("ka lo\nmi\n")
+    result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
+    assert result.exit_code == 0, result.output
+    lines = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
+    assert [line[:2] for line in lines[2:]] == [["| greedy", "—"], ["| specdec", "1"], ["| specdec", "3"]]
+    assert "BLEU" not in lines[0]
+
+
+INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=None, limits=[], refused={"int8": "no int8"})
+
+
+def make_plan(*names: str, **changes: Any) -> Plan:
+    parts = (name.partition(":") for name in names)
+    rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
+    plan = Plan(
+        Choice("m"),
+        Examples("a", ("ka",), None),
+        lambda _: None,
+        rows,
+        False,
+        {},
+        1,
+        "auto",
+        "cpu",
+        "auto",
+        None,
+        True,
+        False,
+        False,
+        False,
+    )
+    return replace(plan, **changes)
+
+
+def test_rows_that_cannot_be_done_are_left_out() -> None:
+    rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), INSPECTION)
+    assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
+    assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
+    assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
+
+
+def test_a_row_needs_its_kind_of_drafter() -> None:
+    for kind, there, missing in (("block", "specdec", "blockwise"), ("heads", "blockwise", "lookup,specdec")):
+        rows, left_out = possible_rows(make_plan("specdec", "blockwise", missing), replace(INSPECTION, drafter=kind))
+        assert there in [row.name for row in rows]
+        assert left_out[missing] == {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}[kind]
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "words"),
+    [
+        (["specdec"], {"asked": True}, "--row specdec: the bundle has no drafter"),
+        (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
+        (["greedy", "specdec"], {"sweep": {"block-size": (4,)}}, "--sweep block-size"),
+        (["greedy"], {"profile": True}, "--profile needs"),
+        (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
+        (["specdec"], {"plot": True, "batch_size": 1}, "--row specdec|--plot needs"),
+        (["greedy", "input-guided"], {"plot": True, "batch_size": 2}, "--plot needs"),
+    ],
+)
+def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        possible_rows(make_plan(*names, **changes), INSPECTION)
+
+
+@pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("int8", True), ("bfloat16", False)])
+def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
+    environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
+    counts = {"name": "a", "lines": 1, "sentences": 1}
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {})
+    monkeypatch.setattr("specdec_cli.commands.bench.run.run", lambda *_: outcome)
+
+    result = run("--json", tmp_path / "bench.json")
+    assert isinstance(result.exception, SpecdecError) == broken
+    assert not broken or "--row specdec: 0 of 1 lines are greedy's; line 1 is not" in str(result.exception)
+    assert "0 of 1" in result.stdout
+    assert result.stderr == "specdec: left out: beam (why)\n"
+    assert json.loads((tmp_path / "bench.json").read_text())["rows"][1]["identical"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "kind", "words"),
+    [
+        (["--reference", "a"], "", UsageError, "--reference needs --input"),
+        (["a.tsv", "--input", "b"], "", UsageError, "two inputs"),
+        (["--sweep", "threads=1", "--profile"], "", UsageError, "cannot be swept"),
+        (["--sweep", "threads=1", "--sweep", "threads=2"], "", UsageError, "given twice"),
+        (["--row", "gredy"], "", UsageError, "'gredy' is not known"),
+        (["--row", "hybrid-jacobi", "--oracle-length"], "", UsageError, "--oracle-length is for rows of jacobi and gs-jacobi"),
+        (["--row", "gs-jacobi", "--jacobi-length", "5"], "", UsageError, "--jacobi-length is for rows of jacobi and hybrid-jacobi"),
+        (["--row", "jacobi", "--oracle-length", "--jacobi-length", "5"], "", UsageError, "contradict"),
+        (["--json", "/dev/null/a"], "", UsageError, "--json"),
+        ([], " \t\n", InputError, "stdin: no text"),
+        (["nowhere.tsv"], "", InputError, "nowhere.tsv"),
+    ],
+)
+def test_errors_before_anything_runs(arguments: list[str], text: str, kind: type[Exception], words: str) -> None:
+    result = run(*arguments, text=text)
+    assert isinstance(result.exception, kind)
+    assert words in str(result.exception)
+
+
+def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
+    rows = ("greedy", "input-guided:unique", "input-guided")
+    arguments = [argument for row in rows for argument in ("--row", row)]
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", *arguments, "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    assert "F0.5" in result.stdout and "BLEU" not in result.stdout
+    greedy, unique, nearest = json.loads((tmp_path / "b.json").read_text())["rows"]
+    assert greedy["f05"] == unique["f05"] == nearest["f05"] is not None
+    assert (greedy["bleu"], unique["identical"], nearest["identical"]) == (None, [2, 2], [2, 2])
+    assert (unique["settings"]["match"], nearest["settings"]["match"]) == ("unique", "nearest")
+
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", "--row", "input-guided", "--sweep", "min-score=-1000,0")
+    assert result.exit_code == 0, result.output
+    assert "min score" in result.stdout
+    # What is held back leaves the source, which proposes nothing.
+    (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
+    assert [cell for cell in held.split() if cell in ("100.00", "0.00")][:3] == ["100.00", "0.00", "0.00"]
+
+
+def test_what_a_task_cannot_take(folder: Path) -> None:
+    assert "no text to decode" in str(run("-m", folder, "--task", "gec", text="").exception)
+    assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

@@ -1,0 +1,91 @@
+"""`specdec bench --synthetic`, from command line to tables, with models that are tiny."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.benchmark import geometries
+from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry
+from specdec_cli.commands.bench.command import bench
+from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.kernels.build import load_kernels
+from specdec_cli.model.config import TransformerConfig
+
+app = typer.Typer()
+app.command()(bench)
+
+SHAPE = TransformerConfig(64, width=64, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
+BASE = Geometry("base", SHAPE, "specdec", 11, 2, ("ctranslate2-greedy",), block_size=8, drafter_layers=1)
+BIG = Geometry("big", SHAPE, "input-guided", 12, 1, ("ctranslate2-greedy", "ctranslate2-beam"))
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes that take no time."""
+    monkeypatch.setattr(geometries, "GEOMETRIES", (BASE, BIG))
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["--synthetic", "--threads", "1", "--device", "cpu", "--repetitions", "1", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_two_geometries_as_tables_and_json(precision: str, tmp_path: Path) -> None:
+    result = run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "a" / "s.json")
+    assert result.exit_code == 0, result.output
+    for words in ("Random weights", "recorded", "no model", "5.5 tokens a round", "blocks of 8", "12 tokens a round", "drafter", "8 of 8"):
+        assert words in result.stdout
+    assert "| specdec, recorded | " + precision in result.stdout and "| input-guided, recorded | " + precision in result.stdout
+    compiled = precision == "int8" and load_kernels() is not None
+    assert ("outside the compiled kernels" in result.stdout) == compiled
+
+    record = json.loads((tmp_path / "a" / "s.json").read_text())
+    assert record["input"] == {"name": "random tokens", "lines": 8, "sentences": 8}
+    names = [(row["settings"]["geometry"], row["decoding"]) for row in record["rows"]]
+    drafting = [("base", "greedy"), ("base", "specdec"), ("big", "greedy"), ("big", "input-guided")]
+    assert [name for name in names if "ctranslate2" not in name[1]] == drafting
+    rows = dict(zip(names, record["rows"], strict=True))
+    for (geometry, decoding), tokens in zip(drafting, (1.0, 5.5, 1.0, 12.0), strict=True):
+        row = rows[geometry, decoding]
+        assert (row["tokens_per_round"], row["identical"]) == (tokens, [8, 8])
+        assert (row["settings"]["precision"], row["settings"]["recorded"]) == (precision, tokens > 1)
+    beam = rows["big", "ctranslate2-beam"]
+    assert (beam["settings"]["beam_size"], beam["settings"]["precision"]) == (3, beam["settings"]["compute_type"])
+    assert beam["tokens_per_second"] > 0 and beam["bleu"] is None
+    assert record["synthetic"]["base"]["speedup_vs"].keys() == {"greedy", "ctranslate2-greedy"}
+    assert record["synthetic"]["big"]["tokens_per_round"] == 12.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a.tsv"], "--synthetic decodes no text, and has a model of its own: no FILE beside it"),
+        (["--row", "greedy", "-m", "en-de"], "no --row, --model beside it"),
+        (["--max-length", 9], "no --max-length beside it"),
+        (["--block-size", 4], "--block-size 4: 5.5 tokens a round need larger blocks"),
+        (["--json", "/dev/null/a"], "--json"),
+    ],
+)
+def test_what_does_not_go_with_it(arguments: list[object], words: str) -> None:
+    result = run(*arguments)
+    assert isinstance(result.exception, UsageError)
+    assert words in str(result.exception)
+
+
+def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.benchmark.summary._differing_lines", lambda one, _: [2] if one.row.drafts else [])
+    monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
+    result = run("--precision", "float32")
+    assert isinstance(result.exception, SpecdecError) and "--row input-guided: 7 of 8 lines are greedy's" in str(result.exception)
+    assert "7 of 8" in result.stdout
+
+
+def test_the_geometries_that_are_measured() -> None:
+    assert [(g.shape.width, g.shape.feed_forward, g.shape.heads, g.shape.vocabulary_size) for g in GEOMETRIES] == [
+        (512, 2048, 8, 32_000),
+        (1024, 4096, 16, 32_000),
+    ]

@@ -1,0 +1,197 @@
+"""`specdec bench --tune`: what is chosen, and where it is kept."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.summary import Result as Measurement
+from specdec_cli.commands.bench.command import bench
+from specdec_cli.commands.bench.tune import choose
+from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.translator import Translator
+
+app = typer.Typer()
+app.command()(bench)
+
+STRICT_AND_LAX = ("--sweep", "top-beta=1,300", "--sweep", "tolerance=0,1000")
+PRESETS = {"own": [4, 2.0], "high-quality": [9, 9.0]}
+
+
+@pytest.fixture(autouse=True)
+def few_lines_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 2)
+
+
+@pytest.fixture
+def folder(bundle: Bundle, tmp_path: Path) -> Path:
+    """A bundle with presets and with a drafter that has learned nothing."""
+    torch.manual_seed(0)
+    drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
+    presets = {name: (top_beta, tolerance) for name, (top_beta, tolerance) in PRESETS.items()}
+    info = replace(bundle.info, presets=presets, licence="ours")  # type: ignore[arg-type]
+    save_bundle(replace(bundle, info=info, drafter=drafter), path := tmp_path / "drafting")
+    return path
+
+
+@pytest.fixture
+def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
+    """Lines with what greedy decoding makes of them, so that its BLEU cannot be beaten."""
+    engine = Engine(bundle, settle(Wishes("greedy", max_length=12), bundle))
+    texts = [one.text for one in Translator(engine, bundle.tokenizer).translate(lines)]
+    (path := tmp_path / "dev.tsv").write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, texts, strict=True)))
+    return path
+
+
+def tune(*arguments: object, text: str = "") -> Result:
+    common = ("--tune", "--threads", "1", "--device", "cpu", "--precision", "float32", "--max-length", "12")
+    return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
+
+
+def described(folder: Path) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((folder / "bundle.json").read_text())
+    return values
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_the_best_of_the_grid_become_presets_and_all_else_stays(batch: int, folder: Path, table: Path, tmp_path: Path) -> None:
+    before = described(folder)
+    result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--batch-size", batch)
+    assert result.exit_code == 0, result.output
+
+    presets = described(folder)["presets"]
+    assert described(folder) == before | {"presets": presets}
+    assert presets["own"] == [4, 2.0]
+    assert presets["high-quality"] == [1, 0.0]
+    assert presets["high-efficiency"] != [300, 1000.0]
+    assert load_bundle(folder).info.presets["high-quality"] == (1, 0.0)
+
+    cells = [line.strip("| ").split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
+    head, _, *rows = cells
+    assert head[:6] == ["decoding", "chosen for", "top beta", "tolerance", "BLEU", "chrF"]
+    assert [row[0] for row in rows] == ["greedy", "specdec", *["specdec++"] * 4]
+    assert [row[4] for row in rows[:3]] == ["100.00"] * 3
+    assert rows[2][1:4] in (["high-quality, high-efficiency", "1", "0.0"], ["high-quality", "1", "0.0"])
+    assert f"Written to {folder / 'bundle.json'}:" in result.stdout
+    assert "--preset high-quality: top-1, tolerance 0.0 (before: top-9, tolerance 9.0)" in result.stdout
+    assert "(not set before)" in result.stdout
+
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert record["presets"] == {name: presets[name] for name in ("high-quality", "high-efficiency")}
+    assert [(row["settings"]["top_beta"], row["settings"]["tolerance"]) for row in record["rows"][2:]] == [
+        (1, 0.0),
+        (1, 1000.0),
+        (300, 0.0),
+        (300, 1000.0),
+    ]
+
+
+def test_the_usual_grid_where_bleu_cannot_tell(folder: Path) -> None:
+    result = tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("specdec++") == 18
+    assert "2 lines, 2 sentences\n" in result.stdout
+    presets = described(folder)["presets"]
+    assert presets["high-quality"] == presets["high-efficiency"]
+
+
+def test_if_every_setting_loses_too_much_nothing_is_written(folder: Path, table: Path, tmp_path: Path) -> None:
+    before = described(folder)
+    result = tune("-m", folder, table, "--sweep", "top-beta=300", "--sweep", "tolerance=1000", "--json", tmp_path / "a.json")
+    assert type(result.exception) is SpecdecError and "every setting loses more than 0.5 BLEU" in str(result.exception)
+    assert "specdec++" in result.stdout
+    assert described(folder) == before
+    assert json.loads((tmp_path / "a.json").read_text())["presets"] == {}
+
+
+def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 100)
+    before = described(folder)
+    result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
+    assert "--tune: 3 lines are too few to choose presets by (at least 100)" in str(result.exception)
+    assert "specdec++" in result.stdout
+    assert described(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "kind", "words"),
+    [
+        (["--row", "greedy"], "ka\tlo\n", UsageError, "rows of its own"),
+        (["--profile"], "ka\tlo\n", UsageError, "rows of its own"),
+        (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta and tolerance are tuned"),
+        (["--task", "gec"], "ka\tlo\n", UsageError, "for translation, not for gec"),
+        ([], "", UsageError, "needs dev data"),
+        ([], "ka\tlo\nmi\n", InputError, "-, line 2: 1 tab-separated fields, expected 2"),
+        ([], "\t\n", InputError, "stdin: no text"),
+    ],
+)
+def test_what_cannot_be_tuned(arguments: list[str], text: str, kind: type[Exception], words: str, folder: Path) -> None:
+    result = tune("-m", folder, *arguments, text=text)
+    assert type(result.exception) is kind
+    assert words in str(result.exception)
+
+
+def test_references_a_drafter_and_a_name_are_needed(folder: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.src").write_text("ka lo\n")
+    assert "needs dev data with references" in str(tune("-m", folder, "--input", tmp_path / "a.src").exception)
+    result = tune("-m", bundle_folder, text="ka\tlo\n")
+    assert isinstance(result.exception, UsageError) and "has no drafter" in str(result.exception)
+    (folder / "drafter" / "config.json").write_text('{"kind": "heads"}', encoding="utf-8")
+    assert "has heads, and the presets are for specdec++" in str(tune("-m", folder, text="ka\tlo\n").exception)
+    assert "name it with --model" in str(tune(text="ka\tlo\n").exception)
+
+
+def test_a_bundle_that_may_not_be_written_is_refused_before_anything_is_decoded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    result = tune("-m", folder, text="ka\tlo\n")
+    assert isinstance(result.exception, UsageError)
+    assert f"{folder / 'bundle.json'} cannot be written (no permission); copy the folder" in str(result.exception)
+
+
+def test_a_disk_that_is_full_is_named(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("specdec_cli.commands.bench.tune.write_json", full)
+    result = tune("-m", folder, table, "--limit", 2, "--sweep", "top-beta=2", "--sweep", "tolerance=0")
+    assert isinstance(result.exception, UsageError)
+    assert f"{folder / 'bundle.json'} cannot be written (No space left on device)" in str(result.exception)
+
+
+def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
+    row = Row("greedy" if top_beta is None else "specdec++", top_beta=top_beta, tolerance=tolerance)
+    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, None, None, None, None, 1.0, None, None, None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("measured", "quality", "efficiency"),
+    [
+        # Half a point below greedy is still within.
+        ([(30.1, 3.0), (29.5, 3.5), (29.49, 4.0)], 0, 1),
+        # Of equal BLEU the faster one, of equal rounds the better one, of equals the first.
+        ([(30.0, 3.0), (30.0, 3.2), (29.9, 3.2)], 1, 1),
+        ([(30.001, 3.0), (30.004, 3.0)], 0, 0),
+        ([(31.0, 4.0), (30.0, 3.0)], 0, 0),
+        ([(29.0, 4.0), (29.4, 3.0)], None, None),
+    ],
+)
+def test_which_are_chosen(measured: list[tuple[float, float]], quality: int | None, efficiency: int | None) -> None:
+    results = [make_result(bleu, tokens, 2, place) for place, (bleu, tokens) in enumerate(measured)]
+    chosen = choose([make_result(30.0, 1.0), *results])
+    if quality is None or efficiency is None:
+        assert chosen == {}
+    else:
+        assert chosen["high-quality"] is results[quality]
+        assert chosen["high-efficiency"] is results[efficiency]

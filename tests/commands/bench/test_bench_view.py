@@ -1,0 +1,32 @@
+"""What bench prints on narrow and wide consoles."""
+
+import pytest
+
+from specdec_cli.benchmark.environment import describe_environment, share_of_others
+from specdec_cli.benchmark.report import Table
+from specdec_cli.commands.bench.view import View, machine_lines
+
+WIDE = Table(("decoding", *(f"speedup vs {number}" for number in range(12))), (("specdec++:high-efficiency", *["1,234.56"] * 12),))
+
+
+@pytest.mark.parametrize(("columns", "tables"), [("80", 3), ("200", 1), ("42", 12)])
+def test_columns_that_do_not_fit_go_into_as_few_tables_as_possible(
+    columns: str, tables: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    View(markdown=False).table(WIDE)
+    shown = capsys.readouterr().out.splitlines()
+    assert sum("specdec++:high-efficiency" in line for line in shown) == tables
+    assert sum(line.count("1,234.56") for line in shown) == 12
+    assert max(map(len, shown)) <= int(columns)
+
+
+def test_a_busy_machine_is_said() -> None:
+    environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": "int8", "threads": 2, "torch": "2"}
+    assert len(machine_lines(environment | {"busy": 0.05})) == len(machine_lines(environment)) == 2
+    assert machine_lines(environment | {"busy": 0.472})[2] == "Other processes took 47% of the processors: these times are not reliable."
+
+
+def test_the_share_of_other_processes_is_a_share() -> None:
+    share = share_of_others(0.05)
+    assert share is None or 0 <= share <= 1

@@ -1,0 +1,54 @@
+"""Tokenised text joined, edited and cut again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.metrics.tokenised import as_it_stands, detokenise, tokenise
+
+TEXT = "I do n't like he 's cat , ok ( really ) ."
+
+
+def test_tokens_are_joined_and_found_again() -> None:
+    sentence = detokenise(TEXT.split())
+    assert sentence.raw == "I don't like he's cat, ok (really)."
+    assert [sentence.raw[start:end] for start, end in sentence.spans] == TEXT.split()
+
+
+@pytest.mark.parametrize(
+    ("changed", "tokens"),
+    [
+        ("I don't like he's cat, ok (really).", TEXT),
+        ("I don't like his cats, ok (really)!", "I do n't like his cats , ok ( really ) !"),
+        ("So I don't like he's cat, ok (really).", "So I do n't like he 's cat , ok ( really ) ."),
+        ("I don't really like he's cat, ok (really).", "I do n't really like he 's cat , ok ( really ) ."),
+        ("I do not like he's cat ok (really).", "I do not like he 's cat ok ( really ) ."),
+        ("I can't like he's cat, ok (really)", "I ca n't like he 's cat , ok ( really )"),
+        ("", ""),
+    ],
+)
+def test_only_what_is_edited_is_tokenised_anew(changed: str, tokens: str) -> None:
+    assert " ".join(detokenise(TEXT.split()).edited(changed)) == tokens
+
+
+@given(st.lists(st.sampled_from(["a", "b.c", "n't", "'s", ",", "``", "(", '"', "é", "4:x", "don't"]), max_size=12))
+def test_an_unchanged_sentence_keeps_its_tokens(tokens: list[str]) -> None:
+    sentence = detokenise(tokens)
+    assert ["".join(sentence.raw[start:end].split()) for start, end in sentence.spans] == tokens
+    assert sentence.edited(sentence.raw) == tuple(tokens)
+
+
+def test_a_tokenised_text_is_not_cut_again() -> None:
+    assert tokenise("can't well-known 3.5, U.S. it's...") == ["ca", "n't", "well-known", "3.5", ",", "U.S.", "it", "'s", "..."]
+
+
+def test_kept_text_is_cut_at_spaces_alone() -> None:
+    assert as_it_stands(["It", "costs", "3.4", "dollars", "in", "the", "U.S."]).edited("It costs 3.5 dollars in the U.S.")[2] == "3.5"
+
+
+def test_marks_of_other_tokenisers_do_no_harm() -> None:
+    assert detokenise(["a", "@-@", "b"]).raw == "a @-@ b"
+
+
+def test_abbreviations_stay_whole() -> None:
+    assert detokenise(["in", "the", "US"]).edited("in the U.S.") == ("in", "the", "U.S.")

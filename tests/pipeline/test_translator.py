@@ -1,0 +1,130 @@
+"""Lines of text through a bundle: order, blank lines, several sentences a line, lines that are too long."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.loop import Round
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Settings
+from specdec_cli.pipeline.translator import Translation, Translator
+from tests.fakes import tiny_drafter
+
+GREEDY = Settings("greedy", Exact(), max_length=12)
+
+
+def translate(bundle: Bundle, lines: list[str], settings: Settings = GREEDY) -> list[Translation]:
+    return list(Translator(Engine(bundle, settings), bundle.tokenizer).translate(lines))
+
+
+def test_lines_come_back_in_their_order_whatever_their_lengths(bundle: Bundle, lines: list[str]) -> None:
+    mixed = [" ".join(lines[:4]), *lines[4:12]]
+    alone = [translate(bundle, [line])[0] for line in mixed]
+    assert translate(bundle, mixed) == alone
+    assert translate(bundle, mixed, replace(GREEDY, batch_size=4)) == alone
+    assert len({line.text for line in alone}) > 4
+
+
+def test_speculative_decoding_says_the_same_in_fewer_rounds(bundle: Bundle, lines: list[str]) -> None:
+    mixed = [" ".join(lines[:4]), *lines[4:12]]
+    for prefix in ("states", "own"):
+        drafting = replace(bundle, drafter=tiny_drafter(bundle.verifier, prefix=prefix))
+        found = translate(drafting, mixed, replace(GREEDY, decoding="specdec", block_size=6, batch_size=3))
+        for greedy, specdec in zip(translate(bundle, mixed), found, strict=True):
+            assert specdec.sentences == greedy.sentences
+            assert specdec.text == greedy.text
+            assert specdec.rounds <= greedy.rounds == greedy.tokens
+
+
+def test_blank_lines_stay_as_they_are(bundle: Bundle, lines: list[str]) -> None:
+    found = translate(bundle, ["", lines[0], " \t", "  ", lines[1]])
+    assert [found[i] for i in (0, 2, 3)] == [Translation(""), Translation(" \t"), Translation("  ")]
+    assert [found[1], found[4]] == translate(bundle, lines[:2])
+    assert translate(bundle, []) == []
+    assert translate(bundle, ["\n"]) == [Translation("\n")]
+
+
+def test_sentences_of_a_line_are_translated_one_by_one(bundle: Bundle) -> None:
+    scored = replace(GREEDY, with_scores=True)
+    texts = ["Ka lo mi ta re su no pe di fo kalo mita resu nope.", "Ta re su no."]  # the second is done before the first
+    first, second = translate(bundle, texts, scored)
+    (both,) = translate(bundle, [f" {texts[0]}  {texts[1]}"], scored)
+    assert both.text == f" {first.text}  {second.text}"
+    assert both.tokens == first.tokens + second.tokens
+    assert both.rounds == first.rounds + second.rounds
+    assert both.sentences == first.sentences + second.sentences
+    assert both.score == pytest.approx((first.score or 0) + (second.score or 0))
+    whole = Translator(Engine(bundle, GREEDY), bundle.tokenizer, split=False)
+    assert len(next(whole.translate([" ".join(texts)])).sentences) == 1
+
+
+def test_a_line_is_handed_over_as_soon_as_it_is_done(bundle: Bundle) -> None:
+    rounds: list[Round] = []
+    engine = Engine(bundle, GREEDY, rounds.append)
+    first = next(Translator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
+    assert len(rounds) == first.rounds
+
+
+def test_a_line_that_is_too_long_is_cut_with_a_warning(bundle: Bundle, lines: list[str]) -> None:
+    heard: list[tuple[int, str]] = []
+    translator = Translator(Engine(bundle, GREEDY), bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
+    found = list(translator.translate([lines[0], " ".join(lines), lines[1]]))
+    ((index, message),) = heard
+    assert index == 1
+    assert f"longer than the model's {bundle.verifier.config.max_positions - 1} tokens" in message
+    assert len(found[1].sentences) > 1
+    assert [found[0], found[2]] == translate(bundle, lines[:2])
+
+
+def test_the_longest_source_that_fits_is_not_cut(bundle: Bundle) -> None:
+    limit = bundle.verifier.config.max_positions - 1
+    line = "ka"
+    while len(bundle.tokenizer.encode(f"{line} ka")) <= limit:
+        line = f"{line} ka"
+    (found,) = translate(bundle, [line])
+    assert len(found.sentences) == 1
+
+
+def test_the_n_best_lines_join_the_n_best_of_each_sentence(bundle: Bundle) -> None:
+    beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
+    first, second = translate(bundle, ["Ka lo mi.", "Ta re su no."], beam)
+    for line in (first, second):
+        assert len(line.hypotheses) == 3
+        assert line.hypotheses[0] == (line.text, line.score)
+        assert [score for _, score in line.hypotheses] == sorted((score for _, score in line.hypotheses), reverse=True)
+    (both,) = translate(bundle, ["Ka lo mi. Ta re su no."], beam)
+    for joined, one, other in zip(both.hypotheses, first.hypotheses, second.hypotheses, strict=True):
+        assert joined[0] == f"{one[0]} {other[0]}"
+        assert joined[1] == pytest.approx(one[1] + other[1])
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_a_line_in_a_line_out(bundle: Bundle, lines: list[str]) -> None:
+    found = translate(bundle, lines, replace(GREEDY, max_length=4, batch_size=3))
+    assert len(found) == len(lines)
+    assert all(line.text == text for line, text in zip(found, lines, strict=True) if not text.strip())
+
+
+def test_protected_spans_are_in_every_hypothesis(bundle: Bundle) -> None:
+    line = "- Kalo {name} mita, {name}. See https://example.org/x."
+    beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
+    for chosen in (GREEDY, beam):
+        translator = Translator(Engine(bundle, chosen), bundle.tokenizer, languages=("en", "de"))
+        (found,) = translator.translate([line])
+        for text in (found.text, *(text for text, _ in found.hypotheses)):
+            assert text.startswith("- ") and text.count("{name}") == 2 and text.count("https://example.org/x") == 1
+        assert found.text in [text for text, _ in found.hypotheses[:1] or [(found.text, 0.0)]]
+
+
+def test_without_languages_the_model_sees_every_line(bundle: Bundle, lines: list[str]) -> None:
+    engine = Engine(bundle, GREEDY)
+    (plain,) = Translator(engine, bundle.tokenizer).translate(["|---|"])
+    (copied,) = Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(["|---|"])
+    assert plain.tokens > 0 and copied == Translation("|---|")
+    checked = [one.text for one in Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(lines)]
+    assert checked == [one.text for one in translate(bundle, lines)]

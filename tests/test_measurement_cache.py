@@ -1,0 +1,134 @@
+"""What was measured is kept with all that it depends on, and measured anew where what is kept cannot be used."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
+from specdec_cli.commands.loading import settle_machine
+from specdec_cli.decoding.execution.operators import Verifier
+from specdec_cli.kernels import build
+from specdec_cli.kernels.build import Loaded
+from specdec_cli.tuning import round_costs as costs_module
+from specdec_cli.tuning.round_costs import Costs, round_costs
+from tests.fakes import FakeDrafter, in_precision, right, tiny_transformer
+
+TIMES = Costs((3, 5), (1.0, 2.0), ((1.0, 2.0), (3.0, 4.0)), ((0.1, 0.2), (0.3, 0.4)))
+BROKEN: dict[str, bytes] = {
+    "empty": b"",
+    "garbage": b"\x00\xff\x93",
+    "no object": b"[1, 2]",
+    "an empty object": b"{}",
+    "nested": b"[" * 100_000,
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Instead of timings, a note for each."""
+    notes: list[str] = []
+
+    def measure_costs(*_: Any) -> Costs:
+        notes.append("costs")
+        return TIMES
+
+    monkeypatch.setattr(costs_module, "measure_costs", measure_costs)
+    return notes
+
+
+def ask_costs(name: str = "fake", seed: int = 1, number: str = "float32") -> Costs:
+    verifier = Verifier(in_precision(tiny_transformer(seed), number))
+    return round_costs(verifier, FakeDrafter({0: [7] * 30}, 5, right), 5, name, None)
+
+
+def nonsense(field: str, value: Any) -> bytes:
+    return json.dumps(asdict(TIMES) | {field: value}).encode()
+
+
+BROKEN_COSTS = BROKEN | {
+    "truncated": json.dumps(asdict(TIMES)).encode()[:40],
+    "a field too many": nonsense("other", 1),
+    "a negative time": nonsense("plain", [-1.0, 2.0]),
+    "no number": nonsense("plain", [float("nan"), 2.0]),
+    "endless": nonsense("drafting", [[0.1, float("inf")], [0.3, 0.4]]),
+    "a word": nonsense("plain", ["1", 2.0]),
+    "a word for all": nonsense("plain", "fast"),
+    "three times": nonsense("plain", [1.0, 2.0, 3.0]),
+    "null": nonsense("verifying", None),
+    "sizes of 0": nonsense("sizes", [0, 5]),
+    "sizes the wrong way round": nonsense("sizes", [5, 3]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_COSTS)
+def test_costs_that_cannot_be_are_measured_anew(name: str, folder: Path, measured: list[str]) -> None:
+    assert ask_costs() == ask_costs() == TIMES
+    assert measured == ["costs"]
+    (path,) = folder.glob("costs-*.json")
+    whole = path.read_bytes()
+    path.write_bytes(BROKEN_COSTS[name])
+    assert ask_costs() == ask_costs() == TIMES
+    assert measured == ["costs"] * 2 and path.read_bytes() == whole
+
+
+def test_costs_belong_to_one_model_drafter_precision_and_number_of_threads(
+    folder: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [{}, {"name": "other"}, {"seed": 2}, {"number": "bfloat16"}, {"number": "int8 by operators"}]
+    for arguments in asked * 2:
+        ask_costs(**arguments)  # type: ignore[arg-type]
+    assert len(measured) == len(asked) == len(list(folder.iterdir()))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 77)
+    ask_costs()
+    monkeypatch.setattr("specdec_cli.measurement_cache.__version__", "77")
+    ask_costs()
+    assert len(measured) == len(asked) + 2
+
+
+@pytest.mark.skipif(build.load_kernels() is None, reason="no kernels on this machine")
+def test_costs_with_kernels_belong_to_these_kernels(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        ask_costs(number="int8")
+        ask_costs(number="int8 by operators")
+    assert len(measured) == 2
+    monkeypatch.setattr(costs_module, "kernels_digest", lambda: "of other sources")
+    ask_costs(number="int8")
+    assert len(measured) == 3
+
+
+def test_costs_that_cannot_be_kept_are_timed_again(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
+    assert ask_costs() == TIMES  # these decide nothing that is printed
+    assert len(measured) == 1
+
+
+@pytest.mark.parametrize(("there", "expected"), [(True, "int8"), (False, "float32")])
+def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "load_kernels", lambda: Loaded(None) if there else None)
+    assert settle_machine("cpu", "auto", 1).precision == expected
+    assert not list(folder.glob("*.json"))
+
+
+def test_all_of_it_can_be_forgotten(folder: Path, measured: list[str]) -> None:
+    ask_costs()
+    for name in ("kernels-abc.so", "kernels-abc.failed.json", "models/mine/bundle.json", "notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    result = CliRunner().invoke(app, ["models", "--forget"])
+    assert result.exit_code == 0 and "3 files deleted" in result.output
+    assert sorted(path.name for path in folder.iterdir()) == ["models", "notes.txt"]
+    assert (folder / "models" / "mine" / "bundle.json").exists()
+    ask_costs()
+    assert measured.count("costs") == 2

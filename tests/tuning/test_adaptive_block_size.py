@@ -1,0 +1,181 @@
+"""How long drafts are, and whether there are any, by what rounds cost and what was accepted."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.execution.operators import Verifier
+from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.text.subwords import EOS
+from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.round_costs import UNKNOWN, Costs, measure_costs
+from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
+
+TOKENS = 60
+TARGET = [7 + place % 30 for place in range(TOKENS)]
+CHEAP = Costs((3, 12), (1.0, 1.7), ((1.1, 1.2), (2.0, 4.0)), ((0.1, 0.1), (0.2, 0.4)))
+"""As on a machine on which positions cost next to nothing."""
+DEAR = replace(CHEAP, drafting=((3.0, 9.0), (30.0, 90.0)))
+"""A drafter that costs more than it can save."""
+
+FREE = Costs((3, 12), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
+"""Another machine's."""
+
+
+def sizes(pace: Pace, sentences: int = 1) -> list[int]:
+    """The tokens drafted in each round while the target is `TARGET`."""
+    verifier, seen = Verifier(tiny_transformer(max_positions=256)), list[int]()
+
+    def look(now: Round) -> None:
+        seen.append(now.draft.ids.shape[1])
+
+    for _ in range(sentences):
+        drafter = pace.for_rows(1)
+        list(decode(verifier, drafter, [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS), look))
+    return seen
+
+
+def greedy_target() -> list[int]:
+    verifier = Verifier(tiny_transformer(max_positions=256))
+    (found,) = decode(verifier, NoDrafter(), [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS))
+    return found.ids
+
+
+def test_drafts_that_are_right_get_as_long_as_they_may() -> None:
+    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right), CHEAP, 12)
+    seen = sizes(pace, sentences=6)
+    assert max(seen) == seen[-1] == 12
+    assert len(seen) == pace.rounds
+    assert pace.asked / pace.rounds == sum(seen) / len(seen)
+
+
+def test_drafts_that_are_wrong_get_short_and_then_are_left() -> None:
+    pace = Pace(FakeDrafter({0: greedy_target()}, 3, wrong), CHEAP, 12)
+    seen = sizes(pace, sentences=12)
+    assert seen[-1] == 0
+    assert min(size for size in seen if size) < max(seen)
+
+
+def test_a_drafter_that_cannot_pay_is_hardly_tried() -> None:
+    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
+    drafters = [pace.for_rows(1) for _ in range(400)]
+    tried = [number for number, drafter in enumerate(drafters) if drafter is pace]
+    assert tried == [31, 95, 223]  # each pause twice as long as the one before
+
+
+def test_many_rows_pay_for_each_position() -> None:
+    costs = Costs((3, 12), (1.0, 1.7), ((1.1, 1.4), (4.0, 12.0)), ((0.1, 0.2), (0.8, 2.4)))
+    pace = Pace(FakeDrafter({0: TARGET}, 3, right), costs, 12)
+    assert pace.best(1)[1]
+    assert not pace.best(32)[1]
+    assert isinstance(pace.for_rows(32), NoDrafter)
+
+
+def test_the_best_size_is_the_one_with_most_tokens_a_millisecond() -> None:
+    pace = Pace(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
+    pace._asked[:] = pace._offered[:] = [1000.0] * 12
+    pace._passed[:] = [600.0] * 12
+    rates = {}
+    for size in range(1, 13):
+        tokens = sum(0.6**place for place in range(size + 1))
+        rates[size] = tokens / CHEAP.with_draft(1, size, size)
+    assert pace.best(1)[0] == max(rates, key=lambda size: rates[size])
+
+
+def test_costs_are_those_timed_with_lines_between() -> None:
+    costs = Costs((2, 10), (1.0, 8.0), ((2.0, 6.0), (10.0, 50.0)), ((1.0, 1.0), (3.0, 2.0)))
+    assert costs.without(1) == pytest.approx(1.0)
+    assert costs.without(15) == pytest.approx(15.0)
+    assert costs.with_draft(1, 2, 10) == pytest.approx(7.0)
+    assert costs.with_draft(1, 6, 6) == pytest.approx(5.0)
+    assert costs.with_draft(8, 10, 2) == pytest.approx(13.0)  # what gets less with size is noise
+    assert costs.with_draft(1, 1, 0) == pytest.approx(3.0)  # no less than the shortest that was timed
+
+
+def test_measuring_leaves_the_drafter_as_it_was() -> None:
+    drafter = FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right)
+    costs = measure_costs(Verifier(tiny_transformer()), drafter, 5)
+    assert drafter.block_size == 5
+    assert costs.sizes == (3, 5)
+    assert costs.without(1) > 0 and costs.with_draft(1, 3, 3) > 0
+
+
+def test_a_model_that_ends_every_sentence_at_once_has_costs_too() -> None:
+    model = tiny_transformer()
+    with torch.no_grad():
+        model.output.bias[EOS] = 1e4
+    costs = measure_costs(Verifier(model), FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right), 5)
+    assert costs.without(1) == costs.without(8) == UNKNOWN
+    assert costs.with_draft(1, 3, 3) >= UNKNOWN
+
+
+class Silent:
+    """Drafts what nobody checks."""
+
+    block_size = 0
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        return None
+
+    def propose(self, state: State) -> Draft:
+        return Draft(state.tokens[:, : self.block_size], state.lengths * 0 + self.block_size)
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Nothing to learn."""
+
+
+def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
+    verifier = Verifier(tiny_transformer())
+    state = verifier.begin([0], [make_sentences(1)[0].source])
+    pace = Pace(Silent(), CHEAP, 12)
+
+    def round_of(passing: int) -> None:
+        ids = pace.propose(state).ids
+        counts = torch.tensor([min(passing, ids.shape[1]) + 1])
+        accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1], counts - 1)
+        pace.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
+
+    for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):
+        pace.begin(state)
+        for _ in range(rounds):
+            round_of(passing)
+    assert not pace.best(1)[1]
+    pace.begin(state)
+    assert pace.best(1)[1]
+
+
+@pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
+@pytest.mark.parametrize("passing", [True, False])
+def test_costs_are_measured_anew_where_rounds_disagree_with_them(
+    factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With drafts and, where these do not pay, without; the clock says what a round takes."""
+    monkeypatch.setattr("specdec_cli.tuning.round_costs.CHECKED", 40)
+    monkeypatch.setattr("specdec_cli.tuning.round_costs.LIKE", 48)
+    calls: list[Costs] = []
+
+    def measure() -> Costs:
+        calls.append(FREE)
+        return FREE
+
+    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right if passing else wrong), CHEAP if passing else DEAR, 12, measure)
+    now = [0.0]
+
+    def clock() -> float:
+        # A round looks at the clock before and after.
+        chosen = CHEAP.with_draft(1, 12, 12) if passing else DEAR.without(1)
+        now[0] += factor * chosen / 1000
+        return now[0]
+
+    monkeypatch.setattr("specdec_cli.tuning.adaptive_block_size.time.perf_counter", clock)
+    for _ in range(2):
+        while not pace._check.full:
+            sizes(pace)
+        pace.check_costs()
+        assert len(calls) == measured
+    if measured:
+        assert pace._costs == FREE
