@@ -14,7 +14,7 @@ from specdec_cli.commands.loading import SHIPPED, place, settle_machine
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.pipeline.translator import Translator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")
@@ -48,7 +48,7 @@ def test_there_are_two_hundred() -> None:
 
 def test_all_survive_translation() -> None:
     bundle = place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", "auto", 1))
-    engine = Engine(bundle, settle(Wishes(batch_size=32), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(batch_size=32), bundle))
     found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if "repetition" in line.warnings or "empty" in line.warnings] == []
@@ -58,7 +58,7 @@ def test_all_survive_translation() -> None:
 
 def test_all_survive_correction() -> None:
     bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "auto", 1))
-    engine = Engine(bundle, settle(Wishes(batch_size=32, with_scores=True), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(batch_size=32, with_scores=True), bundle))
     found = list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info), languages=("en", "en")).correct(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if line.warnings] == []

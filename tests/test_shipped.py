@@ -10,7 +10,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.pipeline.translator import Translator
 
 MEGABYTE = 1_000_000
@@ -40,9 +40,9 @@ def shipped(precision: str) -> Bundle:
     return place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", precision, 1))
 
 
-def translations(bundle: Bundle, lines: list[str], **wishes: object) -> list[tuple[tuple[int, ...], ...]]:
+def translations(bundle: Bundle, lines: list[str], **request: object) -> list[tuple[tuple[int, ...], ...]]:
     """The ids of every sentence of every line."""
-    engine = Engine(bundle, settle(Wishes(**wishes), bundle))  # type: ignore[arg-type]
+    engine = Engine(bundle, resolve(DecodingRequest(**request), bundle))  # type: ignore[arg-type]
     return [translation.sentences for translation in Translator(engine, bundle.tokenizer).translate(lines)]
 
 
@@ -70,7 +70,7 @@ def test_copying_the_source_says_what_greedy_says(shipped: Bundle, lines: list[s
 def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:
     references = read_sample().references
     assert references is not None
-    engine = Engine(shipped, settle(Wishes(batch_size=8, block_size=5), shipped))
+    engine = Engine(shipped, resolve(DecodingRequest(batch_size=8, block_size=5), shipped))
     texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(lines)]
     assert score(texts, references[: len(lines)]).values["bleu"] > 15
 
@@ -80,7 +80,7 @@ def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
     restraint = Restraint.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):
-        engine = Engine(bundle, settle(Wishes(decoding=decoding, batch_size=4, with_scores=True), bundle))
+        engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, batch_size=4, with_scores=True), bundle))
         found[decoding] = list(Corrector(engine, bundle.tokenizer, restraint).correct([*WRONG, *RIGHT]))
     texts = [correction.text for correction in found["input-guided"]]
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
@@ -96,7 +96,8 @@ def test_int8_is_the_same_bit_for_bit_without_kernels(name: str, lines: int) -> 
         bundle = load_bundle(SHIPPED / name)
         quantize(bundle.verifier, kernels, bundle.drafter)
         engine = Engine(
-            bundle, settle(Wishes(decoding="specdec" if bundle.drafter else "input-guided", block_size=6, with_scores=True), bundle)
+            bundle,
+            resolve(DecodingRequest(decoding="specdec" if bundle.drafter else "input-guided", block_size=6, with_scores=True), bundle),
         )
         translated = Translator(engine, bundle.tokenizer).translate(list(read_sample().sources)[:lines])
         found.append([(line.sentences, line.rounds, line.score) for line in translated])

@@ -17,7 +17,7 @@ from specdec_cli.decoding.names import JACOBI, REWRITING, SEARCHES, TOLERANT, Ma
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine, bundle_verifier
-from specdec_cli.pipeline.settings import Settings, Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, Settings, resolve
 from specdec_cli.pipeline.translator import Translation, Translator
 
 _Decode = Callable[[Sequence[str]], list[Output]]
@@ -57,7 +57,7 @@ class BundleRunner:
         """
         tolerates = row.decoding in TOLERANT
         copies, iterates = row.decoding == "input-guided", row.decoding in JACOBI
-        wishes = Wishes(
+        request = DecodingRequest(
             decoding=row.decoding,
             block_size=row.block_size if row.drafts else None,
             top_beta=row.top_beta if tolerates else None,
@@ -73,7 +73,7 @@ class BundleRunner:
             with_scores=self._min_score(row) is not None,
         )
         lengths = known(self._output_lengths(row, lines), self._bundle.verifier.config.padding) if row.oracle_length else None
-        return Engine(self._bundle, settle(wishes, self._bundle), verifier=self._verifier, lengths=lengths)
+        return Engine(self._bundle, resolve(request, self._bundle), verifier=self._verifier, lengths=lengths)
 
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """Tokens of greedy's output for the sentences of `lines`, by the ids of their sources; those of the last lines are kept."""

@@ -10,7 +10,7 @@ from specdec_cli.decoding.loop import Round, Sentence
 from specdec_cli.decoding.names import DRAFTS_OF
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Clock:
 
 def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _Clock]:
     clock = _Clock()
-    wishes = Wishes(decoding="greedy")
+    request = DecodingRequest(decoding="greedy")
     if block_size and bundle.drafter is not None:
-        wishes = Wishes(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
-    return Engine(bundle, settle(wishes, bundle), clock), clock
+        request = DecodingRequest(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
+    return Engine(bundle, resolve(request, bundle), clock), clock

@@ -180,11 +180,11 @@ def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wante
 def _said_by_bundle(folder: Path, sentence: str) -> str:
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import Wishes, settle
+    from specdec_cli.pipeline.settings import DecodingRequest, resolve
     from specdec_cli.pipeline.translator import Translator
 
     bundle = load_bundle(folder)
-    translator = Translator(Engine(bundle, settle(Wishes(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
+    translator = Translator(Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
     (translation,) = translator.translate([sentence])
     return translation.text
 

@@ -94,7 +94,7 @@ def correct(
     from specdec_cli.commands.correction_view import view
     from specdec_cli.commands.stream import Stream, open_writer
     from specdec_cli.pipeline.corrector import Corrector, Restraint
-    from specdec_cli.pipeline.settings import Wishes
+    from specdec_cli.pipeline.settings import DecodingRequest
 
     if diff + m2 + check + as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
@@ -104,7 +104,7 @@ def correct(
     if unwrap:
         lines = unwrapped(lines)
     machine = settle_machine(device, precision, threads, seed, quiet=quiet)
-    wishes = Wishes(
+    request = DecodingRequest(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),
         top_beta=top_beta,
@@ -121,7 +121,7 @@ def correct(
         with_scores=True,
         always_draft=trace,
     )
-    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, wishes, trace=trace, quiet=quiet)
+    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, request, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     languages = (stream.bundle.info.source_language, stream.bundle.info.target_language)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn, languages=languages)

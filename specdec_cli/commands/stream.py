@@ -10,7 +10,7 @@ from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.suspicion import DESCRIBED
 from specdec_cli.text.windows import windows
@@ -89,10 +89,10 @@ class Stream:
     A fourth of the memory that the user allows is for lines in flight (read, decoded or waiting for either), the rest for batches.
     """
 
-    def __init__(self, model: str | Choice, machine: Machine, wishes: Wishes, *, trace: bool, quiet: bool) -> None:
+    def __init__(self, model: str | Choice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         self.bundle, self.machine = open_bundle(model, machine), machine
-        held = wishes.memory // _SHARE
-        self.settings = settle(replace(wishes, memory=wishes.memory - held), self.bundle)
+        held = request.memory // _SHARE
+        self.settings = resolve(replace(request, memory=request.memory - held), self.bundle)
         self.engine = Engine(self.bundle, self.settings, _tracer(self.bundle) if trace else None)
         self.totals = Totals()
         self._quiet = quiet

@@ -146,11 +146,11 @@ def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], li
     from specdec_cli.decoding.loop import Sentence
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import Wishes, settle
+    from specdec_cli.pipeline.settings import DecodingRequest, resolve
     from specdec_cli.training.batches import SentencePair
     from specdec_cli.training.data import check_lengths
 
-    engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=16), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=16), bundle))
     texts = list(islice(filter(str.strip, read_sources([path])), limit))
     sentences = [Sentence(n, bundle.tokenizer.framed(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
     longest = engine.verifier.longest_source

@@ -63,14 +63,14 @@ def translate(
     started = time.perf_counter()
 
     from specdec_cli.commands.stream import Stream, open_writer, record
-    from specdec_cli.pipeline.settings import Wishes
+    from specdec_cli.pipeline.settings import DecodingRequest
     from specdec_cli.pipeline.translator import Translator
 
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = unwrapped(lines)
     machine = settle_machine(device, precision, threads, seed, quiet=quiet)
-    wishes = Wishes(
+    request = DecodingRequest(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),
         top_beta=top_beta,
@@ -89,7 +89,7 @@ def translate(
         always_draft=trace,
     )
     chosen = Choice(model, source_language, target_language, offline, quiet)
-    stream = Stream(chosen, machine, wishes, trace=trace, quiet=quiet)
+    stream = Stream(chosen, machine, request, trace=trace, quiet=quiet)
     info = stream.bundle.info
     summarises = info.task == "summarise"
     languages = None if summarises else (info.source_language, info.target_language)

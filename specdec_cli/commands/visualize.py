@@ -173,7 +173,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_s
     """Raises UsageError for a sentence that is too long."""
     from specdec_cli.decoding.loop import Sentence
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import Wishes, settle
+    from specdec_cli.pipeline.settings import DecodingRequest, resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.rounds import Recorder
 
@@ -181,9 +181,11 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_s
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
     graph = decoding == "jacobi" or (decoding is None and not drafts)
     size = block_size if isinstance(block_size, int) else None
-    wishes = Wishes("greedy" if graph else decoding or "auto", block_size=size, max_length=LONGEST, with_scores=True, always_draft=True)
+    request = DecodingRequest(
+        "greedy" if graph else decoding or "auto", block_size=size, max_length=LONGEST, with_scores=True, always_draft=True
+    )
     recorder = Recorder()
-    engine = Engine(bundle, settle(wishes, bundle), recorder)
+    engine = Engine(bundle, resolve(request, bundle), recorder)
     if len(source) > min(engine.verifier.longest_source, LONGEST):
         raise UsageError(f"SENTENCE: {len(source)} tokens; a picture holds {LONGEST}")
     (found,) = engine.decode([Sentence(0, source)])

@@ -234,7 +234,7 @@ class Transformer(nn.Module):
         self.apply(_initialize)
 
     @property
-    def indifferent(self) -> bool:
+    def batch_invariant(self) -> bool:
         """Whether a row's numbers depend on nothing but the row: neither on other rows nor on threads."""
         return self.row_multiple == 1
 

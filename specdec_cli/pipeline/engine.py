@@ -33,7 +33,7 @@ from specdec_cli.model.heads import Heads
 from specdec_cli.model.int8 import kernels_of
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
-from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import round_costs
 
 LONGEST_DRAFT = 15
@@ -65,7 +65,7 @@ class Engine:
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
         alone = onlooker is not None or settings.batch_size == 1 or settings.decoding in SEARCHES
         # Several workers only where a row's numbers do not depend on the number of threads.
-        self.workers = 1 if alone or not self.verifier.model.indifferent else torch.get_num_threads()
+        self.workers = 1 if alone or not self.verifier.model.batch_invariant else torch.get_num_threads()
         with self._threads():
             self._drafters = [_ready(bundle, settings, self.verifier, lengths) for _ in range(self.workers)]
 
@@ -82,9 +82,9 @@ class Engine:
     @property
     def drafted(self) -> tuple[int, float] | None:
         """Rounds that drafted, and how many tokens were asked for on average; None where that was not chosen as it went."""
-        paces = [drafter for drafter in self._drafters if isinstance(drafter, Pace)]
-        rounds = sum(pace.rounds for pace in paces)
-        return (rounds, sum(pace.asked for pace in paces) / max(rounds, 1)) if paces else None
+        adaptive = [drafter for drafter in self._drafters if isinstance(drafter, AdaptiveBlockSize)]
+        rounds = sum(each.rounds for each in adaptive)
+        return (rounds, sum(each.asked for each in adaptive) / max(rounds, 1)) if adaptive else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each comes as soon as it is done, in no particular order.
@@ -108,7 +108,7 @@ class Engine:
     def _check_costs(self) -> None:
         with self._threads():
             for drafter in self._drafters:
-                if isinstance(drafter, Pace):
+                if isinstance(drafter, AdaptiveBlockSize):
                     drafter.check_costs()
 
     def _rows(self, width: int, sentences: int) -> int:
@@ -128,7 +128,7 @@ class Engine:
                 yield from (replace(hypothesis, decoding="drafter") for hypothesis in found)
             else:
                 loop = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
-                chosen = drafter.for_rows(group.rows) if isinstance(drafter, OptionalDrafter) and settings.watched else drafter
+                chosen = drafter.for_rows(group.rows) if isinstance(drafter, OptionalDrafter) and settings.may_skip_drafting else drafter
                 name = settings.decoding if chosen is drafter else "greedy"
                 found = decode(self.verifier, chosen, group.sentences, loop, self._onlooker)
                 yield from (replace(hypothesis, decoding=name) for hypothesis in found)
@@ -170,7 +170,7 @@ def _ready(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Leng
         return NoDrafter()
     if verifier.stages is not None and settings.decoding != "drafter":
         drafter = Rounded(drafter)
-    return _pace(bundle, settings, verifier, drafter) if settings.paced else drafter
+    return _adaptive(bundle, settings, verifier, drafter) if settings.adaptive_length else drafter
 
 
 def _drafter(bundle: Bundle, settings: Settings, lengths: Lengths | None) -> SizedDrafter | None:
@@ -181,10 +181,10 @@ def _drafter(bundle: Bundle, settings: Settings, lengths: Lengths | None) -> Siz
     return drafters[0] if drafters else None
 
 
-def _pace(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> Pace:
+def _adaptive(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> AdaptiveBlockSize:
     longest = drafter.block_size or (LONGEST_COPY if settings.decoding == "input-guided" else LONGEST_DRAFT)
     measure = partial(round_costs, verifier, drafter, longest, f"{settings.decoding} {settings.match}", bundle.drafter)
-    return Pace(drafter, measure(), longest, partial(measure, anew=True))
+    return AdaptiveBlockSize(drafter, measure(), longest, partial(measure, anew=True))
 
 
 def _one_drafter(bundle: Bundle, settings: Settings, name: str, lengths: Lengths | None) -> SizedDrafter | None:

@@ -43,7 +43,7 @@ PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficie
 
 
 @dataclass(frozen=True)
-class Wishes:
+class DecodingRequest:
     """What the user asked for; None and "auto" leave it to the bundle.
 
     `always_draft` keeps drafts of the full block size where they do not pay, for those who want to see them.
@@ -72,16 +72,16 @@ class Settings:
     """What is done: every value settled. A `block_size` of 0 is no bound, or no draft at all; `memory` bounds batches (bytes;
     0: no bound).
 
-    `decoding` may be a chain, with commas between. If `paced`, drafts are as long as pays, up to the block size; if
-    `watched`, nothing is drafted while drafts do not pay. Jacobi and hybrid decoding draft up to `jacobi_length` tokens of output;
-    None: up to what the source lets expect.
+    `decoding` may be a chain, with commas between. With `adaptive_length`, the number of drafted tokens adapts to what
+    pays, up to the block size. With `may_skip_drafting`, nothing is drafted while drafts do not pay. Jacobi and hybrid
+    decoding draft up to `jacobi_length` tokens of output; None: up to the length expected from the source.
     """
 
     decoding: str
     rule: Rule
     block_size: int = 0
-    paced: bool = False
-    watched: bool = False
+    adaptive_length: bool = False
+    may_skip_drafting: bool = False
     match: Match = "nearest"
     jacobi_length: Length = None
     beam_size: int = 1
@@ -94,59 +94,59 @@ class Settings:
     with_scores: bool = False
 
 
-def settle(wishes: Wishes, bundle: Bundle) -> Settings:
+def resolve(request: DecodingRequest, bundle: Bundle) -> Settings:
     """Fill in the bundle's defaults. Raises UsageError for what contradicts itself or asks for what the bundle lacks."""
-    _check_ranges(wishes)
-    decoding = _automatic(bundle) if wishes.decoding == "auto" else wishes.decoding
+    _check_ranges(request)
+    decoding = _automatic(bundle) if request.decoding == "auto" else request.decoding
     known = get_args(Decoding)
     for part in parts(decoding):
-        if part not in known and wishes.decoding == "auto":
+        if part not in known and request.decoding == "auto":
             raise ModelError(f"{bundle.path or 'the bundle'}: decoding {part!r} is not known; known are {', '.join(known)}")
         if part not in known:
             raise UsageError(f"--decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
         if part != decoding and part not in CHAINABLE:
             raise UsageError(f"--decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
     _check_order(decoding, bundle.verifier.config.order)
-    tolerant = wishes.top_beta is not None or wishes.tolerance is not None or wishes.preset not in (None, "exact")
-    if tolerant and wishes.decoding == "auto" and decoding == "specdec":
+    tolerant = request.top_beta is not None or request.tolerance is not None or request.preset not in (None, "exact")
+    if tolerant and request.decoding == "auto" and decoding == "specdec":
         decoding = "specdec++"
     if tolerant and decoding not in TOLERANT:
         raise UsageError(f"--top-beta, --tolerance and --preset are for --decoding {', '.join(TOLERANT)}, not for {decoding}")
     _check_drafter(decoding, bundle)
     if "input-guided" in parts(decoding) and not bundle.tokenizer.shared:
         raise UsageError(f"--decoding {decoding}: source and target differ in vocabulary, so that nothing can be copied")
-    if isinstance(wishes.block_size, int) and not set(parts(decoding)) & set(DRAFTING):
+    if isinstance(request.block_size, int) and not set(parts(decoding)) & set(DRAFTING):
         raise UsageError(f"--block-size is for decodings that draft, not for {decoding}")
-    if wishes.match is not None and decoding != "input-guided":
+    if request.match is not None and decoding != "input-guided":
         raise UsageError(f"--match is for --decoding input-guided, not for {decoding}")
-    if wishes.stop is not None and decoding not in JACOBI:
+    if request.stop is not None and decoding not in JACOBI:
         raise UsageError(f"--stop is for --decoding {', '.join(JACOBI)}, not for {decoding}")
-    if wishes.jacobi_length is not None and decoding not in TO_A_LENGTH:
+    if request.jacobi_length is not None and decoding not in TO_A_LENGTH:
         raise UsageError(f"a Jacobi length is for {' and '.join(TO_A_LENGTH)}, not for {decoding}")
-    if wishes.preset == "exact" and (wishes.top_beta is not None or wishes.tolerance is not None):
+    if request.preset == "exact" and (request.top_beta is not None or request.tolerance is not None):
         raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
-    beam_size = wishes.beam_size or bundle.info.beam_size or BEAM_SIZE
-    if wishes.n_best > 1 and (decoding not in SEARCHES or wishes.n_best > beam_size):
+    beam_size = request.beam_size or bundle.info.beam_size or BEAM_SIZE
+    if request.n_best > 1 and (decoding not in SEARCHES or request.n_best > beam_size):
         raise UsageError("--n-best N needs --decoding beam or bidirectional and a --beam-size of at least N")
-    rule, automatic = _rule(decoding, tolerant, wishes, bundle), wishes.decoding == "auto"
+    rule, automatic = _rule(decoding, tolerant, request, bundle), request.decoding == "auto"
     # What a tolerant rule lets pass depends on the draft: there it may not come and go.
     drafting = rule == Exact() and decoding != "drafter" and bool(set(parts(decoding)) & set(DRAFTING))
     return Settings(
         decoding=decoding,
         rule=rule,
-        block_size=_block_size(decoding, wishes.block_size, bundle),
-        paced=drafting and _adapts(decoding, wishes),
-        watched=drafting and automatic and not wishes.always_draft,
-        match=wishes.match or "nearest",
-        jacobi_length=wishes.jacobi_length,
+        block_size=_block_size(decoding, request.block_size, bundle),
+        adaptive_length=drafting and _adapts(decoding, request),
+        may_skip_drafting=drafting and automatic and not request.always_draft,
+        match=request.match or "nearest",
+        jacobi_length=request.jacobi_length,
         beam_size=beam_size if decoding in SEARCHES else 1,
-        length_penalty=bundle.info.length_penalty if wishes.length_penalty is None else wishes.length_penalty,
+        length_penalty=bundle.info.length_penalty if request.length_penalty is None else request.length_penalty,
         beam_stop=bundle.info.beam_stop,
-        n_best=wishes.n_best,
-        max_length=wishes.max_length or bundle.info.max_length or None,
-        batch_size=wishes.batch_size,
-        memory=wishes.memory,
-        with_scores=wishes.with_scores,
+        n_best=request.n_best,
+        max_length=request.max_length or bundle.info.max_length or None,
+        batch_size=request.batch_size,
+        memory=request.memory,
+        with_scores=request.with_scores,
     )
 
 
@@ -161,17 +161,17 @@ def _check_drafter(decoding: str, bundle: Bundle) -> None:
     raise UsageError(f"--decoding {decoding}: this bundle has {lacks}; there are {there}")
 
 
-def _adapts(decoding: str, wishes: Wishes) -> bool:
+def _adapts(decoding: str, request: DecodingRequest) -> bool:
     """Whether the block size is adapted to what pays: if that was asked for, or nothing was said that speaks against it."""
-    if wishes.block_size is not None or wishes.always_draft:
-        return wishes.block_size == "auto"
-    return wishes.decoding == "auto" or decoding not in UNBOUNDED
+    if request.block_size is not None or request.always_draft:
+        return request.block_size == "auto"
+    return request.decoding == "auto" or decoding not in UNBOUNDED
 
 
-def _check_ranges(wishes: Wishes) -> None:
+def _check_ranges(request: DecodingRequest) -> None:
     """Raises UsageError for a number out of its range, or none at all (NaN)."""
     for name, (low, high) in RANGES.items():
-        value = getattr(wishes, name)
+        value = getattr(request, name)
         if isinstance(value, int | float) and not low <= value <= high:
             raise UsageError(f"--{name.replace('_', '-')} {value}: a number from {low} to {high} is expected")
 
@@ -203,22 +203,22 @@ def _automatic(bundle: Bundle) -> str:
     return UNTRAINED if bundle.drafter is None else DRAFTS_OF[bundle.drafter.config.kind]
 
 
-def _rule(decoding: str, tolerant: bool, wishes: Wishes, bundle: Bundle) -> Rule:
-    if wishes.stop == "fixed-point":
+def _rule(decoding: str, tolerant: bool, request: DecodingRequest, bundle: Bundle) -> Rule:
+    if request.stop == "fixed-point":
         return FixedPoint()
-    if wishes.preset == "exact" or not (tolerant or decoding == "specdec++"):
+    if request.preset == "exact" or not (tolerant or decoding == "specdec++"):
         return Exact()
-    name = wishes.preset or "high-quality"
+    name = request.preset or "high-quality"
     presets = PRESETS | bundle.info.presets
     if name not in presets:
         raise UsageError(f"--preset {name}: not known; known are exact, {', '.join(presets)}")
     top_beta, tolerance = presets[name]
-    return Tolerant(wishes.top_beta or top_beta, tolerance if wishes.tolerance is None else wishes.tolerance)
+    return Tolerant(request.top_beta or top_beta, tolerance if request.tolerance is None else request.tolerance)
 
 
-def _block_size(decoding: str, wish: Number, bundle: Bundle) -> int:
-    if isinstance(wish, int):
-        return wish
+def _block_size(decoding: str, asked: Number, bundle: Bundle) -> int:
+    if isinstance(asked, int):
+        return asked
     if bundle.drafter is None or not set(parts(decoding)) & set(NEEDS_DRAFTER):
         return 0
     return bundle.info.block_size or bundle.drafter.config.max_block

@@ -29,7 +29,7 @@ SHORT_PAUSE = 4
 twice as many each time, in the end."""
 
 
-class Pace:
+class AdaptiveBlockSize:
     """Lets `drafter` draft as many tokens, 1 to `longest`, as give most tokens a millisecond.
 
     A slot passes with a probability that is learnt as text goes by, on condition that all before it do; so the tokens

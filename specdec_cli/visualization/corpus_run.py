@@ -7,7 +7,7 @@ from specdec_cli.decoding.loop import Hypothesis, Sentence
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.visualization.corpus import Corpus, kinds_by_id, tokens_of
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
 
@@ -22,7 +22,7 @@ def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: i
     Where arithmetic depends on shapes, as on a GPU, an iteration may never reach greedy decoding's output: skipped, too.
     Raises InputError if nothing is left.
     """
-    engine = Engine(bundle, settle(Wishes(decoding="greedy", batch_size=batch_size), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=batch_size), bundle))
     tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos
     kinds = kinds_by_id(tokenizer.vocabulary(), tokenizer.word_starts(), eos)
     skipped: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 
 
 class _Never(NoDrafter):
@@ -22,7 +22,7 @@ class _Never(NoDrafter):
 
 
 def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle: Bundle) -> None:
-    engine = Engine(bundle, replace(settle(Wishes(decoding="greedy", max_length=6), bundle), watched=True))
+    engine = Engine(bundle, replace(resolve(DecodingRequest(decoding="greedy", max_length=6), bundle), may_skip_drafting=True))
     engine.drafter = _Never()
     watch(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])

@@ -8,7 +8,7 @@ import torch
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from tests.conftest import make_lines
 
 LONGEST = 40
@@ -25,9 +25,9 @@ def sources_of(made: Any) -> list[list[int]]:
     return texts + [[*before, *text, *after] for text in long]
 
 
-def decode(bundle: Bundle, sources: Sequence[Sequence[int]], **wishes: Any) -> list[list[int]]:
+def decode(bundle: Bundle, sources: Sequence[Sequence[int]], **request: Any) -> list[list[int]]:
     """Our ids for each source."""
-    engine = Engine(bundle, settle(Wishes(**{"max_length": LONGEST} | wishes), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(**{"max_length": LONGEST} | request), bundle))
     found = {h.number: h.ids for h in engine.decode([Sentence(n, source) for n, source in enumerate(sources)])}
     return [found[n] for n in range(len(sources))]
 

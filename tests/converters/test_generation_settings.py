@@ -16,7 +16,7 @@ from specdec_cli.app import app
 from specdec_cli.decoding.loop import Sentence
 from specdec_cli.model.bundle import load_bundle, save_bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 
@@ -92,7 +92,7 @@ def test_scores_of_a_beam_are_transformers(make: Callable[[str], Any], tmp_path:
     made.model.float().save_pretrained(made.folder)
     settings = {"num_beams": 4, "max_length": 20, "repetition_penalty": 1.3}
     bundle = from_huggingface(configure(made, tmp_path, settings), *made.languages).bundle
-    engine = Engine(bundle, settle(Wishes("beam"), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest("beam"), bundle))
     for source in sources_of(made)[:8]:
         (found,) = engine.decode([Sentence(0, source)])
         theirs = made.model.generate(torch.tensor([source]), output_scores=True, return_dict_in_generate=True)

@@ -19,8 +19,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
-from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40
@@ -140,7 +140,9 @@ def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bund
     greedy, drafted = (
         {
             h.number: h.ids
-            for h in Engine(with_heads, settle(Wishes(decoding=name, batch_size=rows, max_length=20), with_heads)).decode(sentences)
+            for h in Engine(with_heads, resolve(DecodingRequest(decoding=name, batch_size=rows, max_length=20), with_heads)).decode(
+                sentences
+            )
         }
         for name in ("greedy", decoding)
     )
@@ -148,8 +150,8 @@ def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bund
 
 
 def test_auto_takes_them_where_they_pay(with_heads: Bundle) -> None:
-    chosen = settle(Wishes(), with_heads)
-    assert (chosen.decoding, chosen.watched, chosen.block_size, chosen.rule) == ("blockwise", True, 6, Exact())
-    assert isinstance(Engine(with_heads, chosen).drafter, Pace)
-    tolerant = settle(Wishes(preset="high-quality"), with_heads)
-    assert (tolerant.decoding, tolerant.rule, tolerant.paced) == ("blockwise", Tolerant(3, 1.0), False)
+    chosen = resolve(DecodingRequest(), with_heads)
+    assert (chosen.decoding, chosen.may_skip_drafting, chosen.block_size, chosen.rule) == ("blockwise", True, 6, Exact())
+    assert isinstance(Engine(with_heads, chosen).drafter, AdaptiveBlockSize)
+    tolerant = resolve(DecodingRequest(preset="high-quality"), with_heads)
+    assert (tolerant.decoding, tolerant.rule, tolerant.adaptive_length) == ("blockwise", Tolerant(3, 1.0), False)

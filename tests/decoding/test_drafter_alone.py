@@ -19,7 +19,7 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.text.subwords import EOS
 from specdec_cli.training.blocks import block_states, read_sentences
 from specdec_cli.visualization.rounds import Recorder
@@ -108,7 +108,7 @@ def test_finished_rows_leave_the_batch() -> None:
 def test_rounds_are_shown_without_a_verifiers_predictions(bundle: Bundle) -> None:
     model = tiny_transformer(ends=0.0, vocabulary_size=len(bundle.tokenizer))
     made = Bundle(BundleInfo(), bundle.tokenizer, model, tiny_drafter(model, **DRAFTERS["papers"]))
-    chosen = settle(Wishes(decoding="drafter", block_size=SIZE, max_length=6), made)
+    chosen = resolve(DecodingRequest(decoding="drafter", block_size=SIZE, max_length=6), made)
     console, recorder = Console(file=StringIO(), width=200), Recorder()
     tracer = Tracer(console, bundle.tokenizer, EOS)
     (sentence,) = make_sentences(1)
@@ -139,7 +139,7 @@ def test_an_engine_asks_the_drafter_alone(kind: str, precision: str, bundle: Bun
     if not precision.startswith("int8"):
         network.to(getattr(torch, precision))
     sentences = make_sentences(9)
-    engine = Engine(made, settle(Wishes(decoding="drafter", max_length=LONGEST, batch_size=4, with_scores=True), made))
+    engine = Engine(made, resolve(DecodingRequest(decoding="drafter", max_length=LONGEST, batch_size=4, with_scores=True), made))
     calls = calls_of(model)
     hypotheses = sorted(engine.decode(sentences), key=lambda hypothesis: hypothesis.number)
     assert [h.number for h in hypotheses] == list(range(9))

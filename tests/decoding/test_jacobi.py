@@ -13,7 +13,7 @@ from specdec_cli.decoding.loop import Hypothesis, Sentence
 from specdec_cli.decoding.names import JACOBI, Stop
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.text.subwords import BOS, EOS, PADDING
 from tests.fakes import drafts, in_precision, make_sentences, tiny_transformer
 
@@ -34,8 +34,8 @@ def made(bundle: Bundle) -> Bundle:
     return random_bundle(bundle)
 
 
-def engine(made: Bundle, lengths: Any = None, **wishes: Any) -> Engine:
-    return Engine(made, settle(Wishes(max_length=LONGEST, **wishes), made), lengths=lengths)
+def engine(made: Bundle, lengths: Any = None, **request: Any) -> Engine:
+    return Engine(made, resolve(DecodingRequest(max_length=LONGEST, **request), made), lengths=lengths)
 
 
 def run(engine: Engine, sentences: Sequence[Sentence] = SENTENCES) -> list[Hypothesis]:
@@ -93,13 +93,13 @@ def test_fixed_points_take_the_passes_of_the_published_algorithms(
 ) -> None:
     greedy = run(engine(made, decoding="greedy"))
     oracle = known({tuple(s.source): len(g.ids) for s, g in zip(SENTENCES, greedy, strict=True)}, PADDING) if h is None else None
-    wishes: dict[str, Any] = {
+    request: dict[str, Any] = {
         "decoding": decoding,
         "block_size": b,
         "jacobi_length": h if decoding == "hybrid-jacobi" else None,
         "batch_size": batch_size,
     }
-    found = run(engine(made, oracle, stop="fixed-point", **wishes))
+    found = run(engine(made, oracle, stop="fixed-point", **request))
     for sentence, mine, one in zip(SENTENCES, found, greedy, strict=True):
         places = 1 + (len(one.ids) if h is None else LONGEST if h == "max" else int(h))
         assert (mine.ids, mine.rounds) == published(predictions(made, sentence), places, b or places)

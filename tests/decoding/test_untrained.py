@@ -16,7 +16,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
 from specdec_cli.text.subwords import EOS, PADDING
-from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import VOCABULARY, FakeDrafter, drafts, make_sentences, right, tiny_transformer, wrong
 
@@ -40,7 +40,7 @@ UNTRAINED: dict[str, Callable[[], Drafter]] = {
     "ngram-memory": memory,
     "lookup": lookup,
     "chain": lambda: Chain([lookup(), memory(), Jacobi(3, PADDING)], 9),
-    "paced": lambda: Pace(Chain([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
+    "adaptive": lambda: AdaptiveBlockSize(Chain([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
 }
 """Each kind of drafter, made anew."""
 

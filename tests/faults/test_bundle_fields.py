@@ -16,7 +16,7 @@ from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.subwords import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
@@ -48,7 +48,7 @@ def decode(folder: Path) -> tuple[int, str]:
     """Load a bundle and decode with it in this process, in bytes, by what reads its values: an exit code and what was said."""
     try:
         bundle = load_bundle(folder)
-        settle(Wishes(), bundle)
+        resolve(DecodingRequest(), bundle)
         place(bundle, Machine("cpu", "int8", 1))
         block = 4 if bundle.drafter is not None else None
         kind = None if bundle.drafter is None else bundle.drafter.config.kind
@@ -56,7 +56,7 @@ def decode(folder: Path) -> tuple[int, str]:
         if bundle.info.task == "correct":
             names = ["input-guided"]
         for name in names:
-            engine = Engine(bundle, settle(Wishes(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
+            engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
                 list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info)).correct(LINES))
             else:

@@ -18,7 +18,7 @@ from specdec_cli.kernels.build import Kernels, kernels_or_reason
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from tests.fakes import make_sentences, tiny_transformer
 
 SEAL = 32
@@ -182,7 +182,7 @@ def test_float32_never_runs_the_compiler(
     decoding: str, bundle: Bundle, path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CC", str(make_compiler("mine", "exit 1")))
-    engine = Engine(bundle, settle(Wishes(decoding=decoding, with_scores=True), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, with_scores=True), bundle))
     assert len(list(engine.decode([Sentence(0, [7, 8, 9, 3])]))) == 1
     assert calls(path) == []
 

@@ -11,92 +11,92 @@ from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import bundle_verifier
-from specdec_cli.pipeline.settings import PRESETS, Settings, Wishes, settle
+from specdec_cli.pipeline.settings import PRESETS, DecodingRequest, Settings, resolve
 from tests.fakes import tiny_drafter, tiny_heads
 
 
 @pytest.fixture(scope="module")
-def settled(bundle: Bundle) -> Callable[..., Settings]:
-    """Settles wishes with a bundle that has a drafter of up to 6 tokens; `info` are fields of its description."""
+def resolved(bundle: Bundle) -> Callable[..., Settings]:
+    """Resolves requests with a bundle that has a drafter of up to 6 tokens; `info` are fields of its description."""
     drafter = tiny_drafter(bundle.verifier)
 
-    def make(info: dict[str, Any], **wishes: Any) -> Settings:
-        return settle(Wishes(**wishes), Bundle(replace(bundle.info, **info), bundle.tokenizer, bundle.verifier, drafter))
+    def make(info: dict[str, Any], **request: Any) -> Settings:
+        return resolve(DecodingRequest(**request), Bundle(replace(bundle.info, **info), bundle.tokenizer, bundle.verifier, drafter))
 
     return make
 
 
-def test_the_bundle_settles_what_is_auto(settled: Callable[..., Settings]) -> None:
-    assert settled({}) == Settings("greedy", Exact())
-    found = settled({"decoding": "specdec", "block_size": 4})
+def test_the_bundle_resolves_auto(resolved: Callable[..., Settings]) -> None:
+    assert resolved({}) == Settings("greedy", Exact())
+    found = resolved({"decoding": "specdec", "block_size": 4})
     assert (found.decoding, found.rule, found.block_size) == ("specdec", Exact(), 4)
 
 
-def test_a_wish_beats_the_bundle(settled: Callable[..., Settings]) -> None:
-    found = settled({"decoding": "specdec", "block_size": 4}, decoding="specdec++", block_size=2, top_beta=7)
+def test_a_request_overrides_the_bundle(resolved: Callable[..., Settings]) -> None:
+    found = resolved({"decoding": "specdec", "block_size": 4}, decoding="specdec++", block_size=2, top_beta=7)
     assert (found.decoding, found.block_size, found.rule) == ("specdec++", 2, Tolerant(7, PRESETS["high-quality"][1]))
-    assert settled({"decoding": "specdec"}, decoding="greedy").block_size == 0
-    assert settled({"decoding": "specdec"}, decoding="beam", beam_size=3, n_best=3).beam_size == 3
+    assert resolved({"decoding": "specdec"}, decoding="greedy").block_size == 0
+    assert resolved({"decoding": "specdec"}, decoding="beam", beam_size=3, n_best=3).beam_size == 3
 
 
-@pytest.mark.parametrize("wish", [None, "auto"])
-def test_without_a_block_size_the_drafter_says_it(settled: Callable[..., Settings], wish: str | None) -> None:
-    assert settled({}, decoding="specdec", block_size=wish).block_size == 6
+@pytest.mark.parametrize("asked", [None, "auto"])
+def test_without_a_block_size_the_drafter_says_it(resolved: Callable[..., Settings], asked: str | None) -> None:
+    assert resolved({}, decoding="specdec", block_size=asked).block_size == 6
 
 
-def test_a_preset_sets_both_values_and_a_wish_beats_it(settled: Callable[..., Settings]) -> None:
-    assert settled({}, decoding="specdec++", preset="high-efficiency").rule == Tolerant(*PRESETS["high-efficiency"])
-    assert settled({}, decoding="specdec++", preset="high-efficiency", tolerance=0.5).rule == Tolerant(5, 0.5)
-    assert settled({}, decoding="specdec++", tolerance=0.0).rule == Tolerant(3, 0.0)
-    assert settled({}, decoding="specdec++", preset="exact").rule == Exact()
+def test_a_preset_sets_both_values_and_a_request_overrides_it(resolved: Callable[..., Settings]) -> None:
+    assert resolved({}, decoding="specdec++", preset="high-efficiency").rule == Tolerant(*PRESETS["high-efficiency"])
+    assert resolved({}, decoding="specdec++", preset="high-efficiency", tolerance=0.5).rule == Tolerant(5, 0.5)
+    assert resolved({}, decoding="specdec++", tolerance=0.0).rule == Tolerant(3, 0.0)
+    assert resolved({}, decoding="specdec++", preset="exact").rule == Exact()
 
 
-def test_the_presets_of_a_bundle_come_first(settled: Callable[..., Settings]) -> None:
-    assert settled({"presets": {"own": (9, 2.0)}}, decoding="specdec++", preset="own").rule == Tolerant(9, 2.0)
-    assert settled({"presets": {"high-quality": (2, 0.7)}}, decoding="specdec++").rule == Tolerant(2, 0.7)
+def test_the_presets_of_a_bundle_come_first(resolved: Callable[..., Settings]) -> None:
+    assert resolved({"presets": {"own": (9, 2.0)}}, decoding="specdec++", preset="own").rule == Tolerant(9, 2.0)
+    assert resolved({"presets": {"high-quality": (2, 0.7)}}, decoding="specdec++").rule == Tolerant(2, 0.7)
 
 
-def test_tolerance_turns_a_bundles_specdec_into_its_tolerant_form(settled: Callable[..., Settings]) -> None:
-    found = settled({"decoding": "specdec"}, tolerance=1.5)
+def test_tolerance_turns_a_bundles_specdec_into_its_tolerant_form(resolved: Callable[..., Settings]) -> None:
+    found = resolved({"decoding": "specdec"}, tolerance=1.5)
     assert (found.decoding, found.rule) == ("specdec++", Tolerant(3, 1.5))
 
 
-def test_beam_search_is_the_bundles_unless_the_user_says_otherwise(settled: Callable[..., Settings]) -> None:
+def test_beam_search_is_the_bundles_unless_the_user_says_otherwise(resolved: Callable[..., Settings]) -> None:
     info = {"beam_size": 4, "length_penalty": 2.0, "beam_stop": "first"}
-    found = settled(info, decoding="beam", n_best=4)
+    found = resolved(info, decoding="beam", n_best=4)
     assert (found.beam_size, found.length_penalty, found.beam_stop) == (4, 2.0, "first")
-    found = settled(info, decoding="beam", beam_size=2, length_penalty=0.0)
+    found = resolved(info, decoding="beam", beam_size=2, length_penalty=0.0)
     assert (found.beam_size, found.length_penalty, found.beam_stop) == (2, 0.0, "first")
-    found = settled({}, decoding="beam")
+    found = resolved({}, decoding="beam")
     assert (found.beam_size, found.length_penalty, found.beam_stop) == (5, 1.0, "heuristic")
 
 
 @pytest.mark.parametrize("wrong", [{"min_length": -1}, {"repetition_penalty": 0.0}, {"beam_stop": "soon"}, {"no_repeat_ngram_size": 1000}])
-def test_generation_settings_are_within_their_ranges(wrong: dict[str, Any], settled: Callable[..., Settings]) -> None:
+def test_generation_settings_are_within_their_ranges(wrong: dict[str, Any], resolved: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match=f"{next(iter(wrong))} must be"):
-        settled(wrong)
+        resolved(wrong)
 
 
-def test_the_drafter_alone_has_whole_blocks(settled: Callable[..., Settings]) -> None:
-    found = settled({}, decoding="drafter")
+def test_the_drafter_alone_has_whole_blocks(resolved: Callable[..., Settings]) -> None:
+    found = resolved({}, decoding="drafter")
     assert found.block_size > 1
-    assert not found.paced and not found.watched
+    assert not found.adaptive_length and not found.may_skip_drafting
 
 
 def test_input_guided_needs_no_drafter_and_has_no_bound_of_its_own(bundle: Bundle) -> None:
-    found = settle(Wishes(decoding="input-guided"), bundle)
+    found = resolve(DecodingRequest(decoding="input-guided"), bundle)
     assert (found.rule, found.block_size, found.match) == (Exact(), 0, "nearest")
-    found = settle(Wishes(decoding="input-guided", block_size=5, match="unique", tolerance=1.0), bundle)
+    found = resolve(DecodingRequest(decoding="input-guided", block_size=5, match="unique", tolerance=1.0), bundle)
     assert (found.rule, found.block_size, found.match) == (Tolerant(3, 1.0), 5, "unique")
 
 
-def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
-    found = settled({}, max_length=9, batch_size=5, with_scores=True, length_penalty=0.6)
+def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
+    found = resolved({}, max_length=9, batch_size=5, with_scores=True, length_penalty=0.6)
     assert (found.max_length, found.batch_size, found.with_scores, found.length_penalty) == (9, 5, True, 0.6)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("asked", "words"),
     [
         ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam, bidirectional"),
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
@@ -112,36 +112,36 @@ def test_the_rest_is_handed_on(settled: Callable[..., Settings]) -> None:
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
     ],
 )
-def test_contradictions_are_errors(settled: Callable[..., Settings], wishes: dict[str, Any], words: str) -> None:
+def test_contradictions_are_errors(resolved: Callable[..., Settings], asked: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        settled({}, **wishes)
+        resolved({}, **asked)
 
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "blockwise", "lookup,blockwise"])
 def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"--decoding {decoding}: this bundle has no drafter")):
-        settle(Wishes(decoding=decoding), bundle)
+        resolve(DecodingRequest(decoding=decoding), bundle)
 
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "lookup,specdec"])
 def test_heads_are_no_block_drafter(bundle: Bundle, decoding: str) -> None:
     words = f"--decoding {decoding}: this bundle has heads, not a block drafter; there are greedy, beam, blockwise, input-guided"
     with pytest.raises(UsageError, match=re.escape(words)):
-        settle(Wishes(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
+        resolve(DecodingRequest(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
 
 
 @pytest.mark.parametrize("decoding", ["blockwise", "lookup,blockwise"])
-def test_a_block_drafter_has_no_heads(settled: Callable[..., Settings], decoding: str) -> None:
+def test_a_block_drafter_has_no_heads(resolved: Callable[..., Settings], decoding: str) -> None:
     words = f"--decoding {decoding}: this bundle has a block drafter, not heads; there are greedy, beam, specdec, specdec++, drafter, input"
     with pytest.raises(UsageError, match=re.escape(words)):
-        settled({}, decoding=decoding)
+        resolved({}, decoding=decoding)
 
 
 def test_blockwise_is_exact_unless_told_to_be_tolerant(bundle: Bundle) -> None:
     heads = replace(bundle, drafter=tiny_heads(bundle.verifier))
-    assert settle(Wishes(decoding="blockwise"), heads).rule == Exact()
-    assert settle(Wishes(decoding="blockwise", preset="high-efficiency"), heads).rule == Tolerant(5, 3.0)
-    assert settle(Wishes(decoding="blockwise", top_beta=2, tolerance=0.5), heads).rule == Tolerant(2, 0.5)
+    assert resolve(DecodingRequest(decoding="blockwise"), heads).rule == Exact()
+    assert resolve(DecodingRequest(decoding="blockwise", preset="high-efficiency"), heads).rule == Tolerant(5, 3.0)
+    assert resolve(DecodingRequest(decoding="blockwise", top_beta=2, tolerance=0.5), heads).rule == Tolerant(2, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -151,15 +151,15 @@ def test_blockwise_is_exact_unless_told_to_be_tolerant(bundle: Bundle) -> None:
 def test_auto_is_what_the_bundle_can_do_best(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
     drafter = tiny_drafter(bundle.verifier) if with_drafter else None
     info = replace(bundle.info, task=task, decoding="auto")
-    found = settle(Wishes(), Bundle(info, bundle.tokenizer, bundle.verifier, drafter))
-    assert (found.decoding, found.watched, found.rule) == (expected, True, Exact())
+    found = resolve(DecodingRequest(), Bundle(info, bundle.tokenizer, bundle.verifier, drafter))
+    assert (found.decoding, found.may_skip_drafting, found.rule) == (expected, True, Exact())
 
 
-def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Settings]) -> None:
-    assert not settled({"decoding": "auto"}, decoding="specdec").watched
-    assert not settled({"decoding": "greedy"}).watched
-    assert settled({"decoding": "specdec"}).watched
-    assert not settled({"decoding": "specdec"}, tolerance=1.0).watched  # its output would come and go with the drafts
+def test_only_what_was_chosen_automatically_may_skip_drafting(resolved: Callable[..., Settings]) -> None:
+    assert not resolved({"decoding": "auto"}, decoding="specdec").may_skip_drafting
+    assert not resolved({"decoding": "greedy"}).may_skip_drafting
+    assert resolved({"decoding": "specdec"}).may_skip_drafting
+    assert not resolved({"decoding": "specdec"}, tolerance=1.0).may_skip_drafting  # its output would come and go with the drafts
 
 
 @pytest.mark.parametrize(
@@ -168,17 +168,17 @@ def test_only_what_was_chosen_automatically_is_watched(settled: Callable[..., Se
 def test_one_decoding_writes_in_another_order(order: str, own: str, make_bundle: Callable[..., Bundle]) -> None:
     other = make_bundle(order=order, positions="learned")
     other.info = replace(other.info, decoding="auto", task="correct")
-    found = settle(Wishes(n_best=3), other)
-    assert (found.decoding, found.beam_size, found.n_best, found.watched) == (own, 5, 3, False)
-    assert settle(Wishes(decoding=own, beam_size=2), other).beam_size == 2
+    found = resolve(DecodingRequest(n_best=3), other)
+    assert (found.decoding, found.beam_size, found.n_best, found.may_skip_drafting) == (own, 5, 3, False)
+    assert resolve(DecodingRequest(decoding=own, beam_size=2), other).beam_size == 2
     for decoding in {"greedy", "specdec", "jacobi", "lookup,gs-jacobi", "beam", "bidirectional"} - {own}:
         with pytest.raises(UsageError, match=f"--decoding {decoding}: this bundle's order is {order}, which only --decoding {own}"):
-            settle(Wishes(decoding=decoding), other)
+            resolve(DecodingRequest(decoding=decoding), other)
 
 
 def test_bidirectional_decoding_needs_a_model_trained_for_it(bundle: Bundle) -> None:
     with pytest.raises(UsageError, match="--decoding bidirectional: this bundle's order is left-to-right"):
-        settle(Wishes(decoding="bidirectional"), bundle)
+        resolve(DecodingRequest(decoding="bidirectional"), bundle)
 
 
 def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bundle]) -> None:
@@ -188,17 +188,17 @@ def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bu
         bundle_verifier(other)
 
 
-def test_a_fixed_point_is_a_rule(settled: Callable[..., Settings]) -> None:
-    assert settled({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
-    assert settled({}, decoding="gs-jacobi").rule == settled({}, decoding="gs-jacobi", stop="prefix").rule == Exact()
+def test_a_fixed_point_is_a_rule(resolved: Callable[..., Settings]) -> None:
+    assert resolved({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
+    assert resolved({}, decoding="gs-jacobi").rule == resolved({}, decoding="gs-jacobi", stop="prefix").rule == Exact()
 
 
-def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(settled: Callable[..., Settings]) -> None:
+def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(resolved: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match="decoding 'magic' is not known"):
-        settled({"decoding": "magic"})
+        resolved({"decoding": "magic"})
 
 
-def test_drafts_that_are_to_be_seen_have_the_full_block_size(settled: Callable[..., Settings]) -> None:
-    found = settled({"decoding": "specdec", "block_size": 4}, always_draft=True)
-    assert (found.watched, found.paced, found.block_size) == (False, False, 4)
-    assert settled({"decoding": "specdec"}, always_draft=True, block_size="auto").paced
+def test_drafts_that_are_to_be_seen_have_the_full_block_size(resolved: Callable[..., Settings]) -> None:
+    found = resolved({"decoding": "specdec", "block_size": 4}, always_draft=True)
+    assert (found.may_skip_drafting, found.adaptive_length, found.block_size) == (False, False, 4)
+    assert resolved({"decoding": "specdec"}, always_draft=True, block_size="auto").adaptive_length

@@ -11,7 +11,7 @@ from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.text.subwords import EOS
-from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import UNKNOWN, Costs, measure_costs
 from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
 
@@ -26,7 +26,7 @@ FREE = Costs((3, 12), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0
 """Another machine's."""
 
 
-def sizes(pace: Pace, sentences: int = 1) -> list[int]:
+def sizes(adaptive: AdaptiveBlockSize, sentences: int = 1) -> list[int]:
     """The tokens drafted in each round while the target is `TARGET`."""
     verifier, seen = Verifier(tiny_transformer(max_positions=256)), list[int]()
 
@@ -34,7 +34,7 @@ def sizes(pace: Pace, sentences: int = 1) -> list[int]:
         seen.append(now.draft.ids.shape[1])
 
     for _ in range(sentences):
-        drafter = pace.for_rows(1)
+        drafter = adaptive.for_rows(1)
         list(decode(verifier, drafter, [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS), look))
     return seen
 
@@ -46,44 +46,44 @@ def greedy_target() -> list[int]:
 
 
 def test_drafts_that_are_right_get_as_long_as_they_may() -> None:
-    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right), CHEAP, 12)
-    seen = sizes(pace, sentences=6)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), CHEAP, 12)
+    seen = sizes(adaptive, sentences=6)
     assert max(seen) == seen[-1] == 12
-    assert len(seen) == pace.rounds
-    assert pace.asked / pace.rounds == sum(seen) / len(seen)
+    assert len(seen) == adaptive.rounds
+    assert adaptive.asked / adaptive.rounds == sum(seen) / len(seen)
 
 
 def test_drafts_that_are_wrong_get_short_and_then_are_left() -> None:
-    pace = Pace(FakeDrafter({0: greedy_target()}, 3, wrong), CHEAP, 12)
-    seen = sizes(pace, sentences=12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, wrong), CHEAP, 12)
+    seen = sizes(adaptive, sentences=12)
     assert seen[-1] == 0
     assert min(size for size in seen if size) < max(seen)
 
 
 def test_a_drafter_that_cannot_pay_is_hardly_tried() -> None:
-    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
-    drafters = [pace.for_rows(1) for _ in range(400)]
-    tried = [number for number, drafter in enumerate(drafters) if drafter is pace]
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
+    drafters = [adaptive.for_rows(1) for _ in range(400)]
+    tried = [number for number, drafter in enumerate(drafters) if drafter is adaptive]
     assert tried == [31, 95, 223]  # each pause twice as long as the one before
 
 
 def test_many_rows_pay_for_each_position() -> None:
     costs = Costs((3, 12), (1.0, 1.7), ((1.1, 1.4), (4.0, 12.0)), ((0.1, 0.2), (0.8, 2.4)))
-    pace = Pace(FakeDrafter({0: TARGET}, 3, right), costs, 12)
-    assert pace.best(1)[1]
-    assert not pace.best(32)[1]
-    assert isinstance(pace.for_rows(32), NoDrafter)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), costs, 12)
+    assert adaptive.best(1)[1]
+    assert not adaptive.best(32)[1]
+    assert isinstance(adaptive.for_rows(32), NoDrafter)
 
 
 def test_the_best_size_is_the_one_with_most_tokens_a_millisecond() -> None:
-    pace = Pace(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
-    pace._asked[:] = pace._offered[:] = [1000.0] * 12
-    pace._passed[:] = [600.0] * 12
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
+    adaptive._asked[:] = adaptive._offered[:] = [1000.0] * 12
+    adaptive._passed[:] = [600.0] * 12
     rates = {}
     for size in range(1, 13):
         tokens = sum(0.6**place for place in range(size + 1))
         rates[size] = tokens / CHEAP.with_draft(1, size, size)
-    assert pace.best(1)[0] == max(rates, key=lambda size: rates[size])
+    assert adaptive.best(1)[0] == max(rates, key=lambda size: rates[size])
 
 
 def test_costs_are_those_timed_with_lines_between() -> None:
@@ -131,21 +131,21 @@ class Silent:
 def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
     verifier = Verifier(tiny_transformer())
     state = verifier.begin([0], [make_sentences(1)[0].source])
-    pace = Pace(Silent(), CHEAP, 12)
+    adaptive = AdaptiveBlockSize(Silent(), CHEAP, 12)
 
     def round_of(passing: int) -> None:
-        ids = pace.propose(state).ids
+        ids = adaptive.propose(state).ids
         counts = torch.tensor([min(passing, ids.shape[1]) + 1])
         accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1], counts - 1)
-        pace.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
+        adaptive.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
 
     for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):
-        pace.begin(state)
+        adaptive.begin(state)
         for _ in range(rounds):
             round_of(passing)
-    assert not pace.best(1)[1]
-    pace.begin(state)
-    assert pace.best(1)[1]
+    assert not adaptive.best(1)[1]
+    adaptive.begin(state)
+    assert adaptive.best(1)[1]
 
 
 @pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
@@ -162,7 +162,7 @@ def test_costs_are_measured_anew_where_rounds_disagree_with_them(
         calls.append(FREE)
         return FREE
 
-    pace = Pace(FakeDrafter({0: greedy_target()}, 3, right if passing else wrong), CHEAP if passing else DEAR, 12, measure)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right if passing else wrong), CHEAP if passing else DEAR, 12, measure)
     now = [0.0]
 
     def clock() -> float:
@@ -173,9 +173,9 @@ def test_costs_are_measured_anew_where_rounds_disagree_with_them(
 
     monkeypatch.setattr("specdec_cli.tuning.adaptive_block_size.time.perf_counter", clock)
     for _ in range(2):
-        while not pace._check.full:
-            sizes(pace)
-        pace.check_costs()
+        while not adaptive._check.full:
+            sizes(adaptive)
+        adaptive.check_costs()
         assert len(calls) == measured
     if measured:
-        assert pace._costs == FREE
+        assert adaptive._costs == FREE

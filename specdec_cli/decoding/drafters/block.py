@@ -47,7 +47,7 @@ class Block:
             network.heads,
             network.head_width,
             network.like,
-            masked=not network.verifier.indifferent,
+            masked=not network.verifier.batch_invariant,
         )
         view = network.read_source(state.source, state.memory)
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)

@@ -105,7 +105,7 @@ class Verifier:
                 config.heads,
                 config.head_width,
                 memory.states,
-                masked=not self.model.indifferent,
+                masked=not self.model.batch_invariant,
             ),
         )
 

@@ -20,7 +20,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.pipeline.translator import Translator
 
 app = typer.Typer()
@@ -49,7 +49,7 @@ def folder(bundle: Bundle, tmp_path: Path) -> Path:
 @pytest.fixture
 def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
     """Lines with what greedy decoding makes of them, so that its BLEU cannot be beaten."""
-    engine = Engine(bundle, settle(Wishes("greedy", max_length=12), bundle))
+    engine = Engine(bundle, resolve(DecodingRequest("greedy", max_length=12), bundle))
     texts = [one.text for one in Translator(engine, bundle.tokenizer).translate(lines)]
     (path := tmp_path / "dev.tsv").write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, texts, strict=True)))
     return path

@@ -34,9 +34,9 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.text.subwords import EOS, PADDING
-from specdec_cli.tuning.adaptive_block_size import Pace
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import (
     DRAFTERS,
     VOCABULARY,
@@ -183,8 +183,8 @@ def test_sizes_that_change_take_few_graphs() -> None:
     model, sentences = tiny_transformer(), make_sentences(40)
     outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences, 1)}
     verifier, imitation = staged(model)
-    pace = Pace(Rounded(FakeDrafter(outputs, 12, sometimes)), CHEAP, 12)
-    assert [h.ids for h in found(verifier, pace, sentences, 1)] == list(outputs.values())
+    adaptive = AdaptiveBlockSize(Rounded(FakeDrafter(outputs, 12, sometimes)), CHEAP, 12)
+    assert [h.ids for h in found(verifier, adaptive, sentences, 1)] == list(outputs.values())
     # Drafts of 3, 7 and 11 tokens, or 12, widened to 15.
     assert all(len(graphs) <= 4 for graphs in imitation.graphs.values())
 
@@ -208,7 +208,7 @@ def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> No
     drafter = tiny_heads(model) if decoding == "blockwise" else tiny_drafter(model)
     made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
     sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
-    chosen = settle(Wishes(decoding=decoding, batch_size=rows, max_length=12), made)
+    chosen = resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12), made)
     verifier, imitation = staged(model)
     outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (verifier, None)]
     assert outputs[0] == outputs[1]
