@@ -88,7 +88,7 @@ def train_drafter(
         print_simulation(Console(), bundle, open_bundle(str(output), machine), held_out, machine)
         return
     from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.loop import start
+    from specdec_cli.training.loop import launch_fabric
 
     if source:
         from specdec_cli.commands.distill import distill
@@ -97,7 +97,7 @@ def train_drafter(
             str(find_bundle(model)), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet
         )
         texts = [DataSource(output / "outputs" / "distilled.tsv")]
-    fabric = start(plan.run, machine.device, devices)
+    fabric = launch_fabric(plan.run, machine.device, devices)
     bundle.verifier.to(fabric.device)
     first = None if init is None else load_bundle(find_bundle(init)).drafter
     if init is not None and first is None:

@@ -73,7 +73,7 @@ def train_verifier(
     from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.depth import changed_depth, with_depth
-    from specdec_cli.training.loop import start
+    from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.order import order_fields, with_order
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
@@ -84,7 +84,7 @@ def train_verifier(
     machine = settle_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
     check_text([*dev, *(source.path for source in sources)], parallel=True)
-    fabric = start(plan.run, machine.device, devices)
+    fabric = launch_fabric(plan.run, machine.device, devices)
     languages = (source_language or "en", target_language or "de")
     if init is None:
         beside = sources[0].path.parent / "tokenizer.model"

@@ -11,7 +11,7 @@ from specdec_cli.errors import UsageError
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-    from specdec_cli.training.loop import Task
+    from specdec_cli.training.loop import TrainingTask
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 
 
@@ -28,7 +28,7 @@ def teller(quiet: bool) -> Callable[[str], None]:
     return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
 
 
-def train(task: "Task", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:
+def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
     A run that is stopped by SIGINT or SIGTERM says how to resume it and ends with exit code 130 or 143.

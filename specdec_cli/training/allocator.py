@@ -1,4 +1,4 @@
-"""The C library's memory allocator, told to keep what training frees and will need again a moment later."""
+"""Settings of glibc's memory allocator for training."""
 
 import ctypes
 import sys
@@ -8,9 +8,9 @@ _GIB = 1 << 30
 
 
 def keep_freed_memory() -> None:
-    """Stop glibc from handing large blocks back to the kernel after every step.
+    """Keep glibc from returning freed memory to the kernel, so that the next training step reuses it.
 
-    Page faults of fresh blocks took a third of a training step on two cores. Elsewhere this does nothing.
+    Page faults on new memory took a third of a training step on two cores. No effect without Linux and glibc.
     """
     if not sys.platform.startswith("linux"):
         return

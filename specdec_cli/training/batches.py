@@ -1,4 +1,4 @@
-"""Sentences grouped into batches of a few fixed shapes, in an order that can be resumed."""
+"""Batches of a few fixed shapes, in an order that depends only on seed and epoch."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,70 +8,74 @@ import numpy
 import torch
 from torch import Tensor
 
-_NARROWEST = 8
+_MIN_WIDTH = 8
 
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Ids of a source (ending with EOS) and of a target (without BOS, ending with EOS)."""
+    """Token ids of a source, which ends with EOS, and of a target, which has no BOS and ends with EOS."""
 
     source: Sequence[int]
     target: Sequence[int]
 
 
 @dataclass(frozen=True)
-class Group:
-    """Indices of pairs that share a shape: `rows` of them make a batch of `source` by `target` columns."""
+class ShapeGroup:
+    """Indices of the pairs whose batches are padded to (`batch_size`, `source_width`) and (`batch_size`, `target_width`)."""
 
-    source: int
-    target: int
-    rows: int
+    source_width: int
+    target_width: int
+    batch_size: int
     indices: tuple[int, ...]
 
 
-def width_of(length: int, longest: int) -> int:
-    """The smallest of the widths 8, 12, 16, 24, 32, 48 and so on, and `longest` at most, that holds `length`.
+def padded_width(length: int, max_length: int) -> int:
+    """The smallest of 8, 12, 16, 24, 32, 48, ... that is at least `length`, capped at `max_length`.
 
-    Few widths, because each new shape costs the preparation of its kernels. Raises ValueError for a `length` beyond `longest`.
+    Few widths keep the number of tensor shapes small: PyTorch prepares its kernels for each new shape. Raises ValueError if
+    `length` exceeds `max_length`.
     """
-    if length > longest:
-        raise ValueError(f"a sentence of {length} tokens is longer than {longest}")
-    power = max(_NARROWEST, 1 << (length - 1).bit_length())  # of 2, from `length` on
-    between = power * 3 // 4
-    return min(longest, between if power > _NARROWEST and length <= between else power)
+    if length > max_length:
+        raise ValueError(f"a sentence of {length} tokens is longer than {max_length}")
+    power = max(_MIN_WIDTH, 1 << (length - 1).bit_length())  # the smallest power of 2 that is at least `length`
+    three_quarters = power * 3 // 4
+    return min(max_length, three_quarters if power > _MIN_WIDTH and length <= three_quarters else power)
 
 
-def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int, longest: int) -> list[Group]:
-    """Group pairs by the widths of both sides; a shape with less than four batches joins the square one above it.
+def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int, max_length: int) -> list[ShapeGroup]:
+    """Group pairs by the padded widths of source and target.
 
-    No side may have more than `longest` tokens, the positions of the model. Raises ValueError where one has.
+    A batch has about `batch_tokens` positions on its longer side. A group of less than four batches is merged into the
+    group whose source and target both have the larger of its two widths. Raises ValueError if a source or target has
+    more than `max_length` tokens (the positions of the model).
     """
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, pair in enumerate(pairs):
-        shapes[width_of(len(pair.source), longest), width_of(len(pair.target), longest)].append(index)
+        shapes[padded_width(len(pair.source), max_length), padded_width(len(pair.target), max_length)].append(index)
     for shape in sorted(shapes):
         square = (max(shape), max(shape))
         if shape != square and len(shapes[shape]) * max(shape) < 4 * batch_tokens:
             shapes[square].extend(shapes.pop(shape))
-    return [Group(*shape, max(1, batch_tokens // max(shape)), tuple(sorted(indices))) for shape, indices in sorted(shapes.items())]
+    return [ShapeGroup(*shape, max(1, batch_tokens // max(shape)), tuple(sorted(indices))) for shape, indices in sorted(shapes.items())]
 
 
-def epoch_order(groups: Sequence[Group], seed: int, epoch: int) -> list[tuple[Group, tuple[int, ...]]]:
-    """The batches of an epoch in their order; the same for the same seed and epoch.
+def epoch_order(groups: Sequence[ShapeGroup], seed: int, epoch: int) -> list[tuple[ShapeGroup, tuple[int, ...]]]:
+    """Shuffle the batches of an epoch; return the group and the pair indices of each.
 
-    The last batch of a group is filled up from its start, so that every batch has its full shape.
+    The order depends only on `groups`, `seed` and `epoch`. The last batch of a group is filled up with pairs from the
+    group's beginning, so that all batches are full.
     """
     generator = numpy.random.default_rng((seed, epoch))
-    batches: list[tuple[Group, tuple[int, ...]]] = []
+    batches: list[tuple[ShapeGroup, tuple[int, ...]]] = []
     for group in groups:
         order = generator.permutation(numpy.asarray(group.indices))
-        filled = numpy.resize(order, -(-len(order) // group.rows) * group.rows)
-        batches += [(group, tuple(part.tolist())) for part in filled.reshape(-1, group.rows)]
+        filled = numpy.resize(order, -(-len(order) // group.batch_size) * group.batch_size)
+        batches += [(group, tuple(part.tolist())) for part in filled.reshape(-1, group.batch_size)]
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
 def pad(rows: Sequence[Sequence[int]], width: int, padding: int) -> Tensor:
-    """Ids (B, width), padded on the right."""
+    """Token ids (B, width) of B `rows`, padded on the right with the id `padding`."""
     table = numpy.full((len(rows), width), padding, dtype=numpy.int64)
     for row, ids in zip(table, rows, strict=True):
         row[: len(ids)] = ids

@@ -1,4 +1,4 @@
-"""Text files to training pairs."""
+"""Reading of training pairs from text files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,22 @@ from specdec_cli.training.batches import SentencePair
 
 @dataclass(frozen=True)
 class DataSource:
-    """A TSV file, and how many times an epoch goes through it."""
+    """A TSV file of sentence pairs; each pair occurs `times` times in an epoch."""
 
     path: Path
     times: int = 1
 
     @classmethod
     def parse(cls, text: str) -> "DataSource":
-        """`FILE`, `FOLDER` of `specdec prepare` (its train.tsv), or either with `*N`. Raises UsageError or InputError."""
+        """Parse `FILE`, `FILE*N`, `FOLDER` or `FOLDER*N`; a folder stands for its train.tsv (as `specdec prepare` writes it).
+
+        Raises UsageError if N is not a positive integer, and InputError if the file does not exist.
+        """
         name, star, number = text.rpartition("*")
         if not star:
             name, number = text, "1"
         if not number.isdigit() or int(number) < 1:
-            raise UsageError(f"{text}: after * a number from 1 is expected")
+            raise UsageError(f"{text}: expected a positive integer after *")
         path = Path(name)
         if path.is_dir():
             path = path / "train.tsv"
@@ -35,7 +38,7 @@ class DataSource:
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[SentencePair]:
-    """Ids of sources and targets, each ending with EOS."""
+    """Encode pairs of texts as token ids; sources and targets end with EOS."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_targets([pair.target for pair in pairs])
     framed = zip(map(tokenizer.framed, sources), targets, strict=True)
@@ -43,12 +46,12 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[
 
 
 def load_pairs(
-    data: Sequence[DataSource], tokenizer: Tokenizer, config: TransformerConfig, tell: Callable[[str], None]
+    data: Sequence[DataSource], tokenizer: Tokenizer, config: TransformerConfig, warn: Callable[[str], None]
 ) -> list[SentencePair]:
-    """All pairs of `data` that fit the positions of `config`, each source repeated as often as it says.
+    """Read and encode all pairs of `data` that are not longer than `config.max_positions`; repeat each file `times` times.
 
-    `tell` is called with a sentence for each file of which pairs are left out. Raises InputError for a file that is
-    broken, empty, or without a pair that fits.
+    Calls `warn` with a message for each file of which pairs are left out. Raises InputError for a file that is malformed,
+    empty, or has only pairs that are too long.
     """
     loaded: list[SentencePair] = []
     for source in data:
@@ -56,14 +59,14 @@ def load_pairs(
         if not pairs:
             raise InputError(f"{source.path}: empty")
         fitting = [pair for pair in pairs if max(len(pair.source), len(pair.target)) <= config.max_positions]
-        check_lengths(source.path, "pairs", len(fitting), len(pairs), config.max_positions, tell)
+        check_lengths(source.path, "pairs", len(fitting), len(pairs), config.max_positions, warn)
         loaded += fitting * source.times
     return loaded
 
 
-def check_lengths(path: Path, what: str, fitting: int, count: int, longest: int, tell: Callable[[str], None]) -> None:
-    """Tell that some of the `count` pairs or lines of a file are too long. Raises InputError where none of them fits."""
+def check_lengths(path: Path, unit: str, fitting: int, count: int, max_length: int, warn: Callable[[str], None]) -> None:
+    """Call `warn` if fewer than `count` pairs or lines (`unit`, for the message) fit. Raises InputError if none fits."""
     if not fitting:
-        raise InputError(f"{path}: all {count:,} {what} are longer than the model's {longest:,} positions")
+        raise InputError(f"{path}: all {count:,} {unit} are longer than the model's {max_length:,} positions")
     if fitting < count:
-        tell(f"{path}: {count - fitting:,} of {count:,} {what} are left out, longer than the model's {longest:,} positions")
+        warn(f"{path}: {count - fitting:,} of {count:,} {unit} are left out, longer than the model's {max_length:,} positions")

@@ -1,4 +1,4 @@
-"""A trained Transformer with more or fewer layers: a second stage may change the depth of the first."""
+"""Initialisation of a Transformer from a trained one with another number of layers."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,28 +11,28 @@ from specdec_cli.fields import config_from_dict
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Transformer
 
-LAYER_COUNTS = ("encoder_layers", "decoder_layers")
+_LAYER_COUNTS = ("encoder_layers", "decoder_layers")
 
 
 def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> TransformerConfig:
-    """`config` with the layer counts of `changes`, whose other values must be those of `config`.
+    """`config` with the numbers of layers of `changes`; every other value in `changes` must equal that of `config`.
 
-    Raises UsageError naming the keys that would change anything else, and ModelError for an unknown key.
+    Raises UsageError naming the keys whose values differ, and ModelError for an unknown key.
     """
     wanted = config_from_dict(TransformerConfig, config.to_dict() | dict(changes))
-    shape = replace(wanted, **{name: getattr(config, name) for name in LAYER_COUNTS})
+    shape = replace(wanted, **{name: getattr(config, name) for name in _LAYER_COUNTS})
     different = [f"{key} {getattr(config, key)}" for key in changes if getattr(shape, key) != getattr(config, key)]
     if different:
-        raise UsageError(f"--init brings its own shape ({', '.join(different)}); of [model], only the numbers of layers can change")
+        raise UsageError(f"the initial model has {', '.join(different)}; only encoder_layers and decoder_layers may differ from it")
     return wanted
 
 
 def with_depth(first: Transformer, config: TransformerConfig, dropout: float) -> Transformer:
-    """The weights of `first` in a Transformer of `config`, which differs only in its numbers of layers.
+    """A Transformer of `config` with the weights of `first`; `config` differs from `first.config` only in numbers of layers.
 
-    Fewer layers: the first ones are kept. More layers: each new one copies the last trained layer and begins as the
-    identity, since the products that add to the residual stream are zero (pre-norm only; a post-norm layer then only
-    normalises once more).
+    With fewer layers, the first ones are kept. With more, each new layer is a copy of the last trained one whose output
+    projections onto the residual stream are zero. So a new pre-norm layer is initially the identity; a new post-norm layer
+    initially applies its layer norms only.
     """
     model = Transformer(config, dropout)
     own = model.state_dict()

@@ -1,4 +1,4 @@
-"""Training of a block drafter on its verifier's own output."""
+"""Training of a drafter on the greedy output of its verifier."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -13,8 +13,8 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.heads import Heads
-from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
-from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
+from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.training.glancing import glance
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
@@ -22,7 +22,7 @@ from specdec_cli.training.simulation import simulate
 
 
 class DrafterObjective(nn.Module):
-    """Cross-entropy of the next k tokens after a prefix (technical report, equation of Section 3.2.1), a weight a slot."""
+    """Cross-entropy of the k tokens after each prefix, weighted by slot (technical report, Section 3.2.1)."""
 
     def __init__(self, network: AnyDrafter, recipe: DrafterRecipe) -> None:
         super().__init__()
@@ -30,42 +30,42 @@ class DrafterObjective(nn.Module):
         self.recipe = recipe
 
     def forward(self, source: Tensor, target: Tensor, cuts: Tensor, visible: Tensor, ratio: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss summed over the slots, and their weight.
+        """The weighted sum of the slots' losses, and the sum of their weights.
 
-        `source` (B, S); `target` (B, T) ends with EOS and is padded; `cuts` (B, M), negative where there is none;
-        `visible` () is the block size of this batch, `ratio` () that of glancing.
+        `source` (B, S) ids; `target` (B, T) ids, ending with EOS and padded; `cuts` (B, M) prefix lengths, negative for no
+        block; `visible` () the block size of this batch; `ratio` () the glancing ratio.
         """
         network, verifier = self.network, self.network.verifier
-        sentences = read_sentences(verifier, source, target)
+        sentences = encode_sentences(verifier, source, target)
         slots = network.config.max_block
-        places = cuts.clamp_min(0)[..., None] + torch.arange(slots, device=cuts.device)
-        inside = (places < target.shape[1]) & (cuts >= 0)[..., None]
-        places = places.clamp_max(target.shape[1] - 1).flatten(1)
-        goals = target.gather(1, places).view(inside.shape)
-        previous = sentences.prefix.gather(1, places).view(inside.shape)
-        meant = inside & (goals != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
-        shown = None
+        positions = cuts.clamp_min(0)[..., None] + torch.arange(slots, device=cuts.device)
+        inside = (positions < target.shape[1]) & (cuts >= 0)[..., None]
+        positions = positions.clamp_max(target.shape[1] - 1).flatten(1)
+        labels = target.gather(1, positions).view(inside.shape)
+        previous = sentences.prefix.gather(1, positions).view(inside.shape)
+        loss_mask = inside & (labels != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
+        glanced = None
         if float(ratio) > 0 and isinstance(network, BlockDrafter):
-            shown, meant = glance(network, sentences, cuts.clamp_min(0), int(visible), goals, meant, float(ratio))
-        states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), shown)
+            glanced, loss_mask = glance(network, sentences, cuts.clamp_min(0), int(visible), labels, loss_mask, float(ratio))
+        states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), glanced)
         if network.chain is not None:
             states = network.chain(states, previous, self._known(previous), network.vocabulary)
-        weights = meant * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
+        weights = loss_mask * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
         output = network.vocabulary.output
         loss = projected_cross_entropy(
-            states.flatten(0, 2), output.weight, goals.flatten(), weights.flatten(), self.recipe.run.smoothing, output.bias
+            states.flatten(0, 2), output.weight, labels.flatten(), weights.flatten(), self.recipe.run.smoothing, output.bias
         )
         return loss, weights.sum()
 
     def _known(self, previous: Tensor) -> Tensor:
-        """Which slots may see the token before them: the first always, the others by chance."""
+        """Whether each slot conditions on the true previous token: the first always, others with probability `recipe.known`."""
         known = torch.rand(previous.shape, device=previous.device) < self.recipe.known
         known[..., 0] = True
         return known
 
 
 class DrafterTask:
-    """Trains `bundle.drafter` on the verifier's `outputs`; selected by tokens per round on `dev`."""
+    """Trains `bundle.drafter` on the verifier's `outputs`; the best state has the most tokens per round on `dev`."""
 
     higher_is_better = True
     criterion = "tokens_per_round"
@@ -78,18 +78,21 @@ class DrafterTask:
         self.network = bundle.drafter
         bundle.verifier.requires_grad_(False)
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
-        # Heads read the state that predicted the last token of a prefix, and an empty prefix has none.
+        # Heads read the state that predicted the last token of the prefix; an empty prefix has no such state.
         self._shortest = 1 if isinstance(self.network, Heads) else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
-    def batches(self, epoch: int) -> Sequence[tuple[int, int, Group, tuple[int, ...]]]:
-        """Epoch, number, shape and indices of each batch."""
+    def batches(self, epoch: int) -> Sequence[tuple[int, int, ShapeGroup, tuple[int, ...]]]:
+        """Epoch, number in the epoch, shape and pair indices of each batch."""
         order = epoch_order(self._groups, self.recipe.run.seed, epoch)
         return [(epoch, number, group, indices) for number, (group, indices) in enumerate(order)]
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """Source and target ids, cuts, the block size and the glancing ratio of this batch."""
+        """The arguments of `DrafterObjective.forward` for a batch.
+
+        Cuts and block size depend only on seed, epoch and number of the batch. The glancing ratio changes linearly over the run.
+        """
         epoch, number, group, indices = key
         generator = numpy.random.default_rng((self.recipe.run.seed, epoch, number))
         pairs = [self.outputs[i] for i in indices]
@@ -101,12 +104,12 @@ class DrafterTask:
         update = (epoch * self._epoch_batches + number) / self.recipe.run.accumulation
         done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
-        source = pad([p.source for p in pairs], group.source, padding)
-        target = pad([p.target for p in pairs], group.target, padding)
+        source = pad([p.source for p in pairs], group.source_width, padding)
+        target = pad([p.target for p in pairs], group.target_width, padding)
         return source, target, cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
 
     def evaluate(self) -> Mapping[str, float]:
-        """Tokens per round on each dev set, the mean of them, and the accuracy of the first slots."""
+        """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets."""
         largest = self.network.config.max_block
         results = {name: simulate(self.network, pairs, largest) for name, pairs in self.dev.items()}
         figures = {f"tokens_per_round_{name}": r.tokens_per_round for name, r in results.items()}
@@ -115,15 +118,15 @@ class DrafterTask:
         return {"tokens_per_round": sum(r.tokens_per_round for r in results.values()) / len(results)} | figures
 
     def save(self, folder: Path) -> None:
-        """Store the bundle."""
+        """Save the bundle in `folder`."""
         save_bundle(self.bundle, folder)
 
 
 def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shortest: int = 0) -> list[int]:
-    """`count` prefix lengths from `shortest` to `length` - 1, -1 where none is left.
+    """Draw `count` prefix lengths of a target of `length` tokens, each from `shortest` to `length` - 1.
 
-    A single one is uniform (technical report, Section 3.2.1). Of several the first is `shortest`, and the others are drawn
-    from strata of equal width, one from each.
+    A single one is drawn uniformly (technical report, Section 3.2.1). Of several, the first is `shortest`, and one is drawn
+    from each of `count` - 1 strata of equal width. Duplicates are dropped, and -1 fills the list up.
     """
     if length <= shortest:
         return [-1] * count

@@ -1,36 +1,37 @@
-"""Glancing: show a drafter some of the answer, the more the more it gets wrong (Qian et al. 2021)."""
+"""Glancing (Qian et al. 2021): part of the target tokens replace masks in the drafter's input, more of them after more errors."""
 
 import torch
 from torch import Tensor
 
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.training.blocks import Sentences, block_states
+from specdec_cli.training.blocks import EncodedSentences, block_states
 
 
 def glance(
-    network: BlockDrafter, sentences: Sentences, cuts: Tensor, visible: int, goals: Tensor, meant: Tensor, ratio: float
+    network: BlockDrafter, sentences: EncodedSentences, cuts: Tensor, visible: int, labels: Tensor, loss_mask: Tensor, ratio: float
 ) -> tuple[Tensor, Tensor]:
-    """Tokens to show (B, M, K; -1 where none) and the slots whose loss still counts (B, M, K).
+    """Draw the target tokens to put into the drafter's input; return them and the remaining loss mask.
 
-    A first pass, under the dropout of the second, counts the wrong slots of each block; that many times `ratio`
-    of its real slots are drawn. What slot j is shown is the token before the one it predicts, so the slot before
-    it, which should have predicted that token, drops out of the loss. In the unshifted layout a slot is shown
-    what it should have predicted itself.
+    `cuts` (B, M) are the prefix lengths of the blocks, `labels` (B, M, K) the ids that the slots should predict,
+    `loss_mask` (B, M, K) which of them count. A first pass without gradients, with the same dropout as the training pass,
+    counts the wrong slots of each block; `ratio` times as many slots of the block are drawn at random. The label of a drawn
+    slot is put into the input of the next slot (shifted layout) or of the slot itself (unshifted), and the drawn slot is
+    taken out of the loss. Returns ids (B, M, K), -1 where the mask token stays, and the loss mask (B, M, K).
     """
-    # Drawn first, so that nothing lies between the dropout of the two passes.
-    order = torch.rand(goals.shape, device=goals.device).masked_fill(~meant, 2.0)
+    # Drawn before the first pass: no random number may be drawn between the two passes but for their dropout.
+    order = torch.rand(labels.shape, device=labels.device).masked_fill(~loss_mask, 2.0)
     shifted = network.config.layout == "shifted"
     if shifted:
-        order[..., visible - 1 :] = 2.0  # the last token of a block has no slot after it to be shown in
-    devices = [goals.device] if goals.is_cuda else []
+        order[..., visible - 1 :] = 2.0  # the last slot of a block has no next slot
+    devices = [labels.device] if labels.is_cuda else []
     with torch.no_grad(), torch.random.fork_rng(devices):
-        states = block_states(network, sentences, cuts, goals.shape[2], visible)
+        states = block_states(network, sentences, cuts, labels.shape[2], visible)
         drafted = network.vocabulary.output(states).argmax(-1)
-    wrong = ((drafted != goals) & meant).sum(2)
+    wrong = ((drafted != labels) & loss_mask).sum(2)
     count = (wrong * ratio).long()
     rank = order.argsort(2).argsort(2)
     hidden = (rank < count[..., None]) & (order < 2.0)
-    shown = torch.where(hidden, goals, -1)
+    glanced = torch.where(hidden, labels, -1)
     if shifted:
-        shown = torch.cat([torch.full_like(shown[..., :1], -1), shown[..., :-1]], dim=-1)
-    return shown, meant & ~hidden
+        glanced = torch.cat([torch.full_like(glanced[..., :1], -1), glanced[..., :-1]], dim=-1)
+    return glanced, loss_mask & ~hidden

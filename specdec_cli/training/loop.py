@@ -1,4 +1,4 @@
-"""The training loop: updates, evaluation, selection, and checkpoints that lose nothing."""
+"""The training loop: updates, evaluation, selection of the best state, checkpoints that training resumes from."""
 
 import logging
 import math
@@ -18,34 +18,39 @@ from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
-from specdec_cli.training.stopping import Stopping
+from specdec_cli.training.stop_signal import StopSignal
 
 
-class Task(Protocol):
-    """What is trained: its objective, its data, how it is judged and stored."""
+class TrainingTask(Protocol):
+    """A model to train, with its objective, data and evaluation."""
 
     objective: nn.Module
-    """Called with a batch; the loss summed over its tokens and the number of them."""
+    """Maps the tensors of a batch to its summed loss and its number (or weight) of tokens."""
     higher_is_better: bool
+    """Whether a larger value of `criterion` is better."""
     criterion: str
-    """The key of `evaluate()`'s result that selects the best state."""
+    """The key of `evaluate()`'s result by which the best state is selected."""
 
     def batches(self, epoch: int) -> Sequence[Any]:
-        """What identifies each batch of an epoch, in order."""
+        """A key for each batch of an epoch, in order."""
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """The tensors of a batch."""
+        """The tensors of the batch with this key: the arguments of `objective`."""
 
     def evaluate(self) -> Mapping[str, float]:
-        """Figures on dev."""
+        """Metrics on the dev data, by name."""
 
     def save(self, folder: Path) -> None:
-        """Store the current state as a bundle that can be used."""
+        """Save the current weights as a bundle in `folder`."""
 
 
 @dataclass
 class Progress:
-    """Where a run stands; all of it is in the checkpoint."""
+    """Progress of a run, stored in its checkpoint.
+
+    `batch` counts the batches taken from the current epoch; `best` is the best value of the criterion (negated if lower is
+    better); `since_best` counts the evaluations since then.
+    """
 
     update: int = 0
     epoch: int = 0
@@ -58,7 +63,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """What the command line may show after an update or an evaluation."""
+    """The state of a run after an update: loss in nats a token, and `figures` (the result of `evaluate`) if it was evaluated."""
 
     progress: Progress
     loss: float
@@ -68,18 +73,18 @@ class Report:
 
 
 class Trainer:
-    """Trains a Task in `folder`; started again there, it goes on where the last checkpoint stands.
+    """Trains a TrainingTask, with checkpoints in `folder`; resumes from the checkpoint that is already there.
 
-    `checkpoint.pt` holds weights, optimiser, progress and random state. The bundle that `task.save` writes
-    always holds the best state so far. SIGINT or SIGTERM stores a checkpoint after the current update and ends the
-    run; a second signal after a second interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
+    `checkpoint.pt` holds weights, optimiser state, progress and random state. `task.save` is called with the best state so
+    far. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends. A second signal more
+    than a second later interrupts at once. Raises ModelError for a checkpoint that is damaged or belongs to another model.
     """
 
-    def __init__(self, task: Task, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
+    def __init__(self, task: TrainingTask, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
         self.progress = Progress()
-        self._stopping = Stopping()
+        self._stop_signal = StopSignal()
         self._batches = 0
         weights = [p for p in task.objective.parameters() if p.requires_grad]
         adam = torch.optim.AdamW(
@@ -92,18 +97,21 @@ class Trainer:
 
     @property
     def stopped(self) -> int:
-        """The signal that ended the run; 0 where none did."""
-        return self._stopping.signal
+        """Number of the signal that ended the run; 0 if none did."""
+        return self._stop_signal.signal
 
     @property
     def checkpoint(self) -> Path:
-        """The file that a stopped run goes on from."""
+        """Path of the checkpoint file."""
         return self.folder / "checkpoint.pt"
 
     def train(self, report: Callable[[Report], None]) -> None:
-        """Run to `max_updates`, `max_epochs`, the end of patience, or a signal to stop."""
+        """Train until `max_updates`, `max_epochs`, `patience` evaluations without improvement, or a signal.
+
+        Calls `report` after each update. Raises InputError if the checkpoint cannot be written.
+        """
         last_saved = last_time = time.monotonic()
-        with self._stopping:
+        with self._stop_signal:
             for keys in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
                 loss, tokens = self._update(keys, rate)
@@ -121,10 +129,10 @@ class Trainer:
                     break
 
     def _must_stop(self) -> bool:
-        """Whether a signal has reached any process of the run, so that all of them stop after the same update."""
+        """Whether any process of the run has received a signal; all processes then stop after the same update."""
         if self.fabric.world_size > 1:
             largest = self.fabric.all_reduce(torch.tensor(self.stopped, device=self.fabric.device), reduce_op="max")
-            self._stopping.signal = int(cast(Tensor, largest))
+            self._stop_signal.signal = int(cast(Tensor, largest))
         return self.stopped != 0
 
     def _updates(self) -> Iterator[list[Any]]:
@@ -183,7 +191,7 @@ class Trainer:
         return {name: value.detach().clone() for name, value in self.task.objective.state_dict().items()}
 
     def _averaged(self) -> Mapping[str, Tensor]:
-        """The state that is judged and stored: the mean of the last ones, and a share of the one that training began from."""
+        """The mean of the last `average` evaluated states, interpolated with the initial state by `keep_start`."""
         share = self.run.keep_start
         averaged = self._snapshots[-1] if len(self._snapshots) == 1 else _mean(self._snapshots)
         if not share:
@@ -203,7 +211,7 @@ class Trainer:
         }
         try:
             write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
-        except RuntimeError as error:  # what torch raises where the disk is full
+        except RuntimeError as error:  # torch.save raises RuntimeError if the disk is full
             raise InputError(f"{self.checkpoint}: cannot be written ({_first_line(error)})") from error
 
     def _resume(self) -> None:
@@ -218,7 +226,7 @@ class Trainer:
             torch.set_rng_state(state["random"])
         except (OSError, RuntimeError, ValueError, TypeError, KeyError, EOFError, UnpicklingError) as error:
             # torch.load raises any of these for a damaged file, load_state_dict RuntimeError for other shapes.
-            raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to begin anew") from error
+            raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to start again") from error
 
 
 def _first_line(error: Exception) -> str:
@@ -232,9 +240,9 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     }
 
 
-def start(run: RunSettings, device: str, devices: int) -> Fabric:
-    """Begin a run on `devices` processes: seed it, and settle the precision."""
-    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # it tells the precision, which the recipe says
+def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
+    """Launch Fabric on `devices` devices of type `device` with the run's precision, and seed all generators."""
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
     fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
     fabric.launch()
     fabric.seed_everything(run.seed, verbose=False)

@@ -1,15 +1,15 @@
-"""Cross-entropy over the output projection, in slices that stay in the processor's cache."""
+"""Cross-entropy fused with the output projection, computed in slices of 256 positions that fit the CPU's cache."""
 
 from typing import Any
 
 import torch
 from torch import Tensor
 
-_SLICE = 256
+_SLICE = 256  # positions
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
-    """Loss and gradients of projection and softmax together, so that no (N, V) tensor is ever stored."""
+    """Computes loss and gradients of projection and softmax slice by slice, without a tensor of (N, V)."""
 
     @staticmethod
     def forward(
@@ -53,13 +53,13 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 def projected_cross_entropy(
     states: Tensor, weight: Tensor, targets: Tensor, weights: Tensor, smoothing: float = 0.0, bias: Tensor | None = None
 ) -> Tensor:
-    """Label-smoothed cross-entropy of `states` (N, W) projected by `weight` (V, W) and `bias` (V,), weighted and summed.
+    """Weighted sum of the label-smoothed cross-entropies (nats) of `states` (N, W) under the projection `weight` (V, W), `bias` (V,).
 
-    `targets` (N,) are ids, `weights` (N,) a factor a position; positions of weight 0 are left out.
-    The smoothing is uniform over the vocabulary (Szegedy et al. 2016).
+    `targets` (N,) are ids, `weights` (N,) factors of the positions; a position of weight 0 is skipped. `smoothing` is the
+    probability mass spread uniformly over the vocabulary (Szegedy et al. 2016).
     """
     chosen = weights.nonzero()[:, 0]
-    # Full slices only: every new shape of a product costs the preparation of its kernel.
+    # The last slice is filled up, because PyTorch prepares a matrix product for each new shape.
     missing = -chosen.shape[0] % _SLICE
     chosen = torch.cat([chosen, chosen.new_zeros(missing)])
     kept = weights[chosen]

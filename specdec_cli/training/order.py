@@ -1,4 +1,4 @@
-"""A Transformer that writes in another order, begun with the weights of one that writes from left to right."""
+"""Initialisation of a Transformer of another generation order from a left-to-right one."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,10 +11,10 @@ from specdec_cli.model.transformer import Transformer
 
 
 def order_fields(order: str | None) -> dict[str, Any]:
-    """The fields of a TransformerConfig that `order` decides; none for None.
+    """The TransformerConfig fields that follow from the generation order `order`; empty for None.
 
-    The pairs of the bidirectional order are not contiguous in the sentence, so its positions are learned
-    (Imamura and Sumita, Section 3.1).
+    The two tokens of a bidirectional step are not adjacent in the sentence, so the positions are learned (Imamura and
+    Sumita, Section 3.1).
     """
     if order is None:
         return {}
@@ -22,16 +22,16 @@ def order_fields(order: str | None) -> dict[str, Any]:
 
 
 def with_order(first: Transformer, order: str, dropout: float) -> Transformer:
-    """The weights of `first` in a Transformer of another order; `first` itself where that is its own.
+    """A Transformer of generation order `order` with the weights of `first`; `first` itself if it already has that order.
 
-    Learned positions begin as those of `first`, whether sinusoidal or learned. In the bidirectional order both tokens
-    of a step begin with the position that the left one has in the sentence. Raises UsageError where `first` does not write
-    from left to right, and ModelError for an unknown order.
+    Learned positions are initialised with those of `first`, sinusoidal or learned. In the bidirectional order, both tokens
+    of a step are initialised with the position of the left one. Raises UsageError if `first` is not left-to-right, and
+    ModelError for an unknown order.
     """
     if order == first.config.order:
         return first
     if first.config.order != "left-to-right":
-        raise UsageError(f"a model of order {first.config.order} cannot begin one of order {order}; one of left-to-right can")
+        raise UsageError(f"a model of order {first.config.order} cannot initialise one of order {order}; only a left-to-right model can")
     model = Transformer(replace(first.config, **order_fields(order)), dropout)
     model.load_state_dict(model.state_dict() | first.state_dict())
     if isinstance(model.embedding.positions, nn.Parameter):

@@ -1,4 +1,4 @@
-"""What a training run does: the recipes of verifiers and drafters."""
+"""Recipes: the settings of a training run of a verifier or drafter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,11 @@ from specdec_cli.model.heads_config import HeadsConfig
 
 @dataclass(frozen=True)
 class OptimizerSettings:
-    """Adam with decoupled weight decay, and its learning rate over the updates.
+    """AdamW and its learning-rate schedule.
 
-    `schedule` "inverse-sqrt" falls with the square root after the warm-up; "constant" stays, and from
-    `decay_from` (a fraction of `max_updates`) on falls in a line to 0.
+    The rate rises linearly over `warmup` updates. With the schedule "inverse-sqrt" it then falls with the square root of the
+    update number. With "constant" it stays, and from the fraction `decay_from` of `max_updates` on falls linearly to 0.
+    `clip` is the largest norm of the gradient (0: no clipping).
     """
 
     learning_rate: float = 1e-3
@@ -30,11 +31,14 @@ class OptimizerSettings:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How long to train and how to watch it; times in minutes, `batch_tokens` in padded target tokens a batch.
+    """Length of a run, batches, regularisation, evaluation and checkpoints.
 
-    What is judged and stored is the mean of the last `average` evaluated states, and to the share `keep_start` the
-    state that training began from: for a second stage, which forgets less that way (Wortsman et al. 2022). Where the
-    task is rewriting, tokens that the source does not have weigh `edit_weight` (Junczys-Dowmunt et al. 2018).
+    `batch_tokens` counts padded positions of the longer side of a batch; `accumulation` batches make an update;
+    `checkpoint_minutes` is in minutes, `evaluate_every` in updates, `patience` in evaluations without improvement (0: no
+    limit). The state that is evaluated and saved is the mean of the last `average` evaluated states, interpolated with the
+    initial state: `keep_start` is the weight of the initial state. A `keep_start` above 0 reduces forgetting in fine-tuning
+    (Wortsman et al. 2022). In rewriting tasks, `edit_weight` is the loss weight of target tokens that differ from the source
+    (Junczys-Dowmunt et al. 2018).
     """
 
     max_updates: int = 20000
@@ -55,7 +59,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class VerifierRecipe:
-    """A verifier or teacher: preset and changes of its shape, the optimiser, the run."""
+    """Recipe of a verifier or teacher: a preset of its shape, `model` fields that change it, the optimiser, the run."""
 
     preset: str = "small"
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -65,12 +69,13 @@ class VerifierRecipe:
 
 @dataclass(frozen=True)
 class DrafterRecipe:
-    """A block drafter or heads: their shape, the blocks they learn from, the optimiser, the run.
+    """Recipe of a block drafter or heads: their shape, the training blocks, the optimiser, the run.
 
-    `cuts` prefixes a sentence are each followed by a block: one is drawn uniformly, of several the first is empty.
-    With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`; without it, every
-    block has that size. Slot j weighs `slot_decay` ** j; the token before a slot is `known` to the chain in that share
-    of cases; `glancing` is the ratio at the start and at the end (0: none), for block drafters.
+    Each sentence is trained on the blocks after `cuts` of its prefixes: a single one is drawn uniformly; of several, the
+    first is the empty prefix. With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`;
+    all others have `drafter.max_block`. The loss of slot j has the weight `slot_decay` ** j. `known` is the share of slots
+    that condition on the true previous token through the slot link. `glancing` is the glancing ratio at the start and the
+    end of the run, for block drafters only (0: no glancing). Raises ModelError for glancing with heads.
     """
 
     drafter: AnyDrafterConfig = field(default_factory=DrafterConfig)
@@ -84,4 +89,4 @@ class DrafterRecipe:
 
     def __post_init__(self) -> None:
         if isinstance(self.drafter, HeadsConfig) and any(self.glancing):
-            raise ModelError("glancing is for block drafters: heads read no masks")
+            raise ModelError("glancing is for block drafters: heads have no mask tokens")

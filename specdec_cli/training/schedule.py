@@ -1,4 +1,4 @@
-"""Learning rates over the updates."""
+"""Learning-rate schedules."""
 
 import math
 
@@ -6,7 +6,7 @@ from specdec_cli.training.recipe import OptimizerSettings
 
 
 def learning_rate(settings: OptimizerSettings, update: int, max_updates: int) -> float:
-    """The rate of update number `update`, counted from 1."""
+    """The learning rate of update number `update` (from 1) in a run of `max_updates`; see OptimizerSettings."""
     if update <= settings.warmup:
         return settings.learning_rate * update / settings.warmup
     if settings.schedule == "inverse-sqrt":

@@ -1,4 +1,4 @@
-"""Tokens per round without decoding: every cut of the verifier's own output, drafted in one pass."""
+"""Tokens per round computed by teacher forcing: the drafts after all prefixes of the verifier's output, in one pass."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from torch import Tensor
 
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.heads import Heads
-from specdec_cli.training.batches import SentencePair, pad, width_of
-from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.batches import SentencePair, pad, padded_width
+from specdec_cli.training.blocks import block_states, encode_sentences
 
-_CUTS = 256  # prefixes of a sentence in one pass: its mask grows with the square of their number
-_POSITIONS = 16384  # of prefixes and blocks in one pass, where every cut has a row of its own
+_MAX_CUTS = 256  # prefixes of a sentence in one pass; the attention mask grows with their square
+_MAX_POSITIONS = 16384  # positions in one pass, for drafters that take one row per prefix
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What exact decoding with a block size would have done: rounds and tokens, and how often each slot was right.
+    """Rounds and tokens that exact decoding with `block_size` would take, and the accuracy of the slots.
 
-    `slot_accuracy[j]` is the share of all cuts at which the first j + 1 slots are all the verifier's.
+    `slot_accuracy[j]` is the share of all prefixes after which slots 0 to j all equal the verifier's tokens.
     """
 
     block_size: int
@@ -29,15 +29,15 @@ class Simulation:
 
     @property
     def tokens_per_round(self) -> float:
-        """All tokens, EOS included, over all rounds."""
+        """Emitted tokens, EOS included, divided by rounds."""
         return self.tokens / max(self.rounds, 1)
 
 
 @torch.no_grad()
 def simulate(network: AnyDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
-    """Simulate exact decoding of `outputs` (sources and the verifier's greedy output) with `block_size`.
+    """Count the rounds of exact decoding of `outputs`, pairs of a source and the verifier's greedy output.
 
-    Raises ValueError for a source or an output that is longer than the verifier's positions.
+    Raises ValueError for a source or output longer than the verifier's `max_positions`.
     """
     rounds = tokens = 0
     right = torch.zeros(block_size)
@@ -58,31 +58,31 @@ def simulate(network: AnyDrafter, outputs: Sequence[SentencePair], block_size: i
 
 
 def _agreement(network: AnyDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:
-    """For every cut (B, T), how many drafted tokens the verifier would have accepted."""
-    sentences = read_sentences(network.verifier, source, target)
+    """The number of drafted tokens that exact verification accepts after each prefix (B, T)."""
+    sentences = encode_sentences(network.verifier, source, target)
     rows, length = target.shape
-    # A prefix that sees its block takes a row for each cut, so fewer fit into a pass.
+    # With bidirectional attention each prefix has its own row, so fewer fit into a pass.
     shared = isinstance(network, Heads) or network.config.attention == "causal"
-    together = _CUTS if shared else max(1, _POSITIONS // (rows * (length + block_size)))
+    cuts_per_pass = _MAX_CUTS if shared else max(1, _MAX_POSITIONS // (rows * (length + block_size)))
     drafted = []
-    for start in range(0, length, together):
-        cuts = torch.arange(start, min(start + together, length), device=target.device)
+    for start in range(0, length, cuts_per_pass):
+        cuts = torch.arange(start, min(start + cuts_per_pass, length), device=target.device)
         states = block_states(network, sentences, cuts.expand(rows, -1), block_size, block_size)
         tokens = network.choose(states.flatten(0, 1), sentences.prefix[:, cuts].flatten())
         drafted.append(tokens.view(rows, len(cuts), block_size))
     if isinstance(network, Heads):
-        drafted[0][:, 0] = -1  # no state has predicted the decoder start
+        drafted[0][:, 0] = -1  # heads draft nothing after an empty prefix
     beyond = torch.full((rows, block_size), -1, device=target.device)
     expected = torch.cat([target, beyond], dim=1).unfold(1, block_size, 1)[:, :length]
     return (torch.cat(drafted, dim=1) == expected).cumprod(2).sum(2)
 
 
 def _batches(
-    outputs: Sequence[SentencePair], padding: int, longest: int, positions: int = 512
+    outputs: Sequence[SentencePair], padding: int, max_length: int, positions: int = 512
 ) -> Iterator[tuple[Tensor, Tensor, list[int]]]:
     ordered = sorted(outputs, key=lambda pair: max(len(pair.source), len(pair.target)))
     while ordered:
-        width = width_of(max(len(ordered[-1].source), len(ordered[-1].target)), longest)
+        width = padded_width(max(len(ordered[-1].source), len(ordered[-1].target)), max_length)
         count = max(1, positions // width)
         part, ordered = ordered[-count:], ordered[:-count]
         yield pad([p.source for p in part], width, padding), pad([p.target for p in part], width, padding), [len(p.target) for p in part]

@@ -1,4 +1,4 @@
-"""Training of a verifier or teacher: teacher forcing over parallel text."""
+"""Training of a verifier or teacher with teacher forcing on parallel text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,15 @@ from torch import Tensor, nn
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import folded_places
-from specdec_cli.training.batches import Group, SentencePair, epoch_order, group_by_shape, pad
+from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 
 
 class VerifierObjective(nn.Module):
-    """Label-smoothed cross-entropy of the next token (technical report, equation 1), or of both tokens of the next step
-    (Imamura and Sumita, equation 6), given the true tokens before.
+    """Label-smoothed cross-entropy of the next token (technical report, equation 1).
+
+    For orders of two tokens a step: of both tokens of the next step (Imamura and Sumita, equation 6).
     """
 
     def __init__(self, transformer: Transformer, smoothing: float) -> None:
@@ -28,9 +29,9 @@ class VerifierObjective(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss summed over `target` (B, T), which is folded, ends with EOS and is padded, given `source` (B, S); and its weight.
+        """The weighted sum of the losses (nats) of `target`, and the sum of the weights.
 
-        `weights` (B, T) says how much each token counts; 0 where it is padding.
+        `source` (B, S) ids; `target` (B, T) ids in generation order, ending with EOS and padded; `weights` (B, T), 0 at padding.
         """
         config = self.transformer.config
         start = target.new_tensor(config.start).expand(len(target), -1)
@@ -42,7 +43,7 @@ class VerifierObjective(nn.Module):
 
 
 class VerifierTask:
-    """Trains `bundle.verifier` on `train`, judged by the loss on `dev` (nats a token, not smoothed)."""
+    """Trains `bundle.verifier` on `train`; the best state has the lowest loss on `dev` (nats a token, without smoothing)."""
 
     higher_is_better = False
     criterion = "dev_loss"
@@ -50,20 +51,20 @@ class VerifierTask:
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
         self.bundle, self.train, self.dev, self.run = bundle, train, dev, run
         self.objective: nn.Module = VerifierObjective(bundle.verifier, run.smoothing)
-        longest = bundle.verifier.config.max_positions
-        self._groups = group_by_shape(train, run.batch_tokens, longest)
-        self._dev_groups = group_by_shape(dev, run.batch_tokens, longest)
+        max_length = bundle.verifier.config.max_positions
+        self._groups = group_by_shape(train, run.batch_tokens, max_length)
+        self._dev_groups = group_by_shape(dev, run.batch_tokens, max_length)
 
-    def batches(self, epoch: int) -> Sequence[tuple[Group, tuple[int, ...]]]:
-        """Shape and indices of each batch."""
+    def batches(self, epoch: int) -> Sequence[tuple[ShapeGroup, tuple[int, ...]]]:
+        """Shape and pair indices of each batch of an epoch."""
         return epoch_order(self._groups, self.run.seed, epoch)
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """Source ids, target ids and the weights of these."""
+        """Source ids (B, S), target ids (B, T) in generation order, and the loss weights (B, T) of the targets."""
         return self._tensors(self.train, key, self.run.edit_weight)
 
     def evaluate(self) -> Mapping[str, float]:
-        """Loss and perplexity on dev."""
+        """Loss (nats a token) and perplexity on the dev data."""
         total, tokens = 0.0, 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
             loss, count = self.objective(*self._tensors(self.dev, key))
@@ -72,7 +73,7 @@ class VerifierTask:
         return {"dev_loss": mean, "dev_perplexity": math.exp(min(mean, 50.0))}
 
     def save(self, folder: Path) -> None:
-        """Store the bundle."""
+        """Save the bundle in `folder`."""
         save_bundle(self.bundle, folder)
 
     def _tensors(self, pairs: Sequence[SentencePair], key: Any, edit_weight: float = 1.0) -> tuple[Tensor, ...]:
@@ -81,8 +82,8 @@ class VerifierTask:
         device = next(self.objective.parameters()).device
         places = [folded_places(len(pairs[i].target) - 1, config.order) for i in indices]
         folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, places, strict=True)]
-        source = pad([pairs[i].source for i in indices], group.source, config.padding)
-        target = pad(folded, group.target, config.padding)
+        source = pad([pairs[i].source for i in indices], group.source_width, config.padding)
+        target = pad(folded, group.target_width, config.padding)
         weights = (target != config.padding).float()
         if edit_weight != 1.0:
             for row, index in enumerate(indices):
@@ -92,6 +93,6 @@ class VerifierTask:
 
 
 def edited_positions(pair: SentencePair) -> list[int]:
-    """The places of the target where it departs from the source: tokens that are new, and the token after a gap."""
+    """Target positions that an edit touches: inserted and replaced tokens, and the token after a deletion."""
     edits = SequenceMatcher(None, pair.source, pair.target, autojunk=False).get_opcodes()
     return [place for kind, _, _, start, end in edits if kind != "equal" for place in range(start, max(end, start + 1))]

@@ -1,4 +1,4 @@
-"""A trained Transformer for another vocabulary: a second task begins with what the first one learnt."""
+"""Initialisation of a Transformer from a trained one with another vocabulary."""
 
 from dataclasses import replace
 
@@ -11,15 +11,16 @@ from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, PADDING
 from specdec_cli.text.tokenizer import Tokenizer
 
-# Encoded before a piece that stands within a word, so that SentencePiece puts no white space there.
+# A prefix for pieces that do not start a word, so that SentencePiece adds no word boundary before them.
 _FENCE = "\u0001"
 
 
 def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Transformer:
-    """The verifier of `first` for the pieces of `subwords`; a copy, where they are its own.
+    """A copy of the verifier of `first` with the vocabulary of `subwords`.
 
-    The embedding of a new piece is the mean of those that `first` has for its text (Gee et al. 2022, Fast Vocabulary
-    Transfer), and its output bias likewise. Raises UsageError for a model whose source and target differ in vocabulary.
+    The embedding and the output bias of a new piece are the means of those of the pieces into which the tokenizer of `first`
+    splits its text (Gee et al. 2022, Fast Vocabulary Transfer). Raises UsageError if source and target of `first` have
+    separate vocabularies.
     """
     config = first.verifier.config
     if subwords is first.tokenizer:
@@ -27,7 +28,7 @@ def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Trans
         same.load_state_dict(first.verifier.state_dict())
         return same
     if not first.tokenizer.shared:
-        raise UsageError("a model with a source vocabulary of its own keeps its tokenizer")
+        raise UsageError("the vocabulary of a model with separate source and target vocabularies cannot be changed")
     config = replace(config, vocabulary_size=len(subwords), padding=PADDING, eos=EOS, decoder_start=BOS)
     transformer = Transformer(config, dropout)
     parts = [_parts(piece, first.tokenizer) for piece in subwords.vocabulary()]
@@ -46,7 +47,7 @@ def _means(rows: Tensor, parts: list[list[int]]) -> Tensor:
 
 
 def _parts(piece: str, tokenizer: Tokenizer) -> list[int]:
-    """The ids that `tokenizer` has for the text of `piece`, which it may not know."""
+    """The ids into which `tokenizer` encodes the text of `piece`."""
     known = tokenizer.id_of(piece)
     if known is not None:
         return [known]

@@ -21,7 +21,7 @@ from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.text.subwords import EOS
-from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
 from tests.decoding.execution.test_cuda_steps import staged
 from tests.fakes import DRAFTERS, FakeDrafter, in_precision, make_sentences, right, tiny_drafter, tiny_transformer
@@ -40,7 +40,7 @@ def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] =
     """The same by the layout of training: a block, its tokens behind the prefix, the next block."""
     ids, rounds = list(forced), 0
     while True:
-        sentences = read_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([[*ids, EOS]]))
+        sentences = encode_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([[*ids, EOS]]))
         cut = torch.tensor([[len(ids)]])
         states = block_states(network, sentences, cut, SIZE, SIZE)[0]
         rounds += 1

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.blocks import block_states, encode_sentences
 from tests.fakes import DRAFTERS, PAPERS, tiny_drafter, tiny_transformer
 
 
@@ -52,7 +52,7 @@ def test_a_drafter_begins_as_another_one(changes: dict[str, int]) -> None:
     first, drafter = tiny_drafter(verifier, layers=2), tiny_drafter(verifier, 1, **{"layers": 2} | changes)
     drafter.initialize_from_drafter(first)
     source, target = torch.tensor([[7, 9, 11, 13, 3], [8, 9, 10, 3, 0]]), torch.tensor([[9, 7, 20, 3], [30, 3, 0, 0]])
-    sentences, cuts = read_sentences(verifier, source, target), torch.tensor([[0, 2], [0, 1]])
+    sentences, cuts = encode_sentences(verifier, source, target), torch.tensor([[0, 2], [0, 1]])
     with torch.no_grad():
         theirs, ours = (block_states(network, sentences, cuts, 6, 6).flatten(0, 1) for network in (first, drafter))
     assert torch.allclose(theirs, ours, atol=1e-5)
@@ -74,7 +74,7 @@ CUT = torch.tensor([[4]])
 @torch.no_grad()
 def states(network: BlockDrafter, target: Tensor = TARGET, source: Tensor = SOURCE, shown: Tensor | None = None) -> Tensor:
     """The states of a block of 4 tokens after 4 tokens."""
-    return block_states(network, read_sentences(network.verifier, source, target), CUT, 4, 4, shown)
+    return block_states(network, encode_sentences(network.verifier, source, target), CUT, 4, 4, shown)
 
 
 def test_embeddings_of_its_own_begin_as_the_verifiers_and_are_trained() -> None:

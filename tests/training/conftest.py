@@ -14,7 +14,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, MASK, Subwords
 from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Report, Task, Trainer
+from specdec_cli.training.loop import Report, Trainer, TrainingTask
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.verifier import VerifierTask
 
@@ -53,7 +53,7 @@ def make_copier(tokenizer: Subwords) -> Callable[..., Bundle]:
     return make
 
 
-def train(task: Task, run: RunSettings, folder: Path, listen: Callable[[Report], None]) -> Trainer:
+def train(task: TrainingTask, run: RunSettings, folder: Path, listen: Callable[[Report], None]) -> Trainer:
     """Train `task` in `folder` on the CPU; `listen` hears every report."""
     trainer = Trainer(task, run, OPTIMIZER, folder, Fabric(accelerator="cpu", precision="32-true"))
     trainer.train(listen)

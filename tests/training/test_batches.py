@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.training.batches import SentencePair, epoch_order, group_by_shape, pad, width_of
+from specdec_cli.training.batches import SentencePair, epoch_order, group_by_shape, pad, padded_width
 from specdec_cli.training.drafter import draw_cuts
 
 WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)
@@ -25,23 +25,26 @@ def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens
     groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     assert sorted(index for group in groups for index in group.indices) == list(range(len(lengths)))
     for group in groups:
-        assert {group.source, group.target} <= set(WIDTHS)
-        assert all(lengths[i][0] <= group.source and lengths[i][1] <= group.target for i in group.indices)
-        assert group.rows == max(1, batch_tokens // max(group.source, group.target))
+        assert {group.source_width, group.target_width} <= set(WIDTHS)
+        assert all(lengths[i][0] <= group.source_width and lengths[i][1] <= group.target_width for i in group.indices)
+        assert group.batch_size == max(1, batch_tokens // max(group.source_width, group.target_width))
 
 
 def test_a_shape_of_less_than_four_batches_joins_the_square_above_it() -> None:
     few, many = [(5, 10)] * 3, [(5, 20)] * 20
-    assert [(g.source, g.target, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96, 64)] == [(8, 24, 20), (12, 12, 3)]
+    assert [(g.source_width, g.target_width, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96, 64)] == [
+        (8, 24, 20),
+        (12, 12, 3),
+    ]
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000))
 def test_a_width_wastes_less_than_half_and_stays_within_the_longest(length: int, longest: int) -> None:
     if length > longest:
         with pytest.raises(ValueError, match=f"{length} tokens is longer than {longest}"):
-            width_of(length, longest)
+            padded_width(length, longest)
         return
-    width = width_of(length, longest)
+    width = padded_width(length, longest)
     assert length <= width <= min(longest, max(8, 2 * length - 1))
     assert width in (longest, *WIDTHS)
 
@@ -52,7 +55,7 @@ def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengt
     groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     order = epoch_order(groups, seed, epoch)
     assert order == epoch_order(groups, seed, epoch)
-    assert all(len(indices) == group.rows and set(indices) <= set(group.indices) for group, indices in order)
+    assert all(len(indices) == group.batch_size and set(indices) <= set(group.indices) for group, indices in order)
     seen = Counter(index for _, indices in order for index in indices)
     assert set(seen) == set(range(len(lengths)))
     for group in groups:

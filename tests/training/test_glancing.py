@@ -1,4 +1,4 @@
-"""Glancing: how much is shown, where, and what loses its loss for it."""
+"""Glancing: how much is glanced, where, and what loses its loss for it."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.training.blocks import Sentences, block_states, read_sentences
+from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences
 from specdec_cli.training.glancing import glance
 from tests.fakes import tiny_drafter, tiny_transformer
 
@@ -18,27 +18,27 @@ VERIFIER = tiny_transformer()
 
 
 class Case(NamedTuple):
-    """A drafter, what it drafts for, and the goals (B, M, K) of which some are real."""
+    """A drafter, what it drafts for, and the labels (B, M, K) of which some are real."""
 
     network: BlockDrafter
-    sentences: Sentences
+    sentences: EncodedSentences
     cuts: Tensor
     visible: int
-    goals: Tensor
-    meant: Tensor
+    labels: Tensor
+    loss_mask: Tensor
 
 
 def make_case(seed: int, visible: int, layout: str = "shifted", dropout: float = 0.0) -> Case:
-    """A third of the goals is what the drafter would say."""
+    """A third of the labels is what the drafter would say."""
     generator = torch.Generator().manual_seed(seed)
     source, target = torch.randint(5, 40, (2, 3, 8), generator=generator)
     tiny = tiny_drafter(VERIFIER, layout=layout, prefix="states" if layout == "shifted" else "own")
     network = BlockDrafter(tiny.config, VERIFIER, dropout)
     network.load_state_dict(tiny.state_dict())
-    goals = torch.randint(5, 40, (3, 2, SLOTS), generator=generator)
-    meant = torch.arange(SLOTS) < torch.randint(0, visible + 1, (3, 2, 1), generator=generator)
-    case = Case(network.eval(), read_sentences(VERIFIER, source, target), torch.tensor([[0, 3]] * 3), visible, goals, meant)
-    goals[:] = torch.where(torch.rand(goals.shape, generator=generator) < 0.33, drafts(case), goals)
+    labels = torch.randint(5, 40, (3, 2, SLOTS), generator=generator)
+    loss_mask = torch.arange(SLOTS) < torch.randint(0, visible + 1, (3, 2, 1), generator=generator)
+    case = Case(network.eval(), encode_sentences(VERIFIER, source, target), torch.tensor([[0, 3]] * 3), visible, labels, loss_mask)
+    labels[:] = torch.where(torch.rand(labels.shape, generator=generator) < 0.33, drafts(case), labels)
     network.train(dropout > 0)
     return case
 
@@ -58,46 +58,46 @@ anything = {"seed": st.integers(0, 10_000), "visible": st.integers(1, SLOTS), "r
 @given(**anything)
 def test_the_more_is_wrong_the_more_is_shown(layout: str, seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible, layout)
-    wrong = ((drafts(case) != case.goals) & case.meant).sum(2)
-    shown, counted = glance(*case, ratio)
-    places = case.meant & (torch.arange(SLOTS) < visible - (layout == "shifted"))
-    assert torch.equal((shown >= 0).sum(2), (wrong * ratio).long().minimum(places.sum(2)))
-    assert torch.equal((case.meant & ~counted).sum(2), (shown >= 0).sum(2))
-    assert not (counted & ~case.meant).any()
+    wrong = ((drafts(case) != case.labels) & case.loss_mask).sum(2)
+    glanced, counted = glance(*case, ratio)
+    places = case.loss_mask & (torch.arange(SLOTS) < visible - (layout == "shifted"))
+    assert torch.equal((glanced >= 0).sum(2), (wrong * ratio).long().minimum(places.sum(2)))
+    assert torch.equal((case.loss_mask & ~counted).sum(2), (glanced >= 0).sum(2))
+    assert not (counted & ~case.loss_mask).any()
 
 
 @settings(deadline=None, max_examples=30)
 @given(**anything)
 def test_a_shown_token_is_the_goal_of_the_slot_before_which_loses_its_loss(seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible)
-    shown, counted = glance(*case, ratio)
-    hidden = case.meant & ~counted
-    assert not (shown[..., 0] >= 0).any()
-    assert not (shown[..., visible:] >= 0).any()
+    glanced, counted = glance(*case, ratio)
+    hidden = case.loss_mask & ~counted
+    assert not (glanced[..., 0] >= 0).any()
+    assert not (glanced[..., visible:] >= 0).any()
     assert not hidden[..., visible - 1 :].any()
-    assert torch.equal(shown[..., 1:], torch.where(hidden[..., :-1], case.goals[..., :-1], -1))
+    assert torch.equal(glanced[..., 1:], torch.where(hidden[..., :-1], case.labels[..., :-1], -1))
 
 
 @settings(deadline=None, max_examples=30)
 @given(**anything)
 def test_in_the_unshifted_layout_a_slot_is_shown_its_own_goal(seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible, "unshifted")
-    shown, counted = glance(*case, ratio)
-    assert torch.equal(shown, torch.where(case.meant & ~counted, case.goals, -1))
+    glanced, counted = glance(*case, ratio)
+    assert torch.equal(glanced, torch.where(case.loss_mask & ~counted, case.labels, -1))
 
 
 def test_nothing_is_shown_at_ratio_0() -> None:
     case = make_case(3, SLOTS)
-    shown, counted = glance(*case, 0.0)
-    assert not (shown >= 0).any()
-    assert torch.equal(counted, case.meant)
+    glanced, counted = glance(*case, 0.0)
+    assert not (glanced >= 0).any()
+    assert torch.equal(counted, case.loss_mask)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_both_passes_have_the_same_dropout(seed: int) -> None:
     case = make_case(seed, SLOTS, dropout=0.5)
     torch.manual_seed(seed)
-    shown, _ = glance(*case, 1.0)
-    wrong = ((drafts(case) != case.goals) & case.meant).sum(2)
-    places = (case.meant & (torch.arange(SLOTS) < SLOTS - 1)).sum(2)
-    assert torch.equal((shown >= 0).sum(2), wrong.minimum(places))
+    glanced, _ = glance(*case, 1.0)
+    wrong = ((drafts(case) != case.labels) & case.loss_mask).sum(2)
+    places = (case.loss_mask & (torch.arange(SLOTS) < SLOTS - 1)).sum(2)
+    assert torch.equal((glanced >= 0).sum(2), wrong.minimum(places))

@@ -96,5 +96,5 @@ def test_another_order_begins_with_the_weights_of_left_to_right(positions: str) 
 def test_an_order_is_kept_and_no_other_begins_with_it() -> None:
     model = tiny_transformer(order="right-to-left")
     assert with_order(model, "right-to-left", dropout=0.0) is model
-    with pytest.raises(UsageError, match="of order right-to-left cannot begin one of order bidirectional"):
+    with pytest.raises(UsageError, match="of order right-to-left cannot initialise one of order bidirectional"):
         with_order(model, "bidirectional", dropout=0.0)

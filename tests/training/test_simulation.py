@@ -14,7 +14,7 @@ from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training import simulation
 from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.blocks import block_states, read_sentences
+from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.training.simulation import Simulation, simulate
 from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
 
@@ -51,7 +51,7 @@ def test_prefixes_in_several_passes_count_the_same(kind: str, monkeypatch: pytes
     network, sentences = talkative(kind), make_sentences(6)
     pairs = [SentencePair(s.source, h.ids) for s, h in zip(sentences, decoded(network, sentences, 0).values(), strict=True)]
     at_once = simulate(network, pairs, 3)
-    monkeypatch.setattr("specdec_cli.training.simulation._CUTS", 4)
+    monkeypatch.setattr("specdec_cli.training.simulation._MAX_CUTS", 4)
     assert simulate(network, pairs, 3) == at_once
 
 
@@ -68,7 +68,7 @@ def test_what_is_counted_follows_from_the_agreement_at_each_cut(monkeypatch: pyt
 @torch.no_grad()
 def test_slots_that_are_not_visible_change_nothing() -> None:
     network = tiny_drafter(tiny_transformer())
-    sentences = read_sentences(network.verifier, torch.randint(5, 40, (2, 8)), torch.randint(5, 40, (2, 8)))
+    sentences = encode_sentences(network.verifier, torch.randint(5, 40, (2, 8)), torch.randint(5, 40, (2, 8)))
     cuts = torch.tensor([[0, 3], [2, 5]])
     shown = torch.full((2, 2, 6), -1)
     plain = block_states(network, sentences, cuts, 6, 4, shown)
@@ -85,8 +85,8 @@ def test_a_block_sees_neither_other_blocks_nor_what_comes_after_its_prefix(kind:
     changed = target.clone()
     changed[:, 4:] = 9
     both, alone = torch.tensor([[2, 4]]), torch.tensor([[4]])
-    first = block_states(network, read_sentences(network.verifier, source, target), both, 5, 5)
-    second = block_states(network, read_sentences(network.verifier, source, changed), alone, 5, 5)
+    first = block_states(network, encode_sentences(network.verifier, source, target), both, 5, 5)
+    second = block_states(network, encode_sentences(network.verifier, source, changed), alone, 5, 5)
     assert torch.allclose(first[:, 1], second[:, 0])
 
 
@@ -107,7 +107,7 @@ def test_states_of_blocks_are_those_of_decoding(kind: str, monkeypatch: pytest.M
     look = lambda now: prefixes.append(int(now.state.lengths[0]) - 1)  # noqa: E731
     (found,) = decode(Verifier(network.verifier), Block(network, 4), [sentence], options, look)
     assert len(prefixes) == found.rounds > 3
-    sentences = read_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([found.ids]))
+    sentences = encode_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([found.ids]))
     trained = block_states(network, sentences, torch.tensor([prefixes]), 4, 4)
     for slot, drafted in enumerate(seen):
         assert torch.allclose(trained[:, slot], drafted, atol=1e-9)
@@ -118,5 +118,5 @@ def test_cuts_are_simulated_in_parts(together: int, monkeypatch: pytest.MonkeyPa
     network, sentences = talkative("papers"), make_sentences(4)
     pairs = [SentencePair(s.source, decoded(network, [s], 0)[s.number].ids) for s in sentences]
     whole = simulate(network, pairs, 3)
-    monkeypatch.setattr(simulation, "_POSITIONS", together)
+    monkeypatch.setattr(simulation, "_MAX_POSITIONS", together)
     assert simulate(network, pairs, 3) == whole

@@ -240,7 +240,7 @@ def test_a_second_interrupt_does_not_wait_unless_it_comes_at_once(tmp_path: Path
 
     run = replace(RUN, max_updates=50, evaluate_every=50)
     assert train(Toy([]), run, tmp_path, interrupt_twice).progress.update == 1
-    monkeypatch.setattr("specdec_cli.training.stopping.PATIENCE", 0.0)
+    monkeypatch.setattr("specdec_cli.training.stop_signal.PATIENCE", 0.0)
     with pytest.raises(KeyboardInterrupt):
         train(Toy([]), run, tmp_path, interrupt_twice)
 

@@ -1,4 +1,4 @@
-"""Signals that end training after the current update."""
+"""Handlers for SIGINT and SIGTERM that let training finish the current update."""
 
 import signal
 import time
@@ -9,11 +9,11 @@ from typing import Any, Self
 from specdec_cli.signals import PATIENCE
 
 
-class Stopping:
-    """Notes SIGINT and SIGTERM inside a `with` block; `signal` is the one that arrived, 0 before.
+class StopSignal:
+    """Records SIGINT or SIGTERM inside a `with` block: `signal` is the number of the first one received, 0 until then.
 
-    A further signal after PATIENCE seconds goes to the handler that was there before. A signal that the process
-    ignores is left alone.
+    Another signal more than PATIENCE seconds after the first is passed to the previous handler. Signals that the process
+    ignores stay ignored.
     """
 
     def __init__(self) -> None:
