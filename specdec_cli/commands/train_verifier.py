@@ -36,7 +36,9 @@ TargetLanguageOption = Annotated[
 OrderOption = Annotated[
     Order | None,
     typer.Option(
-        "--order", help="From which end it writes, or from both; double: two tokens a step.", show_default="the recipe's, or that of --init"
+        "--order",
+        help="From which end it writes; double: two tokens a step; masked: all at once.",
+        show_default="the recipe's, or that of --init",
     ),
 ]
 TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="What the bundle says it does.")]
@@ -59,7 +61,7 @@ def train_verifier(
     threads: options.ThreadsOption = None,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Train a verifier, or a teacher: an autoregressive Transformer.
+    """Train a verifier, or a teacher: an autoregressive Transformer, or with --order masked one for Mask-Predict.
 
     OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
     """
@@ -74,6 +76,7 @@ def train_verifier(
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.depth import changed_depth, with_depth
     from specdec_cli.training.loop import launch_fabric
+    from specdec_cli.training.masked import MaskedTask
     from specdec_cli.training.order import order_fields, with_order
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
@@ -97,7 +100,7 @@ def train_verifier(
         languages = (source_language or first.info.source_language, target_language or first.info.target_language)
         subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
         model = with_vocabulary(first, subwords, plan.run.dropout)
-        model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout)
+        model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, subwords.mask)
         model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
     if model.config.order != "left-to-right" and subwords.frame.forced is not None:
         raise UsageError(f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right")
@@ -105,4 +108,5 @@ def train_verifier(
     pairs = load_pairs(sources, subwords, model.config, teller(quiet))
     ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
     bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
-    train(VerifierTask(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)
+    kind = MaskedTask if model.config.order == "masked" else VerifierTask
+    train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)

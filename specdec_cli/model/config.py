@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.text.folding import Order, tokens_per_step
+from specdec_cli.text.subwords import MASK
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
@@ -25,7 +26,9 @@ class TransformerConfig:
     `position_offset` is the row of the position table that the first token reads. Sizes are in units;
     `width` must be a multiple of `heads`, and of 16 so that arithmetic does not depend on a ragged tail.
     A `source_vocabulary_size` of 0 says that source and target share their vocabulary. `order` is that in which the decoder
-    writes (see text/folding.py); the places of its positions are those of the folded sentence.
+    writes (see text/folding.py); the places of its positions are those of the folded sentence. A model of order "masked"
+    reads the id `mask` in place of each token that is to be predicted, and predicts how many tokens the target has more than
+    the source, from -`length_reach` to `length_reach`.
     Raises ModelError for sizes that do not fit each other and for an unknown variant.
     """
 
@@ -50,12 +53,16 @@ class TransformerConfig:
     decoder_start: Id = 2
     source_vocabulary_size: Id = 0
     order: Order = "left-to-right"
+    mask: Id = MASK
+    length_reach: Annotated[int, Between(1, 4096)] = 64
 
     def __post_init__(self) -> None:
         check_fields(self)
         if self.source_vocabulary_size and self.shared_embeddings:
             raise ModelError("a source vocabulary of its own needs embeddings of its own (shared_embeddings)")
         sizes = {"padding": min(self.vocabulary_size, self.source_size), "eos": self.vocabulary_size, "decoder_start": self.vocabulary_size}
+        if self.order == "masked":
+            sizes["mask"] = self.vocabulary_size
         for name, size in sizes.items():
             if getattr(self, name) >= size:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the vocabulary has {size} tokens")
@@ -66,6 +73,8 @@ class TransformerConfig:
             )
         if self.order == "bidirectional" and self.positions != "learned":
             raise ModelError(f"order bidirectional needs learned positions, not {self.positions}")
+        if self.order == "masked" and self.mask in (self.padding, self.eos):
+            raise ModelError(f"order masked needs a mask other than padding and EOS, not {self.mask}")
         if self.max_positions % self.step:
             raise ModelError(f"max_positions {self.max_positions} must be a multiple of 2 for order {self.order}")
 

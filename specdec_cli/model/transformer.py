@@ -14,6 +14,7 @@ from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.dropout import Dropout
+from specdec_cli.model.length_head import LengthHead
 
 ROW_MULTIPLE = 4
 """In floating point, query rows are multiples of this: matrix products of fewer rows use other kernels."""
@@ -229,6 +230,7 @@ class Transformer(nn.Module):
         self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
         if config.tied_output:
             self.output.weight = tokens.weight
+        self.length_head = LengthHead(config.width, config.length_reach) if config.order == "masked" else None
         self.row_multiple = ROW_MULTIPLE
         self.choices = Choices()
         self.apply(_initialize)
@@ -255,9 +257,15 @@ class Transformer(nn.Module):
         return logits
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
-        """Top states (B, T, W) of `target` (B, T), folded as the order says: each sees the steps up to its own."""
-        length, device = target.shape[1], target.device
-        mask = additive_mask(step_mask(length, self.config.step, device)[None, None], memory.states.dtype)
+        """Top states (B, T, W) of `target` (B, T), folded as the order says: each sees the steps up to its own.
+
+        In the order "masked" each sees its whole row but the padding on the right.
+        """
+        length, device, dtype = target.shape[1], target.device, memory.states.dtype
+        if self.config.order == "masked":
+            mask: Mask = PrefixMask((target != self.config.padding).sum(1, keepdim=True), length, dtype)
+        else:
+            mask = additive_mask(step_mask(length, self.config.step, device)[None, None], dtype)
         return self.decode(target, torch.arange(length, device=device), mask, memory)
 
 

@@ -178,6 +178,8 @@ def _check_ranges(request: DecodingRequest) -> None:
 
 def _check_order(decoding: str, order: Order) -> None:
     """Raises UsageError for a decoding that does not write in the order of the model."""
+    if order == "masked":
+        raise UsageError(f"--decoding {decoding}: this bundle's order is masked, which no decoding writes in yet")
     own = _search_of(order)
     if own is not None and decoding != own:
         raise UsageError(f"--decoding {decoding}: this bundle's order is {order}, which only --decoding {own} writes in")

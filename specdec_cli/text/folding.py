@@ -1,19 +1,21 @@
-"""The orders in which a model writes a sentence: from either end or from both, one token or two in a step.
+"""The orders in which a model writes a sentence: from either end or from both, one token or two in a step, or all at once.
 
 Imamura and Sumita, "Transformer-based Double-token Bidirectional Autoregressive Decoding" (Section 3.2 and Table 2).
+"masked" models write all tokens at once and then some of them again (Ghazvininejad et al. 2019, "Mask-Predict").
 """
 
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Literal, get_args
 
-Order = Literal["left-to-right", "right-to-left", "double-left-to-right", "double-right-to-left", "bidirectional"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+Order = Literal["left-to-right", "right-to-left", "double-left-to-right", "double-right-to-left", "bidirectional", "masked"]
+ORDERS: tuple[Order, ...] = get_args(Order)[:5]
+"""Those that write step by step."""
 
 
 def tokens_per_step(order: Order) -> int:
-    """How many tokens a model of this order writes in a step: 1 or 2."""
-    return 1 if order in ("left-to-right", "right-to-left") else 2
+    """How many tokens a model of this order writes in a step: 1 or 2. A masked model has no steps; its tokens are not folded."""
+    return 1 if order in ("left-to-right", "right-to-left", "masked") else 2
 
 
 def folded_places(words: int, order: Order) -> list[int]:

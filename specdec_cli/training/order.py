@@ -8,6 +8,7 @@ from torch import nn
 
 from specdec_cli.errors import UsageError
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import MASK
 
 
 def order_fields(order: str | None) -> dict[str, Any]:
@@ -21,18 +22,19 @@ def order_fields(order: str | None) -> dict[str, Any]:
     return {"order": order} | ({"positions": "learned"} if order == "bidirectional" else {})
 
 
-def with_order(first: Transformer, order: str, dropout: float) -> Transformer:
+def with_order(first: Transformer, order: str, dropout: float, mask: int = MASK) -> Transformer:
     """A Transformer of generation order `order` with the weights of `first`; `first` itself if it already has that order.
 
     Learned positions are initialised with those of `first`, sinusoidal or learned. In the bidirectional order, both tokens
-    of a step are initialised with the position of the left one. Raises UsageError if `first` is not left-to-right, and
-    ModelError for an unknown order.
+    of a step are initialised with the position of the left one. A masked model has the mask token `mask`, and its length head
+    random weights. Raises UsageError if `first` is not left-to-right, and ModelError for an unknown order or a mask that a
+    masked model cannot have.
     """
     if order == first.config.order:
         return first
     if first.config.order != "left-to-right":
         raise UsageError(f"a model of order {first.config.order} cannot initialise one of order {order}; only a left-to-right model can")
-    model = Transformer(replace(first.config, **order_fields(order)), dropout)
+    model = Transformer(replace(first.config, **order_fields(order), mask=mask), dropout)
     model.load_state_dict(model.state_dict() | first.state_dict())
     if isinstance(model.embedding.positions, nn.Parameter):
         offset = first.embedding.offset

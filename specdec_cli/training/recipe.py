@@ -38,7 +38,8 @@ class RunSettings:
     limit). The state that is evaluated and saved is the mean of the last `average` evaluated states, interpolated with the
     initial state: `keep_start` is the weight of the initial state. A `keep_start` above 0 reduces forgetting in fine-tuning
     (Wortsman et al. 2022). In rewriting tasks, `edit_weight` is the loss weight of target tokens that differ from the source
-    (Junczys-Dowmunt et al. 2018).
+    (Junczys-Dowmunt et al. 2018). For masked models, `length_weight` is the loss weight of the length prediction of a sentence,
+    relative to that of a token.
     """
 
     max_updates: int = 20000
@@ -55,6 +56,7 @@ class RunSettings:
     average: int = 1
     keep_start: float = 0.0
     edit_weight: float = 1.0
+    length_weight: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from torch import Tensor
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, PADDING
+from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
 from specdec_cli.text.tokenizer import Tokenizer
 
 # A prefix for pieces that do not start a word, so that SentencePiece adds no word boundary before them.
@@ -29,7 +29,7 @@ def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Trans
         return same
     if not first.tokenizer.shared:
         raise UsageError("the vocabulary of a model with separate source and target vocabularies cannot be changed")
-    config = replace(config, vocabulary_size=len(subwords), padding=PADDING, eos=EOS, decoder_start=BOS)
+    config = replace(config, vocabulary_size=len(subwords), padding=PADDING, eos=EOS, decoder_start=BOS, mask=MASK)
     transformer = Transformer(config, dropout)
     parts = [_parts(piece, first.tokenizer) for piece in subwords.vocabulary()]
     transformer.load_state_dict(

@@ -1,0 +1,28 @@
+"""Predicts how long the target is, for models that write all of it at once."""
+
+import torch
+from torch import Tensor, nn
+
+
+class LengthHead(nn.Module):
+    """Predicts how many tokens the target has more than the source, from -`reach` to `reach`.
+
+    It reads the mean of the encoder's states, as fairseq's CMLM does; Mask-Predict (Ghazvininejad et al. 2019, Section 3.3)
+    reads the state of a token of its own.
+    """
+
+    def __init__(self, width: int, reach: int) -> None:
+        super().__init__()
+        self.reach = reach
+        self.output = nn.Linear(width, 2 * reach + 1)
+
+    def forward(self, states: Tensor, ends: Tensor) -> Tensor:
+        """Logits (B, 2 * reach + 1) from the encoder's states (B, S, W), of which the first `ends` (B, 1) of a row are its own."""
+        own = torch.arange(states.shape[1], device=states.device) < ends
+        mean = states.masked_fill(~own[..., None], 0.0).sum(1) / ends
+        logits: Tensor = self.output(mean)
+        return logits
+
+    def classes(self, differences: Tensor) -> Tensor:
+        """The places (...) of `differences` (...) of lengths in the logits; those beyond the reach count as the nearest within it."""
+        return differences.clamp(-self.reach, self.reach) + self.reach
