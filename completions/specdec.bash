@@ -126,7 +126,7 @@ _specdec() {
                 --source-language) return ;;
                 --target-language) return ;;
                 --task) words="translate correct simplify" ;;
-                --order) words="left-to-right right-to-left double-left-to-right double-right-to-left bidirectional" ;;
+                --order) words="left-to-right right-to-left double-left-to-right double-right-to-left bidirectional masked" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
