@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from specdec_cli.app import app
 from specdec_cli.commands.loading import settle_machine
-from specdec_cli.decoding.execution.operators import Verifier
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels import build
 from specdec_cli.kernels.build import Loaded
 from specdec_cli.tuning import round_costs as costs_module

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from specdec_cli.decoding.loop import Round, Sentence
+from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.names import DRAFTS_OF
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve

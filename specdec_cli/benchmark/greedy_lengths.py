@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.engine import Engine
 
 

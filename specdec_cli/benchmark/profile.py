@@ -10,8 +10,8 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
-from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.engine import Engine

@@ -143,7 +143,7 @@ def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], li
     """
     from itertools import islice
 
-    from specdec_cli.decoding.loop import Sentence
+    from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.settings import DecodingRequest, resolve

@@ -15,7 +15,7 @@ from specdec_cli.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from specdec_cli.decoding.loop import Hypothesis
+    from specdec_cli.decoding.sentence import Hypothesis
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.visualization.corpus import Corpus
     from specdec_cli.visualization.picture import Picture
@@ -171,7 +171,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
 
 def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_size: "int | str | None") -> "Picture":
     """Raises UsageError for a sentence that is too long."""
-    from specdec_cli.decoding.loop import Sentence
+    from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.settings import DecodingRequest, resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph

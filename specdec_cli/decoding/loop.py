@@ -8,44 +8,11 @@ import torch
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.execution.prefetch import Waiting
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import VACANT, Accepted, Draft, State
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import keep_rows, replace_rows
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence to decode: its number, and its source ids ending with EOS."""
-
-    number: int
-    source: Sequence[int]
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """One of several outputs for a sentence: ids, log probability, and the score by which they are ranked."""
-
-    ids: list[int]
-    log_probability: float
-    score: float
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A decoded sentence: its ids (EOS included where it was reached), rounds, and log probability if computed.
-
-    `log_probabilities` are those of its tokens, where the loop computed them; `alternatives` are the n best of a
-    search that has them, the first of them this one. `decoding` names what decoded it: greedy where drafts were left out.
-    """
-
-    number: int
-    ids: list[int]
-    rounds: int
-    score: float | None
-    alternatives: tuple[Alternative, ...] = ()
-    log_probabilities: tuple[float, ...] = ()
-    decoding: str = ""
 
 
 @dataclass(frozen=True)

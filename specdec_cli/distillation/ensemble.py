@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.distillation.teacher import Search, Translation
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle

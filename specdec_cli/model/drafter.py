@@ -12,7 +12,7 @@ from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.slot_link import Chain
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
 
 
@@ -36,7 +36,7 @@ class BlockDrafter(nn.Module):
     """A non-autoregressive drafter: decodes a block of tokens at once after a prefix (GAD, Section 3.1).
 
     What is shared with the verifier, and how prefix and block are laid out and see each other, is the configuration's to say.
-    A slot may condition on the token chosen for the slot before it (`Chain`). Raises ModelError for sizes that do not fit.
+    A slot may condition on the token chosen for the slot before it (`SlotLink`). Raises ModelError for sizes that do not fit.
     """
 
     embedding: Embedding
@@ -72,7 +72,7 @@ class BlockDrafter(nn.Module):
             self.encoder = own.encoder
         elif config.encoder == "own":
             self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.source_size, width), dropout)
-        self.chain = Chain(width, config.chain) if config.chain else None
+        self.chain = SlotLink(width, config.chain) if config.chain else None
 
     @property
     def verifier(self) -> Transformer:

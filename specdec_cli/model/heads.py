@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from specdec_cli.errors import ModelError
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.model.slot_link import Chain
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Embedding, Transformer, Vocabulary
 
 
@@ -41,7 +41,7 @@ class Heads(nn.Module):
 
     The state at a position predicts the next token through the verifier's output projection. Head j predicts from the same
     state, through the same projection, the token j positions after that one. So a draft needs no pass over the decoder.
-    A slot may also condition on the token chosen for the slot before it (`Chain`). Raises ModelError for sizes that do not fit.
+    A slot may also condition on the token chosen for the slot before it (`SlotLink`). Raises ModelError for sizes that do not fit.
     """
 
     def __init__(self, config: HeadsConfig, verifier: Transformer, dropout: float = 0.0) -> None:
@@ -53,7 +53,7 @@ class Heads(nn.Module):
         self._vocabulary: tuple[Vocabulary] = (verifier,)
         width = verifier.config.width
         self.heads = nn.ModuleList(Head(width, config.feed_forward, dropout) for _ in range(config.max_block))
-        self.chain = Chain(width, config.chain) if config.chain else None
+        self.chain = SlotLink(width, config.chain) if config.chain else None
 
     @property
     def verifier(self) -> Transformer:

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from specdec_cli.model.transformer import Vocabulary
 
 
-class Chain(nn.Module):
+class SlotLink(nn.Module):
     """Adds to a slot's state what the token before it implies.
 
     Slots predicted independently mix several good translations into a bad one. Here slot j sees the token of slot

@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import inf
 from typing import Self
 
-from specdec_cli.decoding.loop import Hypothesis
+from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn

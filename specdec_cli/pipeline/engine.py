@@ -13,7 +13,7 @@ from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.blockwise import Blockwise
-from specdec_cli.decoding.drafters.fallback import SHORTEST, Chain
+from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
 from specdec_cli.decoding.drafters.lookup import Lookup
@@ -21,11 +21,12 @@ from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.execution.cuda_sizes import Rounded
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Onlooker, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
 from specdec_cli.decoding.names import DRAFTER_OF, JACOBI, SEARCHES, TO_A_LENGTH, parts
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
@@ -177,7 +178,7 @@ def _drafter(bundle: Bundle, settings: Settings, lengths: Lengths | None) -> Siz
     found = [_one_drafter(bundle, settings, name, lengths) for name in parts(settings.decoding)]
     drafters = [drafter for drafter in found if drafter is not None]
     if len(drafters) > 1:
-        return Chain(drafters, settings.block_size or LONGEST_DRAFT)
+        return Fallback(drafters, settings.block_size or LONGEST_DRAFT)
     return drafters[0] if drafters else None
 
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.copied import Copied
 from specdec_cli.text.layout import lay_out

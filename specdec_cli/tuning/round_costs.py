@@ -15,9 +15,10 @@ from torch import nn
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import kernels_digest
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine

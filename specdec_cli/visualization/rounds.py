@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 
-from specdec_cli.decoding.loop import Hypothesis, Round
+from specdec_cli.decoding.loop import Round
+from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 

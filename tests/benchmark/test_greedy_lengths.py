@@ -5,7 +5,7 @@ import torch
 from specdec_cli.benchmark.bundle_runner import BundleRunner
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 
 LINES = ("ka lo mi. No pe di.", "", "fo su")

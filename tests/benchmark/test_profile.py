@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from specdec_cli.benchmark.profile import Stopwatch, watch
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine

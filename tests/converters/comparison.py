@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve

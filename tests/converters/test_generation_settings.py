@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from converters.from_fairseq import from_fairseq
 from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import load_bundle, save_bundle
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve

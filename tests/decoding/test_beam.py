@@ -7,9 +7,10 @@ import torch
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Alternative, LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.sentence import Alternative, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS
 from tests.fakes import make_sentences, tiny_transformer

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.constraints import Constraints
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Sentence
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import BOS, EOS, PADDING

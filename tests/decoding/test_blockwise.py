@@ -12,9 +12,10 @@ from torch import Tensor
 from specdec_cli.decoding.accept import Exact, Tolerant
 from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads

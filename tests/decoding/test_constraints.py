@@ -21,9 +21,10 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.execution.cuda_steps import Stages
 from specdec_cli.decoding.execution.kernels import CompiledVerdict
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.execution.test_cuda_steps import Imitation

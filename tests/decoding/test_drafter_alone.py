@@ -11,9 +11,10 @@ from rich.console import Console
 from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, Round, Sentence
+from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads

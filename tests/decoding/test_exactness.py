@@ -11,9 +11,10 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Exact, Rule
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from tests.fakes import FakeDrafter, in_precision, make_sentences, sometimes, tiny_transformer

@@ -8,9 +8,9 @@ import torch
 
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source, fixed, known
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, Sentence
 from specdec_cli.decoding.names import JACOBI, Stop
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve

@@ -17,8 +17,9 @@ from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.model.rows import tensors
 from specdec_cli.text.subwords import EOS, PADDING

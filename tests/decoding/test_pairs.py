@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Alternative, Sentence
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.pairs import best_pairs
+from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import ORDERS, Order, fold, unfold
 from specdec_cli.text.subwords import EOS

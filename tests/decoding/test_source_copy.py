@@ -12,9 +12,10 @@ from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.names import Match
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import BOS, EOS, MASK
 from tests.fakes import VOCABULARY, TableVerifier, make_sentences, tiny_transformer
 

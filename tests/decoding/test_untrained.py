@@ -7,14 +7,15 @@ import torch
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.fallback import SHORTEST, Chain
+from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs
@@ -39,8 +40,8 @@ UNTRAINED: dict[str, Callable[[], Drafter]] = {
     "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.5, PADDING)),
     "ngram-memory": memory,
     "lookup": lookup,
-    "chain": lambda: Chain([lookup(), memory(), Jacobi(3, PADDING)], 9),
-    "adaptive": lambda: AdaptiveBlockSize(Chain([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
+    "chain": lambda: Fallback([lookup(), memory(), Jacobi(3, PADDING)], 9),
+    "adaptive": lambda: AdaptiveBlockSize(Fallback([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
 }
 """Each kind of drafter, made anew."""
 
@@ -82,14 +83,14 @@ def test_lookup_takes_the_longest_suffix_and_then_the_last_place() -> None:
 
 
 def test_a_chain_takes_the_first_that_has_a_draft() -> None:
-    chain = Chain([lookup(3), Jacobi(3, PADDING)], 3)
+    chain = Fallback([lookup(3), Jacobi(3, PADDING)], 3)
     assert drafts(chain, [7, 8, 9, 10], [30, 8, 9, 10])[:2] == [[PADDING] * 3, [8, 9, 10]]
-    assert drafts(Chain([lookup(3)], 3), [7, 8, 9], [30, 8, 9])[:2] == [[], []]
+    assert drafts(Fallback([lookup(3)], 3), [7, 8, 9], [30, 8, 9])[:2] == [[], []]
 
 
 def test_a_chain_reaches_further_while_all_is_accepted() -> None:
     target = [7 + place % 30 for place in range(40)]
     fake = FakeDrafter({0: target}, 12, right)
-    assert [len(draft) for draft in drafts(Chain([fake], 10), [7], target)][:4] == [3, 7, 10, 10]
+    assert [len(draft) for draft in drafts(Fallback([fake], 10), [7], target)][:4] == [3, 7, 10, 10]
     fake = FakeDrafter({0: target}, 12, wrong)
-    assert {len(draft) for draft in drafts(Chain([fake], 10), [7], target)} == {3}
+    assert {len(draft) for draft in drafts(Fallback([fake], 10), [7], target)} == {3}

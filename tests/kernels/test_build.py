@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from specdec_cli.commands.loading import settle_machine
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.files import cache_folder
 from specdec_cli.kernels import build, compilers
 from specdec_cli.kernels.build import Kernels, kernels_or_reason

@@ -9,14 +9,14 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import Kernels, load_kernels
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.int8.slot_link import Int8Chain
-from specdec_cli.model.slot_link import Chain
+from specdec_cli.model.int8.slot_link import Int8SlotLink
+from specdec_cli.model.slot_link import SlotLink
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
 BOTH = ["int8", "int8 by operators"]
@@ -128,11 +128,11 @@ def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(kind: str, pre
 @torch.inference_mode()
 def test_the_walk_by_tables_is_the_walk_by_products(either: Kernels | None, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = tiny_transformer(output_bias=True)
-    chain = Chain(vocabulary.config.width, 16)
+    chain = SlotLink(vocabulary.config.width, 16)
     nn.init.normal_(chain.unknown)
     for weight in chain.parameters():
         weight.mul_(2.0)
-    tables = Int8Chain(chain, vocabulary, either, 4)
+    tables = Int8SlotLink(chain, vocabulary, either, 4)
     # In floating point, so that what remains are the tables and the walk.
     monkeypatch.setattr(tables, "from_state", chain.from_state)
     monkeypatch.setattr(tables, "output", chain.output)

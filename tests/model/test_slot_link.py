@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.slot_link import Chain
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Transformer
 from tests.fakes import VOCABULARY, tiny_drafter, tiny_transformer
 
@@ -14,7 +14,7 @@ WITH_BIAS = tiny_transformer()
 WITHOUT_BIAS = tiny_transformer(output_bias=False, tied_output=False)
 
 
-def chain_of(verifier: Transformer) -> Chain:
+def chain_of(verifier: Transformer) -> SlotLink:
     """A chain that has something to say."""
     chain = tiny_drafter(verifier).chain
     assert chain is not None
@@ -23,7 +23,7 @@ def chain_of(verifier: Transformer) -> Chain:
     return chain
 
 
-def walk(chain: Chain, states: Tensor, last: int, verifier: Transformer, candidates: int) -> list[int]:
+def walk(chain: SlotLink, states: Tensor, last: int, verifier: Transformer, candidates: int) -> list[int]:
     """What `choose` says of one block (k, W), a slot at a time, with full logits."""
     chosen: list[int] = []
     for slot, state in enumerate(states):

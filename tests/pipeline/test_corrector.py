@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from specdec_cli.decoding.loop import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine

@@ -7,7 +7,7 @@ from threading import get_ident
 
 import pytest
 
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import DecodingRequest, resolve

@@ -11,8 +11,9 @@ import torch
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.drafter_config import DrafterConfig

@@ -9,8 +9,9 @@ from torch import Tensor
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training import simulation
 from specdec_cli.training.batches import SentencePair

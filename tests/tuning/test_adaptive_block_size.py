@@ -7,9 +7,10 @@ import torch
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import UNKNOWN, Costs, measure_costs

@@ -15,8 +15,8 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.tokenizer import Tokenizer

@@ -16,8 +16,9 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import LoopOptions, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.visualization.html import to_html
 from specdec_cli.visualization.jacobi_graph import jacobi_graph

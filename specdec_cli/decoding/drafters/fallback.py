@@ -17,7 +17,7 @@ SHORTEST = ROW_MULTIPLE - 1
 
 
 @dataclass
-class ChainState:
+class FallbackState:
     """The records of all drafters, the tokens (B,) a draft may have, and how many the last one had (B,)."""
 
     records: list[Any]
@@ -25,21 +25,21 @@ class ChainState:
     drafted: Tensor
 
 
-class Chain:
+class Fallback:
     """Asks `drafters` in turn. Drafts get longer, up to `block_size`, while all of them is accepted, else short again."""
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
         self.block_size = block_size
 
-    def begin(self, state: State) -> ChainState:
+    def begin(self, state: State) -> FallbackState:
         """The records of all drafters."""
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
-        return ChainState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
+        return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
         """For each row the first draft that is not empty, cut to its reach (B, k)."""
-        own: ChainState = state.drafting
+        own: FallbackState = state.drafting
         ids, counts = state.tokens[:, :0], state.lengths * 0
         for drafter, record in zip(self._drafters, own.records, strict=True):
             state.drafting = record
@@ -53,7 +53,7 @@ class Chain:
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Let all of them hear it, and set the reach."""
-        own: ChainState = state.drafting
+        own: FallbackState = state.drafting
         for drafter, record in zip(self._drafters, own.records, strict=True):
             state.drafting = record
             drafter.observe(state, verdict)

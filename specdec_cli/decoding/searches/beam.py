@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.constraints import EXCLUDED
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.searches.pairs import best_pairs, best_tokens
+from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import BeamStop
 from specdec_cli.model.rows import select_rows
 from specdec_cli.model.suppression import suppressed, without_suppression

@@ -7,9 +7,10 @@ from itertools import islice
 import torch
 
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.execution.operators import Verifier, cut_at_end
-from specdec_cli.decoding.loop import Hypothesis, Onlooker, Round, Sentence, finished_rows
+from specdec_cli.decoding.loop import Onlooker, Round, finished_rows
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier, cut_at_end
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.rows import keep_rows
 

@@ -11,7 +11,7 @@ from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.encoder import Int8Encoder
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.int8.slot_link import Int8Chain
+from specdec_cli.model.int8.slot_link import Int8SlotLink
 from specdec_cli.model.transformer import Transformer
 
 
@@ -67,4 +67,4 @@ def _quantize_heads(drafter: Heads, kernels: Kernels | None) -> None:
 
 def _quantize_chain(drafter: AnyDrafter, kernels: Kernels | None) -> None:
     if drafter.chain is not None:
-        drafter.register_module("chain", Int8Chain(drafter.chain, drafter.vocabulary, kernels, drafter.config.candidates))
+        drafter.register_module("chain", Int8SlotLink(drafter.chain, drafter.vocabulary, kernels, drafter.config.candidates))

@@ -10,18 +10,18 @@ from specdec_cli.kernels.build import LOOKING, Kernels
 from specdec_cli.kernels.structs import LANES, MOST_CANDIDATES, ChainStruct
 from specdec_cli.model.int8.arithmetic import dot
 from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.slot_link import Chain
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Vocabulary
 
 
-class Int8Chain(nn.Module):
+class Int8SlotLink(nn.Module):
     """The draft of `chain`, its products with embeddings done once for all tokens, its walk one call of the kernels, if given.
 
     With f a slot's state, t(a) the token before it and u the unknown one, the logit of b becomes
     logit(b) + (relu(f + t(a)) - relu(f + u)) o(b), where o(b) is the output projection of b seen through the chain's own.
     """
 
-    def __init__(self, chain: Chain, vocabulary: Vocabulary, kernels: Kernels | None, candidates: int) -> None:
+    def __init__(self, chain: SlotLink, vocabulary: Vocabulary, kernels: Kernels | None, candidates: int) -> None:
         super().__init__()
         self.from_state, self.output = Int8Linear(chain.from_state, kernels), Int8Linear(chain.output, kernels)
         with torch.inference_mode():

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.fallback import Chain
+from specdec_cli.decoding.drafters.fallback import Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
@@ -27,9 +27,10 @@ from specdec_cli.decoding.execution import cuda_steps
 from specdec_cli.decoding.execution.cuda_graphs import CudaCapture
 from specdec_cli.decoding.execution.cuda_sizes import Rounded
 from specdec_cli.decoding.execution.cuda_steps import Stages
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Hypothesis, LoopOptions, Round, Sentence, decode
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
@@ -115,7 +116,7 @@ def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Cal
         "gs-jacobi": lambda: Jacobi(6, PADDING),
         "ngram-memory": lambda: NgramMemory(5, VOCABULARY, torch.device("cpu")),
         "lookup": lambda: Lookup(5, EOS, PADDING),
-        "chain": lambda: Chain([Lookup(5, EOS, PADDING), Block(networks["states"], 4)], 9),
+        "chain": lambda: Fallback([Lookup(5, EOS, PADDING), Block(networks["states"], 4)], 9),
     }
     return made | {kind: lambda kind=kind: Block(networks[kind], 5) for kind in networks}
 

@@ -11,9 +11,9 @@ from specdec_cli.decoding.accept import Exact, Tolerant
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import CopyState, SourceCopy
 from specdec_cli.decoding.execution.kernels import CompiledVerdict
-from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.text.subwords import EOS
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_transformer

@@ -16,8 +16,8 @@ from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.execution.operators import Verifier
 from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, right, tiny_drafter, tiny_heads, tiny_transformer
 
