@@ -1,6 +1,16 @@
-"""`python -m specdec_cli`: the same as `specdec`."""
+"""The entry point of the `specdec` script and of `python -m specdec_cli`."""
 
-from specdec_cli.app import main
+import signal
+
+
+def main() -> None:
+    """Run the command line. SIGINT during its imports ends the process as it ends a shell's, without a traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from specdec_cli.app import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -130,7 +130,7 @@ def specdec(
 
 
 def main() -> None:
-    """Run the command line; the entry point of the `specdec` script."""
+    """Run the command line, with handlers of SIGINT and SIGTERM."""
     # What is left at the end goes with the process; to search all that torch is made of for cycles takes a quarter of a second.
     atexit.register(gc.freeze)
     open_closed_streams()
@@ -143,3 +143,5 @@ def main() -> None:
             raise
         # Whatever became of the exception that the signal raised.
         ending.finish()
+    finally:
+        ending.over = True

@@ -17,11 +17,13 @@ class Ending:
     """What a signal does: the first raises, so that half-written files and other processes go away; a later one ends at once.
 
     SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. Nothing is raised inside an import, where exceptions are lost or
-    become others, but after it. `signal` is the one that arrived, None before.
+    become others, but after it. `signal` is the one that arrived, None before. `over` says that the program has done its
+    work: a first signal then ends it at once too, since an exception during the interpreter's exit would only be printed.
     """
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.over = False
         self._since = 0.0
 
     def install(self) -> None:
@@ -44,6 +46,8 @@ class Ending:
         now = time.monotonic()
         if self.signal is None:
             self.signal, self._since = number, now
+            if self.over:
+                os._exit(self._exit_code)
             self._raise(frame)
         elif now - self._since > PATIENCE:
             os._exit(self._exit_code)

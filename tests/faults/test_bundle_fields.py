@@ -1,10 +1,8 @@
 """Every value of every JSON file of a bundle, replaced by what does not belong there: it works, or is refused by file and field.
 
-In the long form every case of a configuration runs as a program of its own, in the short one all but two in this process.
+In the long form every case of a configuration runs in a process of its own, in the short one all but two in this process.
 """
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from specdec_cli.pipeline.settings import DecodingRequest, resolve
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.subwords import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
+from tests.faults.forked import run_forked
 
 LINES = ["ka lo mi", "Resu no, 12 pe difo."]
 FILES = [
@@ -67,18 +66,11 @@ def decode(folder: Path) -> tuple[int, str]:
 
 
 def program(folder: Path) -> tuple[int, str]:
-    """The same as a program of its own."""
+    """The same by the command line, in a process of its own."""
     command = "correct" if folder.name.startswith("corrector") else "translate"
     bound = ("--block-size", "4") if (folder / "drafter").exists() else ()
-    done = subprocess.run(
-        [sys.executable, "-m", "specdec_cli", command, "-m", folder, "--precision", "int8", "--json", *bound],
-        input="\n".join(LINES),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stderr
+    arguments = (command, "-m", str(folder), "--precision", "int8", "--json", "--threads", "1", *bound)
+    return run_forked(arguments, "\n".join(LINES), folder.parent)
 
 
 def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple[Case, Path]]:

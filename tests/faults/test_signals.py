@@ -17,6 +17,30 @@ Start = Callable[..., contextlib.AbstractContextManager[Process]]
 # Tells on stderr when the program has begun: what comes before is the interpreter's.
 PROGRAM = "import sys; from specdec_cli.app import main; print('begun', file=sys.stderr, flush=True); sys.argv = sys.argv[1:]; main()"
 
+# The entry point, whose imports take long.
+IMPORTING = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            print("importing", file=sys.stderr, flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+from specdec_cli.__main__ import main
+main()
+"""
+# A program that has done its work; its interpreter takes long to exit.
+EXITING = """
+import atexit, sys, time
+from specdec_cli.app import main
+def exiting():
+    print("exiting", file=sys.stderr, flush=True)
+    time.sleep(60)
+atexit.register(exiting)
+sys.argv = ["specdec", "--version"]
+main()
+"""
+
 
 @pytest.fixture
 def start(bundle_folder: Path) -> Start:
@@ -113,6 +137,30 @@ def test_while_decoding(start: Start, number: signal.Signals, batch_size: str, l
             time.sleep(0.02 * moment)
             assert end(process, number).count(b"\n") < 2999
         count("done")
+
+
+def ended(script: str, word: str, number: signal.Signals) -> tuple[int, str]:
+    """Exit code as a shell sees it, and the rest of stderr, of a script that is sent a signal when it says `word` there."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        signal.signal(signal.SIGINT, before)
+        assert process.stderr is not None
+        assert process.stderr.readline() == f"{word}\n"
+        process.send_signal(number)
+        errors = process.communicate(timeout=120)[1]
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode, errors
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_while_the_commands_are_imported(number: signal.Signals, count: Callable[[str], None]) -> None:
+    assert ended(IMPORTING, "importing", number) == (128 + number, "")
+    count("done")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_during_the_exit(number: signal.Signals, count: Callable[[str], None]) -> None:
+    assert ended(EXITING, "exiting", number) == (128 + number, "")
+    count("done")
 
 
 def test_a_signal_that_comes_twice_is_one(start: Start, count: Callable[[str], None]) -> None:

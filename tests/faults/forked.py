@@ -1,0 +1,43 @@
+"""The command line in processes of their own that begin with all modules imported: what it does, without seconds of start-up."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from typer.main import get_command
+
+import specdec_cli.commands.stream  # noqa: F401
+import specdec_cli.pipeline.corrector  # noqa: F401
+from specdec_cli.app import app, main
+
+SECONDS = 120
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(["__main__", __name__])
+get_command(app)  # typer imports much when it is first used
+
+
+def run_forked(arguments: Sequence[str], text: str, folder: Path) -> tuple[int, str]:
+    """Exit code, or minus the signal that ended it, and stderr of `specdec` with `text` on stdin; its streams are files in `folder`.
+
+    Raises AssertionError where it runs for longer than SECONDS.
+    """
+    (folder / "stdin").write_text(text)
+    process = _context.Process(target=_main, args=(list(arguments), folder))
+    process.start()
+    process.join(SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        raise AssertionError(f"{' '.join(arguments)}: runs for longer than {SECONDS} s")
+    return process.exitcode, (folder / "stderr").read_text()
+
+
+def _main(arguments: list[str], folder: Path) -> None:
+    """Be the program: its streams are files, its exit code that of the process."""
+    for number, (name, mode) in enumerate((("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY))):
+        os.dup2(os.open(folder / name, mode | os.O_CREAT | (os.O_TRUNC if number else 0)), number)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+    sys.argv = ["specdec", *arguments]
+    main()
