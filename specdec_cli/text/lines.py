@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from specdec_cli.errors import InputError
+from specdec_cli.text.xz import XzReader
 
 STANDARD = Path("-")
 LONGEST_LINE = 2**26
@@ -47,7 +48,7 @@ def read_lines(paths: Sequence[Path] = (), longest: int = LONGEST_LINE) -> Itera
 
     A line from a pipe is there as soon as it is written. .gz and .xz are decompressed. Raises InputError for a file that
     is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a damaged file, after all lines before;
-    LineTooLong for a line of more than `longest` bytes. The message names file and line.
+    LineTooLong for a line of more than `longest` bytes. Decompressing takes bounded memory. The message names file and line.
     """
     for path in paths:
         if path != STANDARD and not path.exists():
@@ -80,7 +81,7 @@ def open_binary(path: Path) -> IO[bytes]:
         if path.suffix == ".gz":
             return cast(IO[bytes], gzip.open(path))
         if path.suffix == ".xz":
-            return lzma.open(path)
+            return cast(IO[bytes], XzReader(path))
         return path.open("rb", buffering=0)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error

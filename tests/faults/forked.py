@@ -8,13 +8,11 @@ from pathlib import Path
 
 from typer.main import get_command
 
-import specdec_cli.commands.stream  # noqa: F401
-import specdec_cli.pipeline.corrector  # noqa: F401
 from specdec_cli.app import app, main
 
 SECONDS = 120
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["__main__", __name__])
+_context.set_forkserver_preload(["__main__", "specdec_cli.commands.stream", "specdec_cli.pipeline.corrector", __name__])
 get_command(app)  # typer imports much when it is first used
 
 
