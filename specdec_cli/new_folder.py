@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from specdec_cli.errors import UsageError
+from specdec_cli.folder_lock import lock_folder
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
         if not (output / marker).exists():
             raise UsageError(f"{output}: has no {marker}, and so is not replaced")
     partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))
-    descriptor = _make_locked(partial)
+    descriptor = lock_folder(partial, wait=True)
     try:
         yield partial
         _exchange(output, partial, old)
@@ -50,17 +51,6 @@ def _exchange(output: Path, partial: Path, old: Path) -> None:
             old.rename(output)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _make_locked(folder: Path) -> int:
-    """Make `folder` and lock it for as long as this process lives; the descriptor that holds the lock."""
-    while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if folder.exists() and folder.stat().st_ino == os.fstat(descriptor).st_ino:
-            return descriptor
-        os.close(descriptor)  # another process removed it between the first two steps
 
 
 def _remove_left_behind(output: Path) -> None:

@@ -23,6 +23,7 @@ from specdec_cli.distillation.shards import DISTILLED, Shards
 from specdec_cli.distillation.sources import distinct_lines, read_sources
 from specdec_cli.distillation.teacher import Resources, Search, Teacher
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.folder_lock import locked, rank
 from specdec_cli.text.lines import STANDARD
 
 _USUAL_LENGTH = 256
@@ -140,16 +141,19 @@ def _run(
     sources = distinct_lines(read_sources(files), skipped)
     if not sources:
         raise InputError("there is no source line in the input")
-    shards = Shards(output, settings_of(models, sources, search, filters, shard_lines))
-    tell, count = teller(quiet), -(-len(sources) // shard_lines)
-    if done := shards.done(count):
-        tell(f"{output}: resuming after {done:,} of {count:,} shards")
-    try:
-        with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
-            summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
-    except (KeyboardInterrupt, SystemExit):
-        tell(f"interrupted after {shards.done(count):,} of {count:,} shards; the same command resumes there")
-        raise
+    settings = settings_of(models, sources, search, filters, shard_lines)
+    # Processes that train together distil one after the other, so that all but the first find the work done.
+    with locked(output, wait=rank() is not None):
+        shards = Shards(output, settings)
+        tell, count = teller(quiet), -(-len(sources) // shard_lines)
+        if done := shards.done(count):
+            tell(f"{output}: resuming after {done:,} of {count:,} shards")
+        try:
+            with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
+                summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
+        except (KeyboardInterrupt, SystemExit):
+            tell(f"interrupted after {shards.done(count):,} of {count:,} shards; the same command resumes there")
+            raise
     summary.dropped += skipped
     return summary
 

@@ -1,6 +1,6 @@
 """`specdec train-drafter`: a block drafter for a verifier, or the simulation that says whether it pays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,10 +8,11 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training_run import check_text, require_training, teller, train
+from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from specdec_cli.commands.loading import Machine
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.drafters import AnyDrafter
     from specdec_cli.training.batches import SentencePair
@@ -64,10 +65,13 @@ def train_drafter(
         require_training()
         if bool(data) == bool(source):
             raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
-    from specdec_cli.commands.loading import find_bundle, find_recipe, open_bundle, place, settle_machine
+    from specdec_cli.commands.distill import distill
+    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.drafter import DrafterTask
+    from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.recipe import DrafterRecipe
 
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
@@ -75,36 +79,43 @@ def train_drafter(
     check_text([*dev, *(source or ())], parallel=False)
     check_text([text.path for text in texts], parallel=True)
     machine = settle_machine(device, "float32", threads)
-    bundle = load_bundle(find_bundle(str(output) if simulate else model))
     if simulate:
-        place(bundle, machine)
-    held_out = {path.stem.removeprefix("dev."): greedy_outputs(bundle, path, teller(quiet)) for path in dev}
-    if simulate:
-        from rich.console import Console
-
-        from specdec_cli.commands.simulation_view import print_simulation
-
-        machine = settle_machine(device, "auto", threads)
-        print_simulation(Console(), bundle, open_bundle(str(output), machine), held_out, machine)
+        _simulate(output, dev, machine, teller(quiet))
         return
-    from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.loop import launch_fabric
+    with writing_alone(output):
+        bundle = load_bundle(find_bundle(model))
+        held_out = _held_out(bundle, dev, teller(quiet))
+        if source:
+            own = output / "outputs"
+            distill(str(find_bundle(model)), own, source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
+            texts = [DataSource(own / "distilled.tsv")]
+        fabric = launch_fabric(plan.run, machine.device, devices)
+        bundle.verifier.to(fabric.device)
+        first = None if init is None else load_bundle(find_bundle(init)).drafter
+        if init is not None and first is None:
+            raise UsageError(f"--init {init}: the bundle has no drafter")
+        bundle = with_new_drafter(bundle, plan, first)
+        outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
+        train(DrafterTask(bundle, outputs, held_out, plan), plan, output, fabric, quiet)
 
-    if source:
-        from specdec_cli.commands.distill import distill
 
-        distill(
-            str(find_bundle(model)), output / "outputs", source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet
-        )
-        texts = [DataSource(output / "outputs" / "distilled.tsv")]
-    fabric = launch_fabric(plan.run, machine.device, devices)
-    bundle.verifier.to(fabric.device)
-    first = None if init is None else load_bundle(find_bundle(init)).drafter
-    if init is not None and first is None:
-        raise UsageError(f"--init {init}: the bundle has no drafter")
-    bundle = with_new_drafter(bundle, plan, first)
-    outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
-    train(DrafterTask(bundle, outputs, held_out, plan), plan, output, fabric, quiet)
+def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Callable[[str], None]) -> None:
+    """Print what every block size would bring, on the outputs of the verifier that is in `output`."""
+    from rich.console import Console
+
+    from specdec_cli.commands.loading import find_bundle, open_bundle, place, settle_machine
+    from specdec_cli.commands.simulation_view import print_simulation
+    from specdec_cli.model.bundle import load_bundle
+
+    bundle = load_bundle(find_bundle(str(output)))
+    place(bundle, machine)
+    held_out = _held_out(bundle, dev, tell)
+    measured = settle_machine(machine.device, "auto", machine.threads)
+    print_simulation(Console(), bundle, open_bundle(str(output), measured), held_out, measured)
+
+
+def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
+    return {path.stem.removeprefix("dev."): greedy_outputs(bundle, path, tell) for path in dev}
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":

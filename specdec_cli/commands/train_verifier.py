@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.training_run import check_text, require_training, teller, train
+from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
@@ -74,7 +74,7 @@ def train_verifier(
     from specdec_cli.text.subwords import Subwords
     from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
-    from specdec_cli.training.depth import changed_depth, with_depth
+    from specdec_cli.training.depth import changed_depth, check_preset, with_depth
     from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.masked import MaskedTask
     from specdec_cli.training.order import order_fields, with_order
@@ -87,26 +87,31 @@ def train_verifier(
     machine = settle_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
     check_text([*dev, *(source.path for source in sources)], parallel=True)
-    fabric = launch_fabric(plan.run, machine.device, devices)
-    languages = (source_language or "en", target_language or "de")
-    if init is None:
-        beside = sources[0].path.parent / "tokenizer.model"
-        if tokenizer is None and not beside.exists():
-            raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
-        subwords: Tokenizer = Subwords(tokenizer or beside)
-        model = Transformer(preset(plan.preset, len(subwords), **plan.model), plan.run.dropout)
-    else:
-        first = load_bundle(find_bundle(init))
-        languages = (source_language or first.info.source_language, target_language or first.info.target_language)
-        subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
-        model = with_vocabulary(first, subwords, plan.run.dropout)
-        model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, subwords.mask)
-        model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
-    if model.config.order != "left-to-right" and subwords.frame.forced is not None:
-        raise UsageError(f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right")
-    held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
-    pairs = load_pairs(sources, subwords, model.config, teller(quiet))
-    ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
-    bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
-    kind = MaskedTask if model.config.order == "masked" else VerifierTask
-    train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)
+    with writing_alone(output):
+        fabric = launch_fabric(plan.run, machine.device, devices)
+        languages = (source_language or "en", target_language or "de")
+        if init is None:
+            beside = sources[0].path.parent / "tokenizer.model"
+            if tokenizer is None and not beside.exists():
+                raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
+            subwords: Tokenizer = Subwords(tokenizer or beside)
+            model = Transformer(preset(plan.preset or "small", len(subwords), **plan.model), plan.run.dropout)
+        else:
+            first = load_bundle(find_bundle(init))
+            if plan.preset is not None:
+                check_preset(first.verifier.config, plan.preset, plan.model)
+            languages = (source_language or first.info.source_language, target_language or first.info.target_language)
+            subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
+            model = with_vocabulary(first, subwords, plan.run.dropout)
+            model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, subwords.mask)
+            model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
+        if model.config.order != "left-to-right" and subwords.frame.forced is not None:
+            raise UsageError(
+                f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right"
+            )
+        held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
+        pairs = load_pairs(sources, subwords, model.config, teller(quiet))
+        ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
+        bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
+        kind = MaskedTask if model.config.order == "masked" else VerifierTask
+        train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)

@@ -1,12 +1,14 @@
 """What both training commands share: checks before anything is loaded, and a run that can be stopped and resumed."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from specdec_cli.errors import UsageError
+from specdec_cli.folder_lock import locked, rank
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -26,6 +28,14 @@ def require_training() -> None:
 def teller(quiet: bool) -> Callable[[str], None]:
     """Writes a sentence to stderr, unless `quiet`."""
     return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
+
+
+def writing_alone(output: Path) -> AbstractContextManager[None]:
+    """Keeps other runs out of the folder `output` meanwhile; of several processes that train together, the first does.
+
+    Raises UsageError where another run writes into it.
+    """
+    return nullcontext() if rank() else locked(output)
 
 
 def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:

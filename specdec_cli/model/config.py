@@ -115,6 +115,8 @@ class TransformerConfig:
         return config_from_dict(cls, values)
 
 
+PRESET_SIZES = ("width", "feed_forward", "heads", "encoder_layers", "decoder_layers")
+"""The fields in which presets differ."""
 _BASE = TransformerConfig(vocabulary_size=32768)
 PRESETS: dict[str, TransformerConfig] = {
     "base": _BASE,

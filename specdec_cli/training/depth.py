@@ -8,7 +8,7 @@ from torch import nn
 
 from specdec_cli.errors import UsageError
 from specdec_cli.fields import config_from_dict
-from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.config import PRESET_SIZES, TransformerConfig, preset
 from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Transformer
 
 _LAYER_COUNTS = ("encoder_layers", "decoder_layers")
@@ -25,6 +25,20 @@ def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> Tran
     if different:
         raise UsageError(f"the initial model has {', '.join(different)}; only encoder_layers and decoder_layers may differ from it")
     return wanted
+
+
+def check_preset(config: TransformerConfig, name: str, changes: Mapping[str, Any]) -> None:
+    """Raise UsageError where the preset `name` has other sizes than the initial model, unless `changes` says what they are.
+
+    Raises ModelError for an unknown name.
+    """
+    wanted = preset(name, config.vocabulary_size)
+    sizes = [size for size in PRESET_SIZES if size not in changes and getattr(wanted, size) != getattr(config, size)]
+    if sizes:
+        told = ", ".join(f"{size} {getattr(config, size)}, not {getattr(wanted, size)}" for size in sizes)
+        raise UsageError(
+            f"preset {name} is not the shape of the initial model ({told}); leave it out, or set the numbers of layers in [model]"
+        )
 
 
 def with_depth(first: Transformer, config: TransformerConfig, dropout: float) -> Transformer:

@@ -254,6 +254,12 @@ def test_a_wrong_setting_is_named(changes: tuple[str, ...], words: str, text: Pa
     assert words in result.stderr
 
 
+def test_a_preset_of_another_shape_than_the_initial_model_is_named(text: Path, trained: Path, tmp_path: Path) -> None:
+    arguments = ["--data", text, "--dev", text, "--threads", 1, "--init", trained]
+    result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "preset=big", "run.max_updates=1"))
+    assert (result.exit_code, "preset big is not the shape of the initial model (width 32, not 1024" in result.stderr) == (2, True)
+
+
 def test_missing_things_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
     assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
     assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr

@@ -7,7 +7,8 @@ import torch
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.training.depth import changed_depth, with_depth
+from specdec_cli.model.config import preset
+from specdec_cli.training.depth import changed_depth, check_preset, with_depth
 
 
 def test_new_layers_change_nothing_at_first(bundle: Bundle) -> None:
@@ -41,3 +42,14 @@ def test_only_layers_can_change(bundle: Bundle) -> None:
         changed_depth(config, {"width": 2 * config.width, "decoder_layers": 5})
     with pytest.raises(ModelError, match="'depth'"):
         changed_depth(config, {"depth": 5})
+
+
+def test_a_preset_is_that_of_the_initial_model() -> None:
+    config = preset("small", 320, encoder_layers=12, max_positions=512)
+    check_preset(config, "small", {"encoder_layers": 3})
+    with pytest.raises(UsageError, match=r"preset small .* \(encoder_layers 12, not 6\)"):
+        check_preset(config, "small", {"decoder_layers": 2})
+    with pytest.raises(UsageError, match="width 384, not 512, feed_forward 1536, not 2048, heads 6, not 8, encoder_layers 12, not 6"):
+        check_preset(config, "base", {"decoder_layers": 2})
+    with pytest.raises(ModelError, match="unknown preset 'huge'"):
+        check_preset(config, "huge", {})

@@ -1,0 +1,111 @@
+"""Output folders that one run at a time writes into."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
+from specdec_cli.commands.training_run import writing_alone
+from specdec_cli.errors import UsageError
+from specdec_cli.folder_lock import locked, rank
+
+# Locks a folder, says so, and at a word on stdin makes a file in it and unlocks it.
+HOLD = """
+import sys
+from pathlib import Path
+from specdec_cli.folder_lock import locked
+folder = Path(sys.argv[1])
+with locked(folder):
+    print("locked", flush=True)
+    sys.stdin.readline()
+    (folder / "first").touch()
+"""
+# Waits for a folder and tells what is in it then.
+WAIT = """
+import sys
+from pathlib import Path
+from specdec_cli.folder_lock import locked
+print("waiting", flush=True)
+with locked(Path(sys.argv[1]), wait=True):
+    print(*(path.name for path in Path(sys.argv[1]).iterdir()))
+"""
+
+
+@contextmanager
+def program(code: str, folder: Path, word: str) -> Iterator["subprocess.Popen[str]"]:
+    """A process that runs `code` on `folder` and has said `word`."""
+    with subprocess.Popen([sys.executable, "-c", code, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{word}\n"
+        yield process
+
+
+def test_a_folder_is_locked_until_its_process_is_killed(tmp_path: Path) -> None:
+    with program(HOLD, tmp_path / "out", "locked") as process:
+        with pytest.raises(UsageError, match=r"out: another process is writing into this folder"), locked(tmp_path / "out"):
+            raise AssertionError("two processes hold one lock")
+        process.kill()
+        process.wait()
+        with locked(tmp_path / "out"):
+            (tmp_path / "out" / "second").touch()
+
+
+def test_who_waits_comes_after_the_first(tmp_path: Path) -> None:
+    with program(HOLD, tmp_path / "out", "locked") as first, program(WAIT, tmp_path / "out", "waiting") as second:
+        first.communicate("go on\n")
+        assert second.communicate()[0] == "first\n"
+
+
+def test_an_empty_folder_is_removed_if_it_is_new(tmp_path: Path) -> None:
+    for name in ("new", "filled", "old"):
+        if name == "old":
+            (tmp_path / name).mkdir()
+        with locked(tmp_path / name):
+            if name == "filled":
+                (tmp_path / name / "file").touch()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["filled", "old"]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(UsageError, match=r"out: "), locked(tmp_path / "out"):
+        raise AssertionError("a file was locked")
+
+
+@pytest.mark.parametrize("command", ["train-verifier", "train-drafter", "distill"])
+def test_a_second_run_is_refused(command: str, bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    text, output = tmp_path / "text.tsv", tmp_path / "out"
+    text.write_text("".join(f"{line}\t{line}\n" for line in lines), encoding="utf-8")
+    arguments: dict[str, list[object]] = {
+        "train-verifier": [output, "--data", text, "--dev", text, "--init", bundle_folder, "--set", "run.max_updates=1"],
+        "train-drafter": [output, "--data", text, "--dev", text, "-m", bundle_folder, "--set", "run.max_updates=1"],
+        "distill": [bundle_folder, output, text],
+    }
+    output.mkdir()
+    with locked(output):
+        result = CliRunner().invoke(app, [command, *map(str, arguments[command])])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{output}: another process is writing into this folder" in result.stderr
+    assert list(output.iterdir()) == []
+
+
+@pytest.mark.parametrize(("variables", "expected"), [({}, None), ({"LOCAL_RANK": "0"}, 0), ({"RANK": "5", "LOCAL_RANK": "1"}, 5)])
+def test_of_processes_that_train_together_the_first_locks(
+    variables: dict[str, str], expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert rank() == expected
+    with locked(tmp_path):
+        if expected:
+            with writing_alone(tmp_path):
+                return
+        with pytest.raises(UsageError), writing_alone(tmp_path):
+            raise AssertionError("two runs write into one folder")
