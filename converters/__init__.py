@@ -1,1 +1,1 @@
-"""Models from and to other toolkits, one toolkit a file."""
+"""Conversion of models from and to other toolkits."""

@@ -1,4 +1,4 @@
-"""Weights on disk, whoever wrote them; nothing that could run is ever loaded."""
+"""Reading of weight files of any toolkit, without executing code that a file contains."""
 
 import argparse
 import re
@@ -15,45 +15,46 @@ from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, read_json
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
-WHOLE = ("model.safetensors", "pytorch_model.bin")
-_MOST_SHRUNK, _SMALL = 20, 2**24
+SINGLE_FILES = ("model.safetensors", "pytorch_model.bin")
+_MAX_UNPACKED_RATIO, _UNPACKED_ALLOWANCE = 20, 2**24
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """All weights in a folder of transformers', in one file or in several, as float32. Raises ModelError."""
-    for name in WHOLE:
+    """All weights of a Hugging Face model folder, stored in one file or several, as float32. Raises ModelError."""
+    for name in SINGLE_FILES:
         if (folder / name).exists():
             return _as_float(_read_one(folder / name))
     for name, key in _INDEX:
         if (folder / name).exists():
             parts = sorted(set(read_json(folder / name, ModelError).get(key, {}).values()))
             return {k: v for part in parts for k, v in _as_float(_read_one(folder / part)).items()}
-    raise ModelError(f"{folder}: no weights ({' or '.join(WHOLE)})")
+    raise ModelError(f"{folder}: no weights ({' or '.join(SINGLE_FILES)})")
 
 
 def read_pickle(path: Path) -> Any:
-    """A file of torch.save's: tensors, plain values, and argparse's namespaces, nothing else.
+    """Load a file that torch.save wrote, which may hold only tensors, plain Python values and argparse.Namespace.
 
-    Raises ModelError for a file that holds another class, which could run code when it is loaded.
+    Raises ModelError for a file that is not readable or holds another class, because loading it could run code.
     """
     check_archive(path)
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch, pickle and zipfile raise all kinds
+    except Exception as error:  # torch, pickle and zipfile raise exceptions of many classes
         foreign, reason = _FOREIGN.search(str(error)), str(error).partition("\n")[0]
         if foreign:
-            raise ModelError(f"{path}: holds {foreign[1]}, and nothing but weights and plain values is ever loaded") from error
-        if "weights_only" in reason:  # torch goes on to say how to load it none the less
-            raise ModelError(f"{path}: holds something else than weights and plain values, and that is never loaded") from error
+            raise ModelError(f"{path}: holds {foreign[1]}; only weights and plain values are loaded") from error
+        if "weights_only" in reason:  # torch's message advises to load the file unsafely, so it is not shown
+            raise ModelError(f"{path}: holds other objects; only weights and plain values are loaded") from error
         raise ModelError(f"{path}: not readable as weights and plain values ({reason or type(error).__name__})") from error
 
 
 def check_archive(path: Path) -> None:
-    """Refuse an archive whose members are said to be far larger than the file: unpacked, it could fill the memory.
+    """Reject a zip archive whose members, unpacked, would be far larger than the file, and could fill the memory.
 
-    Weights hardly shrink when they are compressed. A file that is no archive passes. Raises ModelError.
+    Weights do not compress well, so a large ratio is a sign of a malicious file. A file that is not a zip archive is
+    accepted. Raises ModelError.
     """
     check_regular(path, ModelError)
     try:
@@ -64,19 +65,19 @@ def check_archive(path: Path) -> None:
     except (OSError, zipfile.BadZipFile) as error:
         raise ModelError(f"{path}: not readable as an archive ({error})") from error
     size = path.stat().st_size
-    if claimed > _MOST_SHRUNK * size + _SMALL:
-        raise ModelError(f"{path}: its members are said to have {claimed} bytes, the file has {size}")
+    if claimed > _MAX_UNPACKED_RATIO * size + _UNPACKED_ALLOWANCE:
+        raise ModelError(f"{path}: the members claim {claimed} bytes, but the file has {size}")
 
 
 def check_sizes(path: Path, weights: Mapping[str, Any]) -> None:
-    """Refuse tensors that claim more values than are stored for them. Raises ModelError."""
+    """Reject tensors whose shape has more elements than their storage. Raises ModelError."""
     for name, value in weights.items():
         if isinstance(value, Tensor) and value.numel() * value.element_size() > value.untyped_storage().nbytes():
-            raise ModelError(f"{path}: {name!r} is said to be {tuple(value.shape)}, and fewer values are stored")
+            raise ModelError(f"{path}: {name!r} has shape {tuple(value.shape)}, but fewer values are stored")
 
 
 def find_weights(path: Path, inside: Iterable[Path]) -> Path:
-    """`path` itself, or where that is a folder the one file that is `inside`. Raises ModelError."""
+    """`path` if it is a file, else the only file of `inside`. Raises ModelError if `inside` has no or several files."""
     found = [path] if path.is_file() else sorted(inside)
     if len(found) != 1:
         what = f"several models ({', '.join(each.name for each in found)}); name one" if found else "no model"

@@ -1,4 +1,4 @@
-"""What every converter hands over."""
+"""The result of a conversion."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from specdec_cli.model.bundle import Bundle
 
 @dataclass(frozen=True)
 class Conversion:
-    """A converted model, and what of its settings our decoding has no word for."""
+    """A converted model, and the settings of the original (`name=value`) that affect its output but are not supported."""
 
     bundle: Bundle
-    left_behind: tuple[str, ...] = ()
+    dropped_settings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""fairseq's dictionaries, and the language tokens that tasks of many languages add to them."""
+"""fairseq dictionaries, and the language tokens that multilingual tasks add to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,17 +7,17 @@ from typing import Any
 from specdec_cli.errors import ModelError
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
-"""The pieces that no dictionary lists, by id."""
+"""The first pieces of every vocabulary, by id; dictionary files do not list them."""
 MASK = "<mask>"
-PRETRAINED, MANY = "translation_from_pretrained_bart", "translation_multi_simple_epoch"
-"""The tasks with language tokens: mBART's fine-tuning, and many languages at once (mBART-50, M2M-100)."""
+PRETRAINED, MULTILINGUAL = "translation_from_pretrained_bart", "translation_multi_simple_epoch"
+"""The tasks with language tokens: fine-tuning of mBART, and multilingual translation (mBART-50, M2M-100)."""
 
 _OVERWRITE = " #fairseq:overwrite"
 _STYLES = {"multilingual": "__{}__", "mbart": "[{}]"}
 
 
 def find_dictionary(folder: Path, names: Iterable[str], settings: Mapping[str, Any]) -> Path:
-    """The dictionary of a side that goes by one of `names`, or that of both sides. Raises ModelError."""
+    """The dictionary file of one of the languages `names`, else the joint dictionary. Raises ModelError if there is none."""
     fixed = Path(str(settings.get("fixed_dictionary") or "dict.txt")).name
     tried = list(dict.fromkeys([*(f"dict.{name}.txt" for name in names if name), fixed, "dict.txt"]))
     found = next((folder / name for name in tried if (folder / name).exists()), None)
@@ -27,23 +27,26 @@ def find_dictionary(folder: Path, names: Iterable[str], settings: Mapping[str, A
 
 
 def read_dictionary(path: Path) -> list[str]:
-    """The pieces of a dictionary by id: fairseq's own four, then one a line. Raises ModelError naming a line that is broken."""
+    """The pieces by id: the four of `SPECIAL`, then one for each line of the file. Raises ModelError naming a malformed line."""
     pieces, seen = list(SPECIAL), set(SPECIAL)
     for number, line in enumerate(_lines(path), start=1):
-        again = line.endswith(_OVERWRITE)
+        overwrite = line.endswith(_OVERWRITE)
         piece, space, count = line.removesuffix(_OVERWRITE).rpartition(" ")
         if not space or not count.removeprefix("-").isdecimal():
             raise ModelError(f"{path}, line {number}: expected a token and a count, found {line!r}")
-        if piece in seen and not again:
-            raise ModelError(f"{path}, line {number}: {piece!r} is there already")
+        if piece in seen and not overwrite:
+            raise ModelError(f"{path}, line {number}: duplicate piece {piece!r}")
         pieces.append(piece)
         seen.add(piece)
     return pieces
 
 
 def language_tokens(folder: Path, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The tokens that the task adds to every dictionary, by language. Raises ModelError for a list that is not there."""
-    if settings["task"] not in (PRETRAINED, MANY):
+    """The language tokens that the task adds to every dictionary, by language; empty for bilingual tasks.
+
+    Raises ModelError if the checkpoint does not list its languages.
+    """
+    if settings["task"] not in (PRETRAINED, MULTILINGUAL):
         return {}
     style = "mbart" if settings["task"] == PRETRAINED else settings.get("lang_tok_style") or "multilingual"
     listed = settings.get("langs") or []
@@ -51,19 +54,19 @@ def language_tokens(folder: Path, settings: Mapping[str, Any]) -> dict[str, str]
     if not names and settings.get("lang_dict"):
         names = [line for line in _lines(folder / Path(str(settings["lang_dict"])).name) if line]
     if style not in _STYLES or not names:
-        raise ModelError(f"{folder}: the checkpoint tells no languages (langs, lang_dict), or none of a known style")
+        raise ModelError(f"{folder}: the checkpoint lists no languages (langs, lang_dict), or has an unknown lang_tok_style")
     return {name: _STYLES[style].format(name) for name in names}
 
 
 def with_languages(pieces: Sequence[str], tokens: Iterable[str], settings: Mapping[str, Any]) -> list[str]:
-    """A dictionary as the task enlarges it: the language tokens it lacks, then the mask of models that were pretrained."""
-    masked = settings["task"] == PRETRAINED or (settings["task"] == MANY and settings.get("lang_tok_style") == "mbart")
+    """`pieces` and what the task appends: missing language tokens `tokens` and, for mBART models, the mask token."""
+    masked = settings["task"] == PRETRAINED or (settings["task"] == MULTILINGUAL and settings.get("lang_tok_style") == "mbart")
     known = set(pieces)
     return [*pieces, *(token for token in [*tokens, *([MASK] if masked else [])] if token not in known)]
 
 
 def _lines(path: Path) -> list[str]:
-    """Lines as fairseq counts them: only a newline ends one, for tokens may be any other white space."""
+    """The lines of a file, split at newlines only, because pieces may contain other line separators."""
     try:
         with path.open(encoding="utf-8") as stream:
             return [line.rstrip() for line in stream]

@@ -1,4 +1,4 @@
-"""What a checkpoint of fairseq's says of its model, by fairseq's own names, and what of that our model cannot hold."""
+"""The settings of a fairseq checkpoint, and the check that specdec supports them."""
 
 import argparse
 import re
@@ -12,13 +12,15 @@ TASKS = ("translation", "translation_from_pretrained_bart", "translation_multi_s
 
 _ARCHITECTURE = re.compile(r"(transformer|m?bart)(?!_lm)(_\w+)?")
 _PARTS = ("encoder", "decoder", "quant_noise")
-_ALIKE = {
+# Settings that must be equal for encoder and decoder, with their names for messages.
+_EQUAL = {
     "attention_heads": "attention heads",
     "ffn_embed_dim": "feed-forward sizes",
     "embed_dim": "widths",
-    "normalize_before": "places of the norm",
+    "normalize_before": "positions of the layer norm",
 }
-_OFF = (
+# Options of fairseq that specdec does not support.
+_MUST_BE_OFF = (
     "adaptive_input",
     "adaptive_softmax_cutoff",
     "base_layers",
@@ -45,7 +47,7 @@ _OFF = (
     "scale_resids",
     "use_factorized_embedding",
 )
-# fairseq's own, for what old checkpoints leave out.
+# fairseq's defaults, for settings that old checkpoints do not store.
 _DEFAULTS: Mapping[str, Any] = {
     "task": "translation",
     "arch": "transformer",
@@ -64,7 +66,10 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 def read_settings(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings, `arch` and `task` among them; those of sides as in encoder_layers. Raises ModelError if there are none."""
+    """All settings by their flat names (`arch`, `task`, `encoder_layers`, ...). Raises ModelError if the checkpoint has none.
+
+    Reads the formats of old and new checkpoints, an argparse.Namespace and nested dictionaries.
+    """
     if checkpoint.get("args") is not None:
         found = _plain(checkpoint["args"])
     else:
@@ -81,35 +86,35 @@ def read_settings(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def language_places(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Whose language stands before a source, "src" or "tgt", and before a target, where a task knows many languages."""
-    usual = (settings.get("encoder_langtok"), "tgt" if settings.get("decoder_langtok") else None)
-    of_source, of_target = (settings.get("langtoks") or {}).get("main", usual)
+def language_token_sources(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Which language token ("src", "tgt" or None) precedes the source, and which the target, in a multilingual task."""
+    default = (settings.get("encoder_langtok"), "tgt" if settings.get("decoder_langtok") else None)
+    of_source, of_target = (settings.get("langtoks") or {}).get("main", default)
     return of_source, of_target
 
 
-def refuse(settings: Mapping[str, Any]) -> None:
-    """Raises ModelError saying everything that is not supported."""
+def check_supported(settings: Mapping[str, Any]) -> None:
+    """Raise ModelError naming all settings that are not supported."""
     problems = []
     if not _ARCHITECTURE.fullmatch(settings["arch"]):
-        problems.append(f"architecture {settings['arch']!r} (known are transformer, bart and mbart, in their sizes)")
+        problems.append(f"architecture {settings['arch']!r} (supported: transformer, bart and mbart of any size)")
     if settings["task"] not in TASKS:
-        problems.append(f"task {settings['task']!r} (known are {', '.join(TASKS)})")
+        problems.append(f"task {settings['task']!r} (supported: {', '.join(TASKS)})")
     if settings["activation_fn"] not in ACTIVATIONS:
-        problems.append(f"activation_fn {settings['activation_fn']!r} (known are {', '.join(ACTIVATIONS)})")
-    for name, what in _ALIKE.items():
+        problems.append(f"activation_fn {settings['activation_fn']!r} (supported: {', '.join(ACTIVATIONS)})")
+    for name, what in _EQUAL.items():
         encoder, decoder = settings[f"encoder_{name}"], settings[f"decoder_{name}"]
         if encoder != decoder:
             problems.append(f"{what} that differ between encoder ({encoder}) and decoder ({decoder})")
     width = settings["decoder_embed_dim"]
     inner = [name for name in ("decoder_input_dim", "decoder_output_dim") if settings.get(name, width) != width]
-    problems += [f"{name}={settings[name]} beside decoder_embed_dim={width}" for name in inner]
-    problems += [f"{name}={settings[name]}" for name in _OFF if settings.get(name)]
+    problems += [f"{name}={settings[name]} with decoder_embed_dim={width}" for name in inner]
+    problems += [f"{name}={settings[name]}" for name in _MUST_BE_OFF if settings.get(name)]
     if any(spec != "main" for spec in settings.get("langtoks_specs") or ()):
         problems.append(f"langtoks_specs={settings['langtoks_specs']}")
-    of_source, of_target = language_places(settings)
+    of_source, of_target = language_token_sources(settings)
     if of_source not in (None, "src", "tgt") or of_target not in (None, "tgt"):
-        problems.append(f"langtoks of {of_source} and {of_target}")
+        problems.append(f"langtoks {of_source} and {of_target}")
     if problems:
         raise ModelError(f"not supported: {'; '.join(problems)}")
 
@@ -121,6 +126,6 @@ def _plain(values: Any) -> dict[str, Any]:
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """`encoder: {layers: 6}` as encoder_layers: 6."""
+    """Flatten nested parts: `encoder: {layers: 6}` becomes `encoder_layers: 6`."""
     flat = {name: value for name, value in values.items() if name not in _PARTS}
     return flat | {f"{part}_{name}": value for part in _PARTS for name, value in _plain(values.get(part)).items()}

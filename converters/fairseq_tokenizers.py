@@ -1,4 +1,4 @@
-"""The dictionaries and subwords that lie beside a checkpoint of fairseq's, as our tokenizer."""
+"""Tokenizers of fairseq models, made from the dictionaries and subword models in the checkpoint's folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from converters.fairseq_dictionaries import MASK, PRETRAINED, SPECIAL, find_dictionary, language_tokens, read_dictionary, with_languages
-from converters.fairseq_settings import language_places
-from converters.vocabularies import byte_level_bpe, filled
+from converters.fairseq_settings import language_token_sources
+from converters.vocabularies import byte_level_bpe, fill_unused
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
@@ -17,15 +17,15 @@ from specdec_cli.text.segmenters import Segmenter, TokenizersFile
 _PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model", "spm.128k.model")
 _CODES = ("bpecodes", "bpe.codes", "bpe_codes", "code", "codes")
 _BYTES = ("encoder.json", "vocab.bpe")
-# What sides are called where they are no languages, in summarisation above all.
+# Names of the two sides in tasks without languages, such as summarisation.
 _NO_LANGUAGES = ("source", "target")
 
 
 def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[str, str], rows: tuple[int, int]) -> ConvertedTokenizer:
-    """The tokenizer in `folder` for a pair of `languages`; those that are not given ("") are the checkpoint's.
+    """The tokenizer in `folder` for the source and target `languages`; an empty string stands for the checkpoint's language.
 
-    `rows` are those of the source and target embeddings: rows without a piece get a name. Raises ModelError, and UsageError
-    for a language that is needed or unknown.
+    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder. Raises
+    ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
     """
     own = [str(settings.get(f"{side}_lang") or "") for side in ("source", "target")]
     files = [find_dictionary(folder, names, settings) for names in zip(languages, own, strict=True)]
@@ -34,7 +34,7 @@ def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[s
     config = _frame(_subwords(folder), tokens, settings)
     if config.kind == "tokenizers":
         vocabularies = [_byte_pieces(folder, pieces) for pieces in vocabularies]
-    source, target = (filled(pieces, count) for pieces, count in zip(vocabularies, rows, strict=True))
+    source, target = (fill_unused(pieces, count) for pieces, count in zip(vocabularies, rows, strict=True))
     config = replace(config, mask=MASK if MASK in target else "<pad>")
     pair = [given or ("" if name in _NO_LANGUAGES else name) for given, name in zip(languages, own, strict=True)]
     segmenter = _segmenter(config, folder, pair, [*source, *target])
@@ -42,7 +42,7 @@ def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[s
 
 
 def _subwords(folder: Path) -> TokenizerConfig:
-    """Whatever lies in `folder`: a SentencePiece model, BPE codes, or GPT-2's byte-level BPE."""
+    """The subword model in `folder`: SentencePiece, BPE codes, or byte-level BPE of GPT-2. Raises ModelError if there is none."""
     plain = partial(TokenizerConfig, unknown="<unk>", mask="<pad>", after=("</s>",), hidden=(*SPECIAL, MASK))
     kinds: Sequence[tuple[Kind, Sequence[str]]] = (("sentencepiece", _PIECES), ("moses-bpe", _CODES))
     for kind, names in kinds:
@@ -50,25 +50,25 @@ def _subwords(folder: Path) -> TokenizerConfig:
         if found is not None:
             return plain(kind, (found,))
     if all((folder / name).exists() for name in _BYTES):
-        # As BART's own interface has it: <s> before every text, and before every output.
+        # BART puts <s> before every source and target.
         return plain("tokenizers", ("tokenizer.json",), before=("<s>",), forced="<s>")
     raise ModelError(f"{folder}: no subwords ({_PIECES[0]}, {_CODES[0]} or {' with '.join(_BYTES)}, or another of their usual names)")
 
 
 def _frame(config: TokenizerConfig, tokens: Mapping[str, str], settings: Mapping[str, Any]) -> TokenizerConfig:
-    """Where the task puts language tokens: after a source and at a target's start, or before both."""
+    """`config` with language tokens where the task puts them: after the source and as decoder start, or before both sides."""
     if not tokens:
         return config
     config = replace(config, languages=tokens, hidden=(*config.hidden, *tokens.values()))
     if settings["task"] == PRETRAINED:
         return replace(config, before=(), after=("</s>", SOURCE), start=TARGET, forced=None)
-    of_source, of_target = language_places(settings)
+    of_source, of_target = language_token_sources(settings)
     before = (SOURCE,) if of_source == "src" else (TARGET,) if of_source else ()
     return replace(config, before=before, forced=TARGET if of_target else None)
 
 
 def _byte_pieces(folder: Path, pieces: Sequence[str]) -> list[str]:
-    """GPT-2's pieces in the dictionary's order: its tokens are their numbers."""
+    """The byte-level BPE pieces in the order of the dictionary, whose entries are the ids of pieces in encoder.json."""
     numbers = {str(number): piece for piece, number in read_json(folder / _BYTES[0], ModelError).items()}
     return [numbers.get(piece, piece) for piece in pieces]
 

@@ -1,4 +1,4 @@
-"""The weights of a checkpoint of fairseq's, of any age, under today's names."""
+"""The weights of a fairseq checkpoint of any version, under the names of current versions."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from specdec_cli.errors import ModelError
 
 OUTPUT = "decoder.output_projection.weight"
 PADDING = 1
-_MOST_POSITIONS = 2**16
+_MAX_POSITIONS = 2**16
 OFFSET = PADDING + 1
-"""The row of a position table that the first token reads."""
+"""The row of the position table for the first token."""
 
-# What is stored beside weights, and heads of classifiers, which say nothing to a decoder.
-_BESIDE = re.compile(r".*\.version|.*embed_positions\.(_float_tensor|weights)|classification_heads\..*")
+# Entries that are not weights of the encoder or decoder.
+_IGNORED = re.compile(r".*\.version|.*embed_positions\.(_float_tensor|weights)|classification_heads\..*")
 _FUSED = re.compile(r"(.*)\.in_proj_(weight|bias)")
 _OLD_NORM = re.compile(r"((encoder|decoder)\.layers\.\d+)\.layer_norms\.(\d)\.(weight|bias)")
 _NORMS = {
@@ -26,13 +26,13 @@ _NORMS = {
 
 
 def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Tensor]:
-    """All weights as float32, with a position table for each side (max positions + 2, width).
+    """All weights as float32, with a position table (positions + 2, width) for the encoder and one for the decoder.
 
-    An output projection that is the target embedding over again is left out. Raises ModelError.
+    An output projection equal to the target embedding is left out. Raises ModelError for missing weights.
     """
     weights: dict[str, Tensor] = {}
     for name, value in stored.items():
-        if isinstance(value, Tensor) and not _BESIDE.fullmatch(name):
+        if isinstance(value, Tensor) and not _IGNORED.fullmatch(name):
             weights |= _current(name, value.float())
     learned = [f"{side}.embed_positions.weight" for side in ("encoder", "decoder") if settings.get(f"{side}_learned_pos")]
     absent = [name for name in ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", *learned) if name not in weights]
@@ -46,12 +46,12 @@ def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict
 
 
 def same(first: Tensor, second: Tensor) -> bool:
-    """Whether two tables are one."""
+    """Whether two tensors have equal shapes and values."""
     return first.shape == second.shape and bool((first == second).all())
 
 
 def _current(name: str, value: Tensor) -> dict[str, Tensor]:
-    """A weight as today's fairseq names it; one that joined three becomes three."""
+    """A weight under its current name; a fused query, key and value projection is split into three."""
     fused, norm = _FUSED.fullmatch(name), _OLD_NORM.fullmatch(name)
     if fused:
         return {f"{fused[1]}.{part}_proj.{fused[2]}": chunk for part, chunk in zip("qkv", value.chunk(3), strict=True)}
@@ -61,17 +61,17 @@ def _current(name: str, value: Tensor) -> dict[str, Tensor]:
 
 
 def _add_positions(weights: dict[str, Tensor], settings: Mapping[str, Any]) -> None:
-    """Sinusoids where no table was learned; both tables as long as the shorter one, for our model has one length.
+    """Add sinusoidal position tables where none is learned, and cut both tables to the shorter one.
 
-    Raises ModelError for a length that no table has.
+    A TransformerConfig has one number of positions for both sides. Raises ModelError for an invalid number.
     """
     width = weights["encoder.embed_tokens.weight"].shape[1]
     for name in ("max_source_positions", "max_target_positions"):
-        if not isinstance(settings[name], int) or not 1 <= settings[name] <= _MOST_POSITIONS:
-            raise ModelError(f"{name} must be an integer from 1 to {_MOST_POSITIONS}, not {settings[name]!r}")
+        if not isinstance(settings[name], int) or not 1 <= settings[name] <= _MAX_POSITIONS:
+            raise ModelError(f"{name} must be an integer from 1 to {_MAX_POSITIONS}, not {settings[name]!r}")
     tables = {}
-    for side, most in (("encoder", settings["max_source_positions"]), ("decoder", settings["max_target_positions"])):
+    for side, positions in (("encoder", settings["max_source_positions"]), ("decoder", settings["max_target_positions"])):
         name = f"{side}.embed_positions.weight"
-        tables[name] = weights[name] if settings.get(f"{side}_learned_pos") else fairseq_sinusoids(most + OFFSET, width, PADDING)
+        tables[name] = weights[name] if settings.get(f"{side}_learned_pos") else fairseq_sinusoids(positions + OFFSET, width, PADDING)
     rows = min(map(len, tables.values()))
     weights |= {name: table[:rows] for name, table in tables.items()}

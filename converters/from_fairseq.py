@@ -1,4 +1,4 @@
-"""Models of fairseq's (transformer, bart and mbart) as bundles, from a checkpoint and what lies beside it; fairseq is not needed."""
+"""Conversion of fairseq models (transformer, bart, mbart) to bundles; fairseq need not be installed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from torch import Tensor
 from converters.checkpoints import check_sizes, find_weights, read_pickle
 from converters.conversion import Conversion
 from converters.fairseq_dictionaries import SPECIAL
-from converters.fairseq_settings import ACTIVATIONS, read_settings, refuse
+from converters.fairseq_settings import ACTIVATIONS, check_supported, read_settings
 from converters.fairseq_tokenizers import read_tokenizer
 from converters.fairseq_weights import OFFSET, OUTPUT, PADDING, read_weights, same
 from converters.layout import build_transformer, keep_decoder_layers
@@ -21,17 +21,17 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.suppression import SUPPRESSED
 
 _FILES = "*.pt"
-# What fairseq-generate does unless it is told otherwise; a checkpoint says nothing of it.
+# The defaults of fairseq-generate; a checkpoint does not store generation settings.
 _GENERATION: Mapping[str, Any] = {"min_length": 1, "forced_end": True, "beam_size": 5, "beam_stop": "fairseq"}
 
 
 def from_fairseq(
     path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """The checkpoint `path`, or the only one in the folder `path`, with dictionaries and subwords from its folder.
+    """Convert the checkpoint `path`, or the only one in the folder `path`; dictionary and subword files lie in its folder.
 
-    Languages that are not given are the checkpoint's; `decoder_layers` keeps these of the decoder. Raises ModelError naming
-    all that is not supported, at once, and UsageError for a language that the model does not know.
+    An empty language stands for the checkpoint's. Of the decoder, only the layers `decoder_layers` are kept (default: all).
+    Raises ModelError naming everything that is not supported, and UsageError for an unknown language.
     """
     checkpoint = find_weights(path, path.glob(_FILES))
     settings, shape, weights = _read(checkpoint)
@@ -50,7 +50,7 @@ def from_fairseq(
 
 
 def is_fairseq(path: Path) -> bool:
-    """Whether `path` looks like a checkpoint of fairseq's, or a folder with such: a dictionary lies beside it."""
+    """Whether `path` is a `*.pt` file, or a folder with one, beside a dictionary file (`*dict*.txt`)."""
     found = [path] if path.is_file() and path.match(_FILES) else list(path.glob(_FILES))
     return bool(found) and any(found[0].parent.glob("*dict*.txt"))
 
@@ -59,11 +59,11 @@ def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str
     """Settings, shape and weights. Raises ModelError."""
     stored = read_pickle(checkpoint)
     if not isinstance(stored, dict) or not isinstance(stored.get("model"), dict):
-        raise ModelError(f"{checkpoint}: not a checkpoint of fairseq's (no weights under 'model')")
+        raise ModelError(f"{checkpoint}: not a fairseq checkpoint (no weights under 'model')")
     check_sizes(checkpoint, stored["model"])
     try:
         settings = read_settings(stored)
-        refuse(settings)
+        check_supported(settings)
         weights = read_weights(stored["model"], settings)
         weights["output_bias"] = torch.zeros(len(weights["decoder.embed_tokens.weight"]))
         weights["output_bias"][PADDING] = SUPPRESSED
@@ -73,7 +73,7 @@ def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str
 
 
 def _shape(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> TransformerConfig:
-    """The shape that the settings and the weights tell."""
+    """The shape of the model, from its settings and weights."""
     source, target = (weights[f"{side}.embed_tokens.weight"] for side in ("encoder", "decoder"))
     return TransformerConfig(
         vocabulary_size=len(target),

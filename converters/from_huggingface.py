@@ -1,4 +1,4 @@
-"""Models of transformers' (Marian, BART, mBART, M2M-100 and NLLB) as bundles, from a local folder; transformers is not needed."""
+"""Conversion of Hugging Face models (Marian, BART, mBART, M2M-100, NLLB) to bundles; transformers need not be installed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from converters.checkpoints import read_weights
 from converters.conversion import Conversion
-from converters.huggingface_generation import decoding_settings, left_behind, suppressed_tokens
+from converters.huggingface_generation import decoding_settings, dropped_settings, suppressed_tokens
 from converters.huggingface_numbers import check_numbers
 from converters.huggingface_tokenizers import read_tokenizer
 from converters.layout import build_transformer, keep_decoder_layers
@@ -26,13 +26,13 @@ ARCHITECTURES = {
     "mbart": "MBartForConditionalGeneration",
     "m2m_100": "M2M100ForConditionalGeneration",
 }
-"""What can be converted: `model_type` and architecture in config.json."""
+"""Models that can be converted: `model_type` and architecture in config.json."""
 
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
 _SPECIAL = ("decoder_start_token_id", "eos_token_id")
-# What BART's older configurations could choose, and what both have in the form that we know.
-_USUAL: Mapping[str, Mapping[str, Any]] = {
+# Options of older BART configurations, with the only supported value for each model type.
+_REQUIRED: Mapping[str, Mapping[str, Any]] = {
     kind: {
         "normalize_before": kind == "mbart",
         "add_final_layer_norm": kind == "mbart",
@@ -46,13 +46,14 @@ _USUAL: Mapping[str, Mapping[str, Any]] = {
 def from_huggingface(
     folder: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """The model in `folder`, as `save_pretrained` writes it.
+    """Convert the model in `folder`, as written by `save_pretrained`.
 
-    Languages are those of the model's tokens (en_XX, eng_Latn, en); `decoder_layers` keeps these of the decoder. Raises
-    ModelError naming all that is not supported, at once, and UsageError for a language that the model does not know.
+    Languages are named as in the model's language tokens (en_XX, eng_Latn, en). Of the decoder, only the layers
+    `decoder_layers` are kept (default: all). Raises ModelError naming everything that is not supported, and UsageError for
+    an unknown language.
     """
     config, generation = _settings(folder)
-    _refuse(config, folder)
+    _check_supported(config, folder)
     weights = _canonical(read_weights(folder))
     check_numbers(folder, config, generation, len(weights["decoder.embed_tokens.weight"]))
     shape = _shape(config, generation, weights)
@@ -72,17 +73,17 @@ def from_huggingface(
         target_language=tokenizer.languages[1],
         **decoding_settings(generation),
     )
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), left_behind(generation))
+    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), dropped_settings(generation))
 
 
 def is_huggingface(folder: Path) -> bool:
-    """Whether `folder` looks like a model of transformers'."""
+    """Whether `folder` has a config.json with a `model_type`, as Hugging Face models do."""
     config = folder / "config.json"
     return config.exists() and "model_type" in read_json(config, ModelError)
 
 
 def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """config.json, and what steers generation: generation_config.json alone, or without it config.json, as in transformers."""
+    """The contents of config.json, and the generation settings: generation_config.json or, without that file, config.json."""
     config = read_json(folder / "config.json", ModelError)
     own = folder / "generation_config.json"
     if not own.exists():
@@ -91,20 +92,20 @@ def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return config, special | read_json(own, ModelError)
 
 
-def _refuse(config: Mapping[str, Any], folder: Path) -> None:
-    """Raises ModelError saying everything that is not supported."""
+def _check_supported(config: Mapping[str, Any], folder: Path) -> None:
+    """Raise ModelError naming everything that is not supported."""
     kind, problems = config.get("model_type"), []
     if kind not in ARCHITECTURES:
-        problems.append(f"model_type {kind!r} (known are {', '.join(ARCHITECTURES)})")
+        problems.append(f"model_type {kind!r} (supported: {', '.join(ARCHITECTURES)})")
     if config.get("activation_function", "gelu") not in _ACTIVATIONS:
-        problems.append(f"activation_function {config['activation_function']!r} (known are {', '.join(_ACTIVATIONS)})")
+        problems.append(f"activation_function {config['activation_function']!r} (supported: {', '.join(_ACTIVATIONS)})")
     heads = [config.get(f"{side}_attention_heads") for side in ("encoder", "decoder")]
     sizes = [config.get(f"{side}_ffn_dim") for side in ("encoder", "decoder")]
     for what, (encoder, decoder) in (("attention heads", heads), ("feed-forward sizes", sizes)):
         if encoder != decoder:
             problems.append(f"{what} that differ between encoder ({encoder}) and decoder ({decoder})")
-    usual = _USUAL.get(str(kind), {})
-    problems += [f"{name}={config[name]}" for name, value in usual.items() if config.get(name, value) != value]
+    required = _REQUIRED.get(str(kind), {})
+    problems += [f"{name}={config[name]}" for name, value in required.items() if config.get(name, value) != value]
     if config.get("quantization_config"):
         problems.append("quantised weights")
     if problems:
@@ -112,7 +113,7 @@ def _refuse(config: Mapping[str, Any], folder: Path) -> None:
 
 
 def _canonical(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Names without `model.`, with shared embeddings under the name of each side, and the output bias as a vector."""
+    """The weights under fairseq's names: no prefix `model.`, one embedding per side, the output bias as a vector."""
     found = {name.removeprefix("model."): value for name, value in weights.items()}
     shared = next((found[name] for name in ("shared.weight", "lm_head.weight", "decoder.embed_tokens.weight") if name in found), None)
     if shared is None:
@@ -128,7 +129,7 @@ def _canonical(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _sinusoids(config: Mapping[str, Any], shape: TransformerConfig) -> dict[str, Tensor]:
-    """The position tables of both sides, where the model computes them."""
+    """The position tables of encoder and decoder, for models with sinusoidal positions."""
     if config["model_type"] == "marian":
         table = interleaved_frequencies(shape.max_positions, shape.width)
     elif config["model_type"] == "m2m_100":
@@ -140,7 +141,7 @@ def _sinusoids(config: Mapping[str, Any], shape: TransformerConfig) -> dict[str,
 
 
 def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]) -> TransformerConfig:
-    """The shape that the configuration and the weights tell; suppressed tokens go into the output bias."""
+    """The shape of the model, from its settings and weights. Adds the suppression of tokens to `weights["output_bias"]`."""
     kind = config["model_type"]
     tokens, source_tokens = weights["decoder.embed_tokens.weight"], weights["encoder.embed_tokens.weight"]
     shared = source_tokens.shape == tokens.shape and bool((source_tokens == tokens).all())

@@ -1,4 +1,4 @@
-"""Models of Marian's (those of OPUS-MT among them) as bundles, from an npz file and what lies beside it; Marian is not needed."""
+"""Conversion of Marian models (such as OPUS-MT) to bundles; Marian need not be installed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from torch import Tensor
 from converters.checkpoints import find_weights
 from converters.conversion import Conversion
 from converters.layout import build_transformer, keep_decoder_layers
-from converters.marian_settings import ACTIVATIONS, embedding_norm, norm, read_settings, refuse
+from converters.marian_settings import ACTIVATIONS, check_supported, embedding_norm, norm, read_settings
 from converters.marian_vocabularies import EOS, UNKNOWN, find_vocabularies, make_tokenizer, read_decoding, read_vocabulary
 from converters.marian_weights import (
     CONFIGURATION,
@@ -27,17 +27,17 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 
 _POSITIONS = 512
-"""How many positions a bundle gets: Marian computes them without end, transformers' conversions have as many."""
+"""Positions of a converted model. Marian has no limit; 512 is that of the same models at Hugging Face."""
 
 
 def from_marian(
     path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """The model `path`, or the only one in the folder `path`, with vocabularies from its folder.
+    """Convert the npz file `path`, or the only one in the folder `path`; vocabularies lie in its folder.
 
-    `target_language` must be given where the model knows several; `decoder_layers` keeps these of the decoder. Our norms
-    add 1e-5 to a variance, as transformers' do, Marian's 1e-6. Raises ModelError naming all that is not supported, at once,
-    and UsageError for a language that the model does not know.
+    `target_language` is required for a model of several target languages. Of the decoder, only the layers `decoder_layers`
+    are kept (default: all). The converted layer norms have an epsilon of 1e-5 (as in transformers), Marian's have 1e-6.
+    Raises ModelError naming everything that is not supported, and UsageError for an unknown language.
     """
     model = find_weights(path, _models(path))
     settings, weights = _read(model)
@@ -59,26 +59,26 @@ def from_marian(
 
 
 def is_marian(path: Path) -> bool:
-    """Whether `path` is a model of Marian's, or a folder with such."""
+    """Whether `path` is a Marian model, or a folder with one."""
     found = [path] if path.is_file() else _models(path)
     return bool(found) and has_configuration(found[0])
 
 
 def _models(folder: Path) -> list[Path]:
-    """The model that decoder.yml names, else every npz file with a configuration (or the only one, whatever it holds)."""
+    """The models that decoder.yml names, else the only npz file, else the npz files that hold a Marian configuration."""
     listed = [folder / Path(str(name)).name for name in read_decoding(folder).get("models") or []]
     found = [path for path in listed if path.is_file()] or sorted(folder.glob("*.npz"))
     return found if len(found) == 1 else [path for path in found if has_configuration(path)]
 
 
 def _read(model: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Settings, and weights by fairseq's names, with positions. Raises ModelError."""
+    """The settings, and the weights under fairseq's names with position tables added. Raises ModelError."""
     arrays = read_arrays(model)
     if CONFIGURATION not in arrays:
-        raise ModelError(f"{model}: not a model of Marian's (no {CONFIGURATION})")
+        raise ModelError(f"{model}: not a Marian model (no {CONFIGURATION})")
     try:
         settings = read_settings(arrays[CONFIGURATION].tobytes())
-        refuse(settings)
+        check_supported(settings)
         weights = fairseq_names(arrays)
     except ModelError as error:
         raise ModelError(f"{model}: {error}") from error

@@ -1,4 +1,4 @@
-"""What transformers' generate() reads from a model's folder: what our decoding does too, and what it does not."""
+"""Generation settings of Hugging Face models: those that a bundle supports, and those that it does not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from specdec_cli.model.bundle import LONGEST, BeamStop
 
 _BEAM_STOPS: Mapping[Any, BeamStop] = {False: "heuristic", True: "first", "never": "never"}
-# Options that change the output of greedy decoding or beam search, and their values that change nothing.
-_NOT_CARRIED: Mapping[str, tuple[Any, ...]] = {
+# Unsupported options that affect greedy decoding or beam search, each with the values that have no effect.
+_UNSUPPORTED: Mapping[str, tuple[Any, ...]] = {
     "begin_suppress_tokens": ([],),
     "constraints": (),
     "decoder_start_sequence": (),
@@ -30,7 +30,10 @@ _NOT_CARRIED: Mapping[str, tuple[Any, ...]] = {
 
 
 def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of BundleInfo. Lengths count the tokens that are emitted, transformers' also the decoder start."""
+    """The generation settings as fields of BundleInfo.
+
+    Lengths in a bundle count emitted tokens; `min_length` and `max_length` of transformers also count the decoder start.
+    """
     shortest = generation.get("min_new_tokens") or max(int(generation.get("min_length") or 0) - 1, 0)
     longest = generation.get("max_new_tokens") or max(int(generation.get("max_length") or 0) - 1, 0)
     beams, penalty = int(generation.get("num_beams") or 1), generation.get("length_penalty")
@@ -48,26 +51,26 @@ def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def suppressed_tokens(generation: Mapping[str, Any]) -> list[int]:
-    """Tokens that are never written: those that make up a forbidden sequence of one, and `suppress_tokens`."""
+    """Ids that must not be emitted: `suppress_tokens`, and `bad_words_ids` of a single token."""
     end = _ids(generation.get("eos_token_id"))
     words = [ids[0] for ids in generation.get("bad_words_ids") or [] if len(ids) == 1 and ids[0] not in end]
     return [*words, *(generation.get("suppress_tokens") or [])]
 
 
-def left_behind(generation: Mapping[str, Any]) -> tuple[str, ...]:
-    """The settings that change transformers' output and not ours, as `name=value`."""
-    found = [name for name, usual in _NOT_CARRIED.items() if generation.get(name) is not None and generation[name] not in usual]
-    left = [f"{name}={generation[name]}" for name in found]
-    left += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]
+def dropped_settings(generation: Mapping[str, Any]) -> tuple[str, ...]:
+    """The settings that affect the output of transformers but are not supported, as `name=value`."""
+    found = [name for name, neutral in _UNSUPPORTED.items() if generation.get(name) is not None and generation[name] not in neutral]
+    dropped = [f"{name}={generation[name]}" for name in found]
+    dropped += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]
     if (generation.get("early_stopping") or False) not in _BEAM_STOPS:
-        left.append(f"early_stopping={generation['early_stopping']}")
+        dropped.append(f"early_stopping={generation['early_stopping']}")
     ends = _ids(generation.get("eos_token_id"))
     forced = _ids(generation.get("forced_eos_token_id"))
     if len(ends) > 1:
-        left.append(f"eos_token_id={ends}")
+        dropped.append(f"eos_token_id={ends}")
     if forced and forced != ends[:1]:
-        left.append(f"forced_eos_token_id={generation['forced_eos_token_id']}")
-    return tuple(left)
+        dropped.append(f"forced_eos_token_id={generation['forced_eos_token_id']}")
+    return tuple(dropped)
 
 
 def _ids(value: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""The numbers in the settings of transformers' models that are copied: sizes, and ids of tokens."""
+"""Checks of the sizes and token ids in the settings of Hugging Face models."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,10 +19,10 @@ _OF_GENERATION = (
 
 
 def check_numbers(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
-    """Check what a conversion copies from config.json and, where there is one, generation_config.json (`generation`).
+    """Check sizes and token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
 
-    Raises ModelError naming the file and the key of a size that is not positive, of an id that is missing, and of one that is
-    none of so many `tokens`.
+    Raises ModelError naming file and key of a size that is not a positive integer, of a missing id, and of an id that is
+    outside the vocabulary.
     """
     for key in _SIZES:
         if not _is_integer(config.get(key)) or config[key] < 1:
@@ -45,7 +45,7 @@ def _check_ids(path: Path, key: str, value: Any, tokens: int, needed: bool) -> N
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    """The ids in a value: none, one, or lists of them."""
+    """Yield the ids in a value, which is None, an id, or a nested list of ids."""
     if isinstance(value, list):
         for each in value:
             yield from _flat(each)

@@ -1,4 +1,4 @@
-"""The tokenizers that lie beside models of transformers', as ours."""
+"""Tokenizers of Hugging Face models."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import tokenizers
 
 from converters.languages import M2M_100, MBART_25, MBART_50
-from converters.vocabularies import byte_level_bpe, filled, in_order
+from converters.vocabularies import byte_level_bpe, fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
@@ -31,10 +31,10 @@ def read_tokenizer(
     languages: tuple[str, str],
     rows: tuple[int, int],
 ) -> ConvertedTokenizer:
-    """The tokenizer in `folder`, for a pair of `languages`; those that are not given ("") come from the folder's settings.
+    """The tokenizer in `folder` for the source and target `languages`; an empty string stands for the folder's setting.
 
-    `rows` are those of the source and target embeddings: rows without a piece get a name. Raises ModelError, and UsageError
-    for a language that is needed or unknown.
+    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder. Raises
+    ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
     """
     settings = read_json(folder / "tokenizer_config.json", ModelError) if (folder / "tokenizer_config.json").exists() else {}
     kind, source = config["model_type"], None
@@ -42,7 +42,7 @@ def read_tokenizer(
         own, target, source = _marian(folder)
     else:
         own, target = _one_vocabulary(folder, kind, rows[1])
-    target = filled(target, rows[1])
+    target = fill_unused(target, rows[1])
     if kind == "bart":
         forced = generation.get("forced_bos_token_id")
         own = replace(own, before=("<s>",), forced=None if forced is None else target[forced])
@@ -50,11 +50,11 @@ def read_tokenizer(
         own = _multilingual(own, target, config, settings | {"decoder_start": generation.get("decoder_start_token_id")})
     pair = _pair(languages, own, target, generation, settings)
     segmenter = _segmenter(own, folder, pair, target)
-    return ConvertedTokenizer(own, segmenter, target, None if source is None else filled(source, rows[0]), *pair, folder)
+    return ConvertedTokenizer(own, segmenter, target, None if source is None else fill_unused(source, rows[0]), *pair, folder)
 
 
 def _marian(folder: Path) -> tuple[TokenizerConfig, list[str], list[str] | None]:
-    """SentencePiece models for both sides, and one vocabulary, or one for each side."""
+    """Configuration, target vocabulary, and source vocabulary (None: shared) of a Marian tokenizer."""
     source, own_target = _by_id(folder / "vocab.json"), folder / "target_vocab.json"
     languages = {piece[2:-2]: piece for piece in source if piece.startswith(">>") and piece.endswith("<<")}
     config = TokenizerConfig(
@@ -71,7 +71,10 @@ def _marian(folder: Path) -> tuple[TokenizerConfig, list[str], list[str] | None]
 
 
 def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig, list[str]]:
-    """Whatever there is of tokenizer.json, byte-level BPE in two files, or a SentencePiece model."""
+    """Configuration and vocabulary of a tokenizer shared by source and target.
+
+    Reads tokenizer.json, two files of byte-level BPE, or a SentencePiece model. Raises ModelError if there is none.
+    """
     config = TokenizerConfig(kind="tokenizers", files=(_FILE,), unknown="<unk>", mask=_MASK, after=("</s>",), hidden=(*_SPECIAL, _MASK))
     if (folder / _FILE).exists():
         pieces = _pieces_of(read_tokenizers_file(folder / _FILE))
@@ -79,18 +82,18 @@ def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig
         pieces = _pieces_of(byte_level_bpe(*(folder / name for name in _CODES)))
     elif (folder / _PIECES).exists():
         config = replace(config, kind="sentencepiece", files=(_PIECES,))
-        if (folder / "vocab.json").exists():  # M2M-100's; its languages come after it
+        if (folder / "vocab.json").exists():  # M2M-100: the language tokens follow the vocabulary
             pieces = [*_by_id(folder / "vocab.json"), *(f"__{code}__" for code in M2M_100)]
         else:
             pieces = _fairseq_pieces(folder, rows)
     else:
         raise ModelError(f"{folder}: no tokenizer ({_FILE}, {_PIECES}, or {' with '.join(_CODES)})")
-    # Without a mask of its own, padding stands for what is not known yet.
+    # A vocabulary without a mask token uses padding as mask.
     return config if _MASK in pieces else replace(config, mask="<pad>"), pieces
 
 
 def _fairseq_pieces(folder: Path, rows: int) -> list[str]:
-    """A SentencePiece model's pieces after fairseq's own four, before the languages and the mask."""
+    """fairseq's vocabulary: four special pieces, the pieces of the SentencePiece model, language tokens, the mask."""
     pieces = [*_SPECIAL, *pieces_of(load_sentencepiece(folder / _PIECES), folder / _PIECES)[3:]]
     listed: list[str] = []
     for name, key in (("special_tokens_map.json", "additional_special_tokens"), ("tokenizer_config.json", "extra_special_tokens")):
@@ -104,7 +107,7 @@ def _fairseq_pieces(folder: Path, rows: int) -> list[str]:
 def _multilingual(
     own: TokenizerConfig, vocabulary: Sequence[str], config: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> TokenizerConfig:
-    """Where the language tokens stand: before a source and a target, or (the first mBART, NLLB's old way) after the source."""
+    """`own` with language tokens: before source and target, or after the source in mBART-25 and NLLB's legacy behaviour."""
     languages = {piece.strip("_"): piece for piece in vocabulary if _LANGUAGE.fullmatch(piece)}
     own = replace(own, languages=languages, hidden=(*own.hidden, *languages.values()))
     if config["model_type"] == "mbart" and settings["decoder_start"] != config["eos_token_id"]:
@@ -117,14 +120,14 @@ def _multilingual(
 def _pair(
     languages: tuple[str, str], own: TokenizerConfig, vocabulary: Sequence[str], generation: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """The languages that are asked for, else those that the settings name. Raises UsageError for others, where there are no others."""
+    """Source and target language: `languages`, else those of the settings. Raises UsageError if a bilingual model has others."""
     named = (
         str(settings.get("src_lang") or settings.get("source_lang") or ""),
         str(settings.get("tgt_lang") or settings.get("target_lang") or ""),
     )
     source, target = (asked or own_one for asked, own_one in zip(languages, named, strict=True))
     if not own.languages and all(named) and (source, target) != named:
-        raise UsageError(f"from {named[0]} to {named[1]} is all that this model knows, not from {source} to {target}")
+        raise UsageError(f"this model translates only from {named[0]} to {named[1]}, not from {source} to {target}")
     names = {piece: name for name, piece in own.languages.items()}
     for token in (generation.get("forced_bos_token_id"), generation.get("decoder_start_token_id")):
         if not target and isinstance(token, int) and token < len(vocabulary):
@@ -139,8 +142,8 @@ def _segmenter(own: TokenizerConfig, folder: Path, pair: tuple[str, str], vocabu
 
 
 def _pieces_of(tokenizer: tokenizers.Tokenizer) -> list[str]:
-    return in_order(tokenizer.get_vocab(with_added_tokens=True))
+    return pieces_by_id(tokenizer.get_vocab(with_added_tokens=True))
 
 
 def _by_id(path: Path) -> list[str]:
-    return in_order(read_json(path, ModelError))
+    return pieces_by_id(read_json(path, ModelError))

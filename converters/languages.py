@@ -1,4 +1,4 @@
-"""Languages of multilingual models, in the order of their tokens, for folders that do not list them themselves."""
+"""Languages of multilingual models in the order of their token ids, for model folders that do not list them."""
 
 MBART_25 = [
     "ar_AR",

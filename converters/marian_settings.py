@@ -1,4 +1,4 @@
-"""What a model of Marian's says of itself, by Marian's own options, and what of that our model cannot hold."""
+"""The options of a Marian model, and the check that specdec supports them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from specdec_cli.errors import ModelError
 from specdec_cli.model.config import Norm
 
 ACTIVATIONS = {"swish": "silu", "relu": "relu"}
-"""Not Marian's gelu, which is another function than ours: x * sigmoid(1.702 x)."""
+"""Supported activations. Marian's gelu is x * sigmoid(1.702 x), which differs from PyTorch's."""
 
 _NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-dim-ffn")
-# What may stand there, Marian's default first.
+# The supported values of options, Marian's default first.
 _EXPECTED: Mapping[str, tuple[Any, ...]] = {
     "type": ("transformer",),
     "transformer-decoder-autoreg": ("self-attention",),
@@ -32,36 +32,36 @@ _EXPECTED: Mapping[str, tuple[Any, ...]] = {
     "lemma-dim-emb": (0,),
     "factors-dim-emb": (0,),
 }
-# Operations before a layer, after it, and after all layers, but for dropout: where the norms stand.
+# Operations before a layer, after a layer, and after the last layer, which determine the positions of the norms.
 _OPERATIONS = {"transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": ""}
 _EMBEDDED = "transformer-postprocess-emb"
 _NORMS: Mapping[tuple[str, ...], Norm] = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
 
 
 def read_settings(text: bytes) -> dict[str, Any]:
-    """The options in a model's `special:model.yml`, which ends with a NUL. Raises ModelError."""
+    """Parse the options in `special:model.yml`, which ends with a NUL byte. Raises ModelError."""
     try:
         found = yaml.safe_load(text.rstrip(b"\0").decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"its configuration is not readable as YAML ({error})") from error
     if not isinstance(found, dict):
-        raise ModelError("its configuration is not a list of options")
+        raise ModelError("its configuration is not a mapping of options")
     return {str(name): value for name, value in found.items()}
 
 
-def refuse(settings: Mapping[str, Any]) -> None:
-    """Raises ModelError saying everything that is not supported."""
+def check_supported(settings: Mapping[str, Any]) -> None:
+    """Raise ModelError naming all options that are not supported."""
     problems = [f"no {name}" for name in _NEEDED if not settings.get(name)]
     for name, known in _EXPECTED.items():
         if settings.get(name, known[0]) not in known:
             problems.append(f"{name} {settings[name]!r} (supported: {', '.join(map(repr, known))})")
     if norm(settings) is None:
-        problems.append(f"the operations {', '.join(f'{name} {settings.get(name, usual)!r}' for name, usual in _OPERATIONS.items())}")
+        problems.append(f"the operations {', '.join(f'{name} {settings.get(name, default)!r}' for name, default in _OPERATIONS.items())}")
     if _without_dropout(settings, _EMBEDDED, "d") not in ("", "n"):
         problems.append(f"{_EMBEDDED} {settings[_EMBEDDED]!r}")
     sizes = settings.get("dim-vocabs") or [0, 0]
     if len(sizes) != 2:
-        problems.append(f"{len(sizes)} vocabularies, where two are read")
+        problems.append(f"{len(sizes)} vocabularies (supported: 2)")
     of_decoder, of_both = settings.get("transformer-decoder-dim-ffn"), settings.get("transformer-dim-ffn")
     if of_decoder and of_decoder != of_both:
         problems.append(f"feed-forward sizes that differ between encoder ({of_both}) and decoder ({of_decoder})")
@@ -70,14 +70,14 @@ def refuse(settings: Mapping[str, Any]) -> None:
 
 
 def norm(settings: Mapping[str, Any]) -> Norm | None:
-    """Where the norms of layers stand; None for a way that is neither before nor after."""
-    return _NORMS.get(tuple(_without_dropout(settings, name, usual) for name, usual in _OPERATIONS.items()))
+    """The position of the layer norms, "pre" or "post"; None for any other."""
+    return _NORMS.get(tuple(_without_dropout(settings, name, default) for name, default in _OPERATIONS.items()))
 
 
 def embedding_norm(settings: Mapping[str, Any]) -> bool:
-    """Whether embeddings are normalised."""
+    """Whether a layer norm follows the embeddings."""
     return _without_dropout(settings, _EMBEDDED, "d") == "n"
 
 
-def _without_dropout(settings: Mapping[str, Any], name: str, usual: str) -> str:
-    return str(settings.get(name, usual) or "").replace("d", "")
+def _without_dropout(settings: Mapping[str, Any], name: str, default: str) -> str:
+    return str(settings.get(name, default) or "").replace("d", "")

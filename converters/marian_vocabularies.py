@@ -1,4 +1,4 @@
-"""The vocabularies and SentencePiece models that lie beside a model of Marian's."""
+"""Vocabularies and SentencePiece models in the folder of a Marian model."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from converters.vocabularies import filled, in_order
+from converters.vocabularies import fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError
 from specdec_cli.text.converted import TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.subwords import load_sentencepiece, pieces_of
@@ -16,8 +16,8 @@ from specdec_cli.text.subwords import load_sentencepiece, pieces_of
 EOS, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
 _PIECES = ("source.spm", "target.spm")
-# In pairs for source and target; a star stands for one file.
-_USUAL = (
+# File names of the source and the target vocabulary; a pattern must match exactly one file.
+_PATTERNS = (
     ("*.src.vocab.yml", "*.trg.vocab.yml"),
     ("*vocab.yml", "*vocab.yml"),
     ("vocab*.spm", "vocab*.spm"),
@@ -28,7 +28,7 @@ _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f":
 
 
 def read_decoding(folder: Path) -> dict[str, Any]:
-    """What decoder.yml says, if there is one: the `models` and `vocabs` that belong together. Raises ModelError."""
+    """The contents of decoder.yml, which names `models` and `vocabs`; empty without that file. Raises ModelError."""
     path = folder / "decoder.yml"
     if not path.exists():
         return {}
@@ -40,11 +40,11 @@ def read_decoding(folder: Path) -> dict[str, Any]:
 
 
 def find_vocabularies(folder: Path) -> tuple[Path, Path]:
-    """The files of the source and the target vocabulary: those of decoder.yml, else by their usual names. Raises ModelError."""
+    """The files of the source and target vocabularies: those of decoder.yml, else those of a known name. Raises ModelError."""
     listed = [folder / Path(str(name)).name for name in read_decoding(folder).get("vocabs") or []]
     if len(listed) == 2 and all(path.exists() for path in listed):
         return listed[0], listed[1]
-    for names in _USUAL:
+    for names in _PATTERNS:
         found = [list(folder.glob(name)) for name in names]
         if all(len(paths) == 1 for paths in found):
             return found[0][0], found[1][0]
@@ -52,12 +52,12 @@ def find_vocabularies(folder: Path) -> tuple[Path, Path]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """The pieces of a SentencePiece model, or of a list of pieces and ids in YAML or JSON, by id. Raises ModelError."""
+    """The pieces by id, from a SentencePiece model or from a mapping of pieces to ids in YAML or JSON. Raises ModelError."""
     if path.suffix == ".spm":
         return pieces_of(load_sentencepiece(path), path)
     try:
         text = path.read_text(encoding="utf-8")
-        return in_order(
+        return pieces_by_id(
             {str(piece): int(number) for piece, number in json.loads(text).items()} if text.startswith("{") else _ids(path, text)
         )
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
@@ -67,15 +67,16 @@ def read_vocabulary(path: Path) -> list[str]:
 def make_tokenizer(
     folder: Path, files: tuple[Path, Path], vocabularies: Sequence[Sequence[str]], start: int, pair: tuple[str, str]
 ) -> ConvertedTokenizer:
-    """SentencePiece with these `vocabularies`, which become `start` pieces long; `start` itself is padding.
+    """A SentencePiece tokenizer with these `vocabularies`, filled up to `start` pieces; the id `start` is padding.
 
-    Raises ModelError, and UsageError for a language that is needed or unknown.
+    `files` are the vocabulary files, `pair` the source and target language. Raises ModelError for missing files, and
+    UsageError for a language that is missing or unknown.
     """
-    source, target = ([*filled(pieces, start), PADDING] for pieces in vocabularies)
+    source, target = ([*fill_unused(pieces, start), PADDING] for pieces in vocabularies)
     names = [path.name for path in files] if files[0].suffix == ".spm" else list(_PIECES)
     absent = [name for name in names if not (folder / name).exists()]
     if absent:
-        raise ModelError(f"{folder}: no {' and no '.join(absent)}, the SentencePiece models that cut words for {files[0].name}")
+        raise ModelError(f"{folder}: no {' and no '.join(absent)}, the SentencePiece models for {files[0].name}")
     languages = {piece[2:-2]: piece for piece in source if piece.startswith(">>") and piece.endswith("<<")}
     config = TokenizerConfig(
         kind="sentencepiece",
@@ -92,7 +93,7 @@ def make_tokenizer(
 
 
 def _ids(path: Path, text: str) -> Mapping[str, int]:
-    """`piece: id` lines. Not by a parser of YAML, for which some pieces are numbers, merges, or the end of a line."""
+    """Parse lines `piece: id`. A YAML parser would read some pieces as numbers, merge keys or line breaks."""
     ids: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         piece, colon, count = line.rstrip().rpartition(":")

@@ -1,4 +1,4 @@
-"""The arrays of a model of Marian's under fairseq's names, which our model is filled from."""
+"""The weights of a Marian model under fairseq's names."""
 
 import math
 import re
@@ -22,37 +22,37 @@ SOURCE_EMBEDDINGS, EMBEDDINGS = "encoder.embed_tokens.weight", "decoder.embed_to
 OUTPUT, OUTPUT_BIAS = "decoder.output_projection.weight", "output_bias"
 
 _LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(.+)")
-# Marian's products are (in, out); its embeddings, and what ends with t, are not.
+# Marian stores weight matrices as (in, out), except embeddings and names that end with t.
 _TRANSPOSED = re.compile(r".*_W[qkvo12]?")
 _PRODUCTS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 
 
 def read_arrays(path: Path) -> dict[str, numpy.ndarray[Any, Any]]:
-    """The arrays of an npz file; objects are not loaded, for that could run code. Raises ModelError."""
+    """The arrays of an npz file. Raises ModelError for a malformed file and for arrays of objects (loading could run code)."""
     check_archive(path)
     try:
         with zipfile.ZipFile(path) as archive:
             return {member.filename.removesuffix(".npy"): _read_array(archive, member) for member in archive.infolist()}
-    except Exception as error:  # numpy and zipfile raise all kinds
+    except Exception as error:  # numpy and zipfile raise exceptions of many classes
         raise ModelError(f"{path}: not readable as arrays ({error})") from error
 
 
 def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> numpy.ndarray[Any, Any]:
-    """One array. Raises ValueError for one whose header claims another size than the member has."""
+    """Read one array. Raises ValueError if the size in its header differs from that of the archive member."""
     with archive.open(member) as stream:
         version = format.read_magic(stream)
         read_header = format.read_array_header_1_0 if version == (1, 0) else format.read_array_header_2_0
         shape, _, kind = read_header(stream)
         claimed, stored = math.prod(shape) * kind.itemsize, member.file_size - stream.tell()
     if claimed != stored and not kind.hasobject:
-        raise ValueError(f"{member.filename} is said to be {shape} of {kind}, but has {stored} bytes")
+        raise ValueError(f"{member.filename} claims to be {shape} of {kind}, but has {stored} bytes")
     with archive.open(member) as stream:
         array: numpy.ndarray[Any, Any] = format.read_array(stream, allow_pickle=False)
         return array
 
 
 def has_configuration(path: Path) -> bool:
-    """Whether `path` is an npz file with a configuration of Marian's."""
+    """Whether `path` is an npz file with a Marian configuration."""
     try:
         with zipfile.ZipFile(path) as archive:
             return f"{CONFIGURATION}.npy" in archive.namelist()
@@ -61,7 +61,7 @@ def has_configuration(path: Path) -> bool:
 
 
 def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Tensor]:
-    """Weights as float32, products as (out, in), vectors as (n,); an array that we do not know keeps its name.
+    """The weights under fairseq's names as float32: matrices (out, in), vectors (n,). Unknown arrays keep their names.
 
     Raises ModelError if there are no embeddings.
     """
@@ -79,10 +79,11 @@ def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Te
 
 
 def add_start(weights: Mapping[str, Tensor], unknown: int) -> tuple[dict[str, Tensor], int]:
-    """`weights` with a last row of zeros, which is what Marian's decoder starts from, and the number of that row.
+    """Add an embedding of zeros, Marian's decoder start; return the weights and the id of the new row.
 
-    Both embeddings become as long as the longer one, so that one number means the start, and padding, on both sides. Neither
-    these rows nor the piece `unknown` are ever written, as in Marian; the rows have no share of the probability either.
+    Both embeddings are first padded with zeros to the same length, so that the id means decoder start and padding on both
+    sides. The output bias of added rows and of the piece `unknown` is so low that they are never emitted, as in Marian. The
+    added rows also get no probability mass.
     """
     tables = [name for name in (SOURCE_EMBEDDINGS, EMBEDDINGS, OUTPUT) if name in weights]
     start = max(len(weights[name]) for name in tables)
@@ -94,7 +95,7 @@ def add_start(weights: Mapping[str, Tensor], unknown: int) -> tuple[dict[str, Te
 
 
 def _names(name: str) -> tuple[str, ...]:
-    """Where an array of Marian's belongs: under one name, or under two if both sides share it."""
+    """The fairseq names of a Marian array: one, or two for an array shared by encoder and decoder."""
     layer = _LAYER.fullmatch(name)
     if layer and layer[3] in _IN_LAYER:
         return (f"{layer[1]}.layers.{int(layer[2]) - 1}.{_IN_LAYER[layer[3]]}",)

@@ -1,11 +1,11 @@
-"""Any model that can become a bundle: where it is, whose it is, and who converts it."""
+"""Detection of a model's format, its conversion to a bundle, and download from the Hugging Face hub."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from converters.checkpoints import WHOLE
+from converters.checkpoints import SINGLE_FILES
 from converters.conversion import Conversion
 from converters.from_fairseq import from_fairseq, is_fairseq
 from converters.from_huggingface import from_huggingface, is_huggingface
@@ -29,12 +29,12 @@ FORMATS: Mapping[str, _Format] = {
     "marian": _Format(is_marian, from_marian),
     "fairseq": _Format(is_fairseq, from_fairseq),
 }
-"""Toolkits by name."""
+"""Formats by the name of their toolkit."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a conversion is told beside the model: languages and a task it may not name itself, and the decoder layers to keep."""
+class ConversionOptions:
+    """Options of a conversion: languages and task (empty: those of the model), and the decoder layers to keep (None: all)."""
 
     source_language: str = ""
     target_language: str = ""
@@ -43,14 +43,14 @@ class Wanted:
 
 
 def find_format(path: Path) -> str | None:
-    """Whose model lies at `path`; None if nobody's that is known."""
+    """The name of the format of the model at `path`; None if it is of no known format."""
     return next((name for name, known in FORMATS.items() if known.recognises(path)), None)
 
 
-def convert_model(path: Path, name: str | None, wanted: Wanted) -> Conversion:
-    """The model at `path` as a bundle, by the toolkit `name`, else by what it looks like.
+def convert_model(path: Path, name: str | None, options: ConversionOptions) -> Conversion:
+    """Convert the model at `path` of the format `name` (None: detected) to a bundle.
 
-    Raises ModelError for a model that cannot be converted, UsageError for an unknown toolkit.
+    Raises ModelError for a model that cannot be converted, and UsageError for an unknown format.
     """
     if name is not None and name not in FORMATS:
         raise UsageError(f"--from {name}: known are bundle, {', '.join(FORMATS)}")
@@ -58,48 +58,53 @@ def convert_model(path: Path, name: str | None, wanted: Wanted) -> Conversion:
     if name is None:
         raise ModelError(f"{path}: neither a bundle nor a model of {', '.join(FORMATS)}")
     try:
-        return FORMATS[name].convert(path, wanted.source_language, wanted.target_language, wanted.task, wanted.decoder_layers)
+        return FORMATS[name].convert(path, options.source_language, options.target_language, options.task, options.decoder_layers)
     except ModelError as error:
         raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # Settings that are missing or of another kind than the toolkit writes.
-        raise ModelError(f"{path}: not as {name} writes it ({type(error).__name__}: {error})") from error
+        # A setting is missing or has an unexpected type.
+        raise ModelError(f"{path}: not a valid {name} model ({type(error).__name__}: {error})") from error
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether `name` could be a model on the Hugging Face hub: owner/name, and not a path.
+    """Whether `name` has the form owner/name of a model on the Hugging Face hub, and is not a path.
 
-    A name that begins with a full stop or whose owner is a folder here is a path.
+    A name is taken for a path if it starts with a full stop or its first part is an existing folder.
     """
     return _HUB_NAME.fullmatch(name) is not None and not name.startswith(".") and not Path(name).parent.exists()
 
 
 def fetch(name: str, revision: str | None, offline: bool) -> Path:
-    """The folder of a model of the hub, from the hub's own cache where it is there. Raises ModelError."""
+    """The folder of a model of the Hugging Face hub, downloaded unless it is in the hub's cache.
+
+    With `offline` nothing is downloaded. Raises ModelError if the model cannot be found or is incomplete.
+    """
     from huggingface_hub import snapshot_download
 
     def download(*patterns: str, local: bool) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=[*_SMALL_FILES, *patterns], local_files_only=local))
 
-    # What is there whole is not asked for again.
+    # The cache first: a complete copy needs no request to the hub.
     for local in (True,) if offline else (True, False):
         try:
             folder = download("*.safetensors", local=local)
             if not any(folder.glob("*.safetensors")):
                 folder = download("pytorch_model*.bin", local=local)
-        except Exception as error:  # the hub's library and all that it stands on have kinds of their own
+        except Exception as error:  # huggingface_hub and its dependencies raise exceptions of many classes
             reason = str(error).strip().partition("\n")[0]
             if not local or offline:
-                what = "not in the cache, and --offline forbids to fetch it" if offline else f"no such folder, and on the hub: {reason}"
+                what = (
+                    "not in the cache, and not downloaded because of --offline" if offline else f"no such folder, and on the hub: {reason}"
+                )
                 raise ModelError(f"{name}: {what}") from error
             continue
-        if is_whole(folder):
+        if is_complete(folder):
             return folder
     raise ModelError(f"{name}: {'the cached copy' if offline else 'its folder on the hub'} lacks weights or a tokenizer")
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether a folder of transformers' has its settings, all parts of its weights, and something to cut text with."""
+def is_complete(folder: Path) -> bool:
+    """Whether a Hugging Face model folder has config.json, all files of its weights, and a tokenizer."""
     parts = {part for index in folder.glob("*.index.json") for part in read_json(index, ModelError).get("weight_map", {}).values()}
-    weights = all((folder / part).exists() for part in parts) if parts else any((folder / name).exists() for name in WHOLE)
+    weights = all((folder / part).exists() for part in parts) if parts else any((folder / name).exists() for name in SINGLE_FILES)
     return (folder / "config.json").exists() and weights and any((folder / name).exists() for name in _TOKENIZERS)

@@ -1,4 +1,4 @@
-"""Tables of sinusoidal positions, as other toolkits compute them: stored with the model, so that every bit is theirs."""
+"""Sinusoidal position tables of other toolkits. They are stored with a converted model, so that they match bit by bit."""
 
 import math
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def interleaved_frequencies(positions: int, width: int) -> Tensor:
-    """transformers' table for Marian (positions, width): sines before cosines, frequencies 10000 ** (-2 i / width)."""
-    place, unit = numpy.arange(positions)[:, None], numpy.arange(width)[None]
-    angles = place / numpy.power(10000, 2 * (unit // 2) / width)
+    """The table (positions, width) of Marian models in transformers: sines, then cosines, of frequencies 10000 ** (-2 i / width)."""
+    position, unit = numpy.arange(positions)[:, None], numpy.arange(width)[None]
+    angles = position / numpy.power(10000, 2 * (unit // 2) / width)
     table = numpy.concatenate([numpy.sin(angles[:, 0::2]), numpy.cos(angles[:, 1::2])], axis=1)
     return torch.from_numpy(table).float()
 
 
 def tensor2tensor_sinusoids(positions: int, width: int) -> Tensor:
-    """tensor2tensor's table (positions, width), and Marian's own: sines before cosines, frequencies down to 1/10000.
+    """The table (positions, width) of tensor2tensor and Marian: sines, then cosines, of frequencies from 1 to 1/10000.
 
     `width` must be even.
     """
@@ -27,7 +27,7 @@ def tensor2tensor_sinusoids(positions: int, width: int) -> Tensor:
 
 
 def fairseq_sinusoids(positions: int, width: int, padding: int) -> Tensor:
-    """fairseq's table (positions, width): tensor2tensor's, with zeros for padding."""
+    """The table (positions, width) of fairseq: that of tensor2tensor, with zeros in row `padding`."""
     table = tensor2tensor_sinusoids(positions, width)
     table[padding] = 0
     return table

@@ -1,4 +1,4 @@
-"""Our Transformer as a CTranslate2 folder."""
+"""Conversion of a bundle to a CTranslate2 folder."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -25,20 +25,20 @@ _POSITIONS = ("sinusoidal", "learned")
 
 
 def to_ctranslate2(
-    bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False, prove: Callable[[Path], None] | None = None
+    bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False, check: Callable[[Path], None] | None = None
 ) -> None:
-    """Write the verifier of `bundle` and its tokenizer to the new folder `output`; the folder is whole or not there.
+    """Write the verifier of `bundle` and its tokenizer to the new folder `output`, completely or not at all.
 
-    `quantization` is the type the weights are stored in, by default the bundle's float32. `prove` sees the finished
-    folder before it takes its place. `force` replaces a
-    folder that holds a CTranslate2 model. Raises UsageError for a folder that may not be replaced and an unknown
-    quantization, ModelError naming everything in the model that CTranslate2 cannot hold.
+    `quantization` is the type in which weights are stored (default: float32). `check` is called with the temporary folder
+    before it is renamed to `output`. `force` allows to replace a folder that holds a CTranslate2 model. Raises UsageError
+    for a folder that may not be replaced and for an unknown quantization, and ModelError naming everything in the model that
+    CTranslate2 does not support.
     """
     if quantization is not None and quantization not in QUANTIZATIONS:
         raise UsageError(f"unknown quantization {quantization!r}; known are {', '.join(QUANTIZATIONS)}")
     problems = _unsupported(bundle)
     if problems:
-        raise ModelError(f"CTranslate2 cannot hold this model: {'; '.join(problems)}")
+        raise ModelError(f"CTranslate2 does not support this model: {'; '.join(problems)}")
     specification = _specification(bundle)
     with new_folder(output, "model.bin", force) as folder:
         specification.validate()
@@ -46,15 +46,15 @@ def to_ctranslate2(
         with naming(folder / "model.bin"):
             specification.save(str(folder))
         bundle.tokenizer.save(folder)
-        if prove is not None:
-            prove(folder)
+        if check is not None:
+            check(folder)
 
 
 def _unsupported(bundle: Bundle) -> list[str]:
-    """Everything that CTranslate2 has no place for, in words."""
+    """Descriptions of everything in the model that CTranslate2 does not support."""
     config = bundle.verifier.config
     problems = [
-        f"{name} {value!r} (known are {', '.join(known)})"
+        f"{name} {value!r} (supported: {', '.join(known)})"
         for name, value, known in (
             ("norm", config.norm, _NORMS),
             ("activation", config.activation, _ACTIVATIONS),
@@ -94,10 +94,10 @@ def _specification(bundle: Bundle) -> Any:
     specification.config.bos_token = pieces[config.decoder_start]
     specification.config.eos_token = pieces[config.eos]
     specification.config.decoder_start_token = pieces[config.decoder_start]
-    # Where more stands round a source than EOS, whoever runs the folder hands over all of it.
+    # If the source has other special tokens than a final EOS, the caller of CTranslate2 adds all of them.
     specification.config.add_source_eos = not tokenizer.frame.before and tokenizer.framed([]) == [config.eos]
     specification.config.layer_norm_epsilon = _epsilons(model)[0]
-    # Not CTranslate2's own: whoever runs the folder can refuse a sentence before a batch of them fails.
+    # Attributes of specdec, not of CTranslate2. With max_positions, too long sentences are rejected before a batch fails.
     specification.config.add_attribute("max_positions", config.max_positions)
     specification.config.add_attribute("source_language", bundle.info.source_language)
     specification.config.add_attribute("target_language", bundle.info.target_language)
@@ -131,7 +131,7 @@ def _fill_decoder(target: Any, model: Transformer) -> None:
 def _fill_embedding(target: Any, tokens: Any, embedding: Embedding) -> None:
     tokens.weight = _array(embedding.tokens.weight)
     target.scale_embeddings = embedding.scale != 1.0
-    # CTranslate2's own sinusoids start at position 1, so even sinusoids are written out.
+    # Sinusoidal positions are stored as a table too, because CTranslate2's start at position 1.
     target.position_encodings.encodings = _array(embedding.positions)[embedding.offset :]
     if isinstance(embedding.norm, nn.LayerNorm):
         _fill_norm(target.layernorm_embedding, embedding.norm)
@@ -160,5 +160,5 @@ def _fill_norm(target: Any, norm: nn.LayerNorm) -> None:
 
 
 def _array(tensor: Tensor) -> numpy.ndarray[Any, Any]:
-    # A copy: CTranslate2 quantises in place, and the model goes on living.
+    # A copy, because CTranslate2 quantises in place.
     return tensor.detach().float().cpu().numpy().copy()

@@ -1,4 +1,4 @@
-"""Vocabularies as lists of pieces by id, and byte-level BPE, which several toolkits store in two files."""
+"""Vocabularies as lists of pieces by id, and byte-level BPE tokenizers stored in two files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,19 +8,19 @@ import tokenizers
 from specdec_cli.text.segmenters import library_errors
 
 
-def in_order(ids: Mapping[str, int]) -> list[str]:
-    """Pieces by id; ids that nobody has get a name."""
+def pieces_by_id(ids: Mapping[str, int]) -> list[str]:
+    """The pieces in order of their ids; an id without a piece gets a placeholder."""
     pieces = {number: piece for piece, number in ids.items()}
     return [pieces.get(number, _unused(number)) for number in range(max(pieces, default=-1) + 1)]
 
 
-def filled(pieces: Sequence[str], rows: int) -> list[str]:
-    """As many pieces as an embedding has rows; those without a piece get a name."""
+def fill_unused(pieces: Sequence[str], rows: int) -> list[str]:
+    """`pieces` with placeholders appended up to the number of embedding rows."""
     return [*pieces, *(_unused(number) for number in range(len(pieces), rows))]
 
 
 def byte_level_bpe(vocabulary: Path, merges: Path) -> tokenizers.Tokenizer:
-    """GPT-2's and BART's two files as one tokenizer. Raises ModelError."""
+    """The byte-level BPE tokenizer of GPT-2 and BART from its two files, pieces with ids and merges. Raises ModelError."""
     with library_errors(vocabulary.parent, "not byte-level BPE"):
         tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(str(vocabulary), str(merges)))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -10,7 +10,7 @@ from specdec_cli.commands.loading import SHIPPED, Choice
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from converters.models import Wanted
+    from converters.models import ConversionOptions
     from specdec_cli.model.bundle import Bundle
 
 # What each language's proof says hardly matters: it shows that the result is complete and in order.
@@ -92,19 +92,19 @@ def convert(
     """
     from dataclasses import asdict
 
-    from converters.models import Wanted
+    from converters.models import ConversionOptions
     from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.new_folder import new_folder
     from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
-    wanted = Wanted(source_language, target_language, task or "", _numbers(decoder_layers))
+    wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(Choice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
 
-    def prove(folder: Path) -> None:
+    def check(folder: Path) -> None:
         longest = min(_PROOF_LENGTH, bundle.verifier.config.max_positions)
         said = _said_by_bundle(folder, sentence) if target_format == "bundle" else _said_by_ctranslate2(folder, sentence, longest)
         if not quiet:
@@ -113,13 +113,13 @@ def convert(
     if target_format == "ctranslate2":
         from converters.to_ctranslate2 import to_ctranslate2
 
-        to_ctranslate2(bundle, output, quantization, force, prove)
+        to_ctranslate2(bundle, output, quantization, force, check)
         if not quiet:
             typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
     with new_folder(output, "bundle.json", force) as partial:
         save_bundle(bundle, partial, storage)
-        prove(partial)
+        check(partial)
 
 
 def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
@@ -157,7 +157,7 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
 
 
-def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wanted") -> "Bundle":
+def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "ConversionOptions") -> "Bundle":
     """The model as a bundle; what could not be carried over is said. Raises ModelError."""
     from converters.models import convert_model, fetch, is_hub_name
     from specdec_cli.model.bundle import load_bundle
@@ -172,8 +172,8 @@ def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Wante
             raise ModelError(f"{chosen.name}: there is no such folder or file, and it is no owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
-    if conversion.left_behind and not chosen.quiet:
-        typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.left_behind)}", err=True)
+    if conversion.dropped_settings and not chosen.quiet:
+        typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.dropped_settings)}", err=True)
     return conversion.bundle
 
 

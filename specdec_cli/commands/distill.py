@@ -146,13 +146,13 @@ def _run(
     with locked(output, wait=rank() is not None):
         shards = Shards(output, settings)
         tell, count = teller(quiet), -(-len(sources) // shard_lines)
-        if done := shards.done(count):
+        if done := shards.complete(count):
             tell(f"{output}: resuming after {done:,} of {count:,} shards")
         try:
             with _open_teacher(models, output, search, resources) as teacher, _progress_bar(quiet) as report:
                 summary = run_distillation(sources, teacher, shards, filters, shard_lines, report)
         except (KeyboardInterrupt, SystemExit):
-            tell(f"interrupted after {shards.done(count):,} of {count:,} shards; the same command resumes there")
+            tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
             raise
     summary.dropped += skipped
     return summary

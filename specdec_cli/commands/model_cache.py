@@ -38,7 +38,7 @@ def converted(chosen: "Choice") -> Path | None:
     None if there is no such thing. Raises ModelError for a model that cannot be converted, and UsageError for a language
     that is needed.
     """
-    from converters.models import Wanted, convert_model, fetch, find_format, is_hub_name
+    from converters.models import ConversionOptions, convert_model, fetch, find_format, is_hub_name
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.new_folder import new_folder
 
@@ -57,9 +57,9 @@ def converted(chosen: "Choice") -> Path | None:
     if not (folder / "bundle.json").exists():
         if not chosen.quiet:
             typer.echo(f"specdec: {chosen.name}: converting it into {folder}", err=True)
-        conversion = convert_model(path, None, Wanted(chosen.source_language, chosen.target_language))
-        if conversion.left_behind and not chosen.quiet:
-            typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.left_behind)}", err=True)
+        conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
+        if conversion.dropped_settings and not chosen.quiet:
+            typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.dropped_settings)}", err=True)
         _forget_languages(conversion, chosen)
         try:
             with new_folder(folder, "bundle.json", force=False) as partial:

@@ -1,1 +1,1 @@
-"""Sequence-level distillation: a teacher's translations of source text, in shards that can be resumed."""
+"""Sequence-level knowledge distillation: a teacher translates source text into shards; an interrupted run can be resumed."""

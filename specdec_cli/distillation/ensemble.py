@@ -1,4 +1,4 @@
-"""Several teachers as one: our own beam search over the mean of their probabilities."""
+"""An ensemble of teachers: beam search over the mean of their probabilities."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from specdec_cli.pipeline.engine import bundle_verifier
 
 
 class Ensemble:
-    """A Teacher made of bundles with the same vocabulary (GAD, Table 6: an ensemble teaches better than one model).
+    """A Teacher that is an ensemble of bundles (GAD, Table 6: an ensemble teaches better than one model).
 
-    Raises ModelError where vocabularies or orders differ.
+    Raises ModelError if the bundles differ in vocabulary or generation order.
     """
 
     def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
@@ -29,11 +29,11 @@ class Ensemble:
         self._eos = first.verifier.config.eos
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """The translation of every source line with its index, as they become ready."""
-        longest = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
+        """Yield the index and the translation of every source line, in order of completion."""
+        max_length = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for number, ids in enumerate(map(self._tokenizer.framed, self._tokenizer.encode_batch(sources))):
-            if len(ids) > longest:
+            if len(ids) > max_length:
                 yield number, Translation("", len(ids), 0, finished=False)
             else:
                 by_width[self._verifiers[0].source_width(len(ids))].append(Sentence(number, ids))

@@ -1,20 +1,20 @@
-"""Which of a teacher's translations are not worth learning from."""
+"""Filters that drop faulty translations of a teacher from the training data."""
 
 from dataclasses import dataclass
 
 from specdec_cli.distillation.teacher import Translation
 
-# They would break a line or a column of the output in two.
-_BREAKS = frozenset("\t\n\r\0")
-_BROKEN_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+# Characters that separate lines or columns of the output.
+_SEPARATORS = frozenset("\t\n\r\0")
+_REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True)
 class Filters:
     """Limits on a translation.
 
-    It may have `maximum_ratio` times the source's tokens, or `short` tokens; it may be a copy of the source when
-    `keep_copies` is set (a correction often is), or when the source has `copied_words` words or fewer.
+    A translation has at most `maximum_ratio` times as many tokens as its source, or at most `short` tokens. A copy of the
+    source is allowed if `keep_copies` is set (for correction), or if the source has at most `copied_words` words.
     """
 
     maximum_ratio: float = 3.0
@@ -24,7 +24,7 @@ class Filters:
 
 
 def reason_to_drop(source: str, translation: Translation, filters: Filters) -> str | None:
-    """Why `translation` of `source` is dropped, in a few words that a count goes with; None if it is kept."""
+    """The reason for dropping `translation` of `source`, as a label for counting; None if it is kept."""
     text = translation.text
     if translation.tokens == 0:
         return "source too long"
@@ -32,9 +32,9 @@ def reason_to_drop(source: str, translation: Translation, filters: Filters) -> s
         return "no end within the maximum length"
     if not text.strip():
         return "empty output"
-    if _BREAKS & set(text):
+    if _SEPARATORS & set(text):
         return "tab, line break or NUL in the output"
-    if _BROKEN_CHARACTER in text and _BROKEN_CHARACTER not in source:
+    if _REPLACEMENT_CHARACTER in text and _REPLACEMENT_CHARACTER not in source:
         return "broken characters in the output"
     if translation.tokens > max(filters.short, filters.maximum_ratio * translation.source_tokens):
         return "runaway length"

@@ -1,4 +1,4 @@
-"""The folder a teacher comes in: a CTranslate2 model, or a bundle that is made into one."""
+"""Model folders of teachers: CTranslate2 models, and bundles, which are converted to CTranslate2."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ _LANGUAGES = ("source_language", "target_language")
 
 @dataclass(frozen=True)
 class TeacherModel:
-    """A teacher on disk: `max_positions` is the longest sentence in tokens, None where the folder does not say.
+    """A teacher on disk, and the search settings of its folder.
 
-    `max_length` is the longest output that the bundle itself allows, 0 for no bound; `beam_size`, 0 where the folder does not
-    say, and `length_penalty` are those of its beam search.
+    `max_positions` is the largest sentence length in tokens (None: not in the folder). `max_length` is the bundle's limit on
+    the output in tokens (0: none). `beam_size` is 0 if the folder does not give one.
     """
 
     folder: Path
@@ -30,7 +30,7 @@ class TeacherModel:
 
 
 def find_teacher(folder: Path) -> TeacherModel:
-    """What kind of model `folder` holds, without loading it. Raises ModelError if it is none."""
+    """Detect the kind of model in `folder` without loading it. Raises ModelError if it is neither kind or malformed."""
     if (folder / "bundle.json").exists():
         from specdec_cli.model.bundle import read_info, read_shape
 
@@ -46,11 +46,11 @@ def find_teacher(folder: Path) -> TeacherModel:
 
 
 def teacher_digest(model: TeacherModel) -> str:
-    """A fingerprint of what decides the teacher's output. Raises ModelError for a file that cannot be read."""
+    """A hash of all files on which the teacher's output depends. Raises ModelError for a file that cannot be read."""
     digest = hashlib.sha256()
     patterns = _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES
     if model.is_bundle and (model.folder / "tokenizer").exists():
-        # Of a model of many languages the pair decides; a CTranslate2 folder has it in its config.json.
+        # The output of a multilingual model depends on the languages. A CTranslate2 folder has them in config.json, hashed below.
         info = read_json(model.folder / "bundle.json", ModelError)
         digest.update(" ".join(str(info.get(name)) for name in _LANGUAGES).encode())
     for path in [path for pattern in patterns for path in sorted(model.folder.glob(pattern))]:
@@ -64,14 +64,14 @@ def teacher_digest(model: TeacherModel) -> str:
 
 
 def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
-    """A CTranslate2 folder of the teacher: its own, or `cache`, which a bundle is converted into unless it is there.
+    """The CTranslate2 folder of a teacher: its own folder, or `cache` for a bundle, converted if `cache` does not exist.
 
-    The caller answers for `cache` being of this teacher. Raises ModelError for a bundle that cannot be converted.
+    The caller must use a different `cache` for each teacher. Raises ModelError for a bundle that cannot be converted.
     """
     if not model.is_bundle:
         return model.folder
     if not cache.exists():
-        # Only a bundle needs torch, which takes seconds to import.
+        # Imported here: torch takes seconds to import, and only bundles need it.
         from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.model.bundle import load_bundle
 

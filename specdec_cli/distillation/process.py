@@ -1,4 +1,4 @@
-"""A CTranslate2 teacher, from the side of the process that asks it."""
+"""A CTranslate2 teacher in a subprocess: the client side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -11,10 +11,10 @@ from specdec_cli.processes import Process
 
 
 class TeacherProcess:
-    """A Teacher that runs the CTranslate2 model in `folder`, in a process of its own, inside a `with` block.
+    """A Teacher that runs the CTranslate2 model in `folder` in a subprocess; a context manager.
 
-    Of its own because torch and CTranslate2 bring a thread pool each, and on some systems cannot share a process.
-    Raises ModelError for a folder that cannot be used, and when the process fails or dies.
+    CTranslate2 runs in a subprocess because on some systems it cannot be loaded together with torch. Raises ModelError if
+    the model cannot be loaded or the subprocess fails.
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
@@ -34,6 +34,6 @@ class TeacherProcess:
         self.process.__exit__(kind, error, trace)
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """The translation of every source line with its index, as batches get ready. Raises ModelError."""
+        """Yield the index and the translation of every source line, in order of completion. Raises ModelError."""
         for index, text, source_tokens, tokens, finished in self.process.stream("translate", list(sources)):
             yield index, Translation(text, source_tokens, tokens, finished)

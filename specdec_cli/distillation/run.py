@@ -1,4 +1,4 @@
-"""Distil source lines, shard after shard, each stored before the next begins."""
+"""A distillation run: source lines are translated shard by shard; each shard is saved before the next starts."""
 
 import time
 from collections import Counter
@@ -17,7 +17,7 @@ from specdec_cli.text.parallel import Pair
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: lines of all shards, also of an earlier run's; the teacher's tokens a second in this run."""
+    """Progress of a run: `lines` of `total` are done, those of earlier runs included; `tokens_per_second` is of this run."""
 
     lines: int
     total: int
@@ -27,7 +27,10 @@ class Progress:
 
 @dataclass
 class Summary:
-    """What became of all source lines, whichever run translated them; `seconds` are this run's."""
+    """Totals over all shards, those of earlier runs included; `seconds` is the duration of this run.
+
+    `tokens` counts the teacher's output; `dropped` counts the dropped translations by reason.
+    """
 
     kept: int = 0
     tokens: int = 0
@@ -36,8 +39,11 @@ class Summary:
 
 
 @dataclass
-class _Clock:
-    """Speed of this run. The time left goes by characters, because a shard begins with its longest lines."""
+class _ProgressMeter:
+    """Measures the speed of this run.
+
+    The time left is estimated from characters, not lines, because the longest lines of a shard are translated first.
+    """
 
     lines: int
     total: int
@@ -46,13 +52,13 @@ class _Clock:
     tokens: int = 0
     started: float = field(default_factory=time.monotonic)
 
-    def pass_by(self, sources: Sequence[str]) -> None:
-        """Count a shard that was whole already."""
+    def skip(self, sources: Sequence[str]) -> None:
+        """Count the lines of a shard that an earlier run has completed."""
         self.lines += len(sources)
         self.characters_left -= sum(map(len, sources))
 
     def count(self, source: str, tokens: int) -> Progress:
-        """Count a translated line."""
+        """Count a line of this run and its output tokens; return the progress."""
         self.lines += 1
         self.characters += len(source)
         self.characters_left -= len(source)
@@ -65,29 +71,29 @@ class _Clock:
 def settings_of(
     models: Sequence[TeacherModel], sources: Sequence[str], search: Search, filters: Filters, shard_lines: int
 ) -> dict[str, Any]:
-    """All that decides what is in the shards, for their manifest. Raises ModelError for an unreadable teacher."""
-    fingerprints = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
-    return fingerprints | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
+    """The manifest of a run: hashes of teachers and sources, and all settings. Raises ModelError for an unreadable teacher."""
+    digests = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
+    return digests | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
 
 def distill(
     sources: Sequence[str], teacher: Teacher, shards: Shards, filters: Filters, shard_lines: int, report: Callable[[Progress], None]
 ) -> Summary:
-    """Translate `sources` in shards of `shard_lines`, except those that are whole, and join them in one file.
+    """Translate `sources` in shards of `shard_lines` lines, skipping complete shards, and concatenate the shards in one file.
 
-    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Raises what `teacher` raises, and InputError
-    where no translation is kept.
+    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Calls `report` after each line. Raises InputError
+    if no translation is kept, and the errors of `teacher`.
     """
-    clock = _Clock(0, len(sources), sum(map(len, sources)))
+    meter = _ProgressMeter(0, len(sources), sum(map(len, sources)))
     summary = Summary()
     count = -(-len(sources) // shard_lines)
     for index in range(count):
         lines = sources[index * shard_lines : (index + 1) * shard_lines]
         counts = shards.counts(index)
         if counts is None:
-            counts = _distill_shard(index, lines, teacher, shards, filters, lambda source, tokens: report(clock.count(source, tokens)))
+            counts = _distill_shard(index, lines, teacher, shards, filters, lambda source, tokens: report(meter.count(source, tokens)))
         else:
-            clock.pass_by(lines)
+            meter.skip(lines)
         summary.kept += counts.kept
         summary.tokens += counts.tokens
         summary.dropped += counts.dropped
@@ -95,7 +101,7 @@ def distill(
         reasons = ", ".join(f"{reason}: {number:,}" for reason, number in summary.dropped.most_common())
         raise InputError(f"{shards.folder}: no translation of {len(sources):,} lines was kept ({reasons})")
     shards.merge(count)
-    summary.seconds = time.monotonic() - clock.started
+    summary.seconds = time.monotonic() - meter.started
     return summary
 
 

@@ -1,4 +1,4 @@
-"""The output folder: shards that are whole or not there, and a manifest of what they were made with."""
+"""The output folder of a distillation: shards, each written completely or not at all, and a manifest of the settings."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ MANIFEST = "manifest.json"
 
 @dataclass
 class ShardCounts:
-    """What became of the sources of one shard; `tokens` are the teacher's, EOS included."""
+    """Counts of one shard: sources, kept translations, output tokens (EOS included), dropped translations by reason."""
 
     sources: int = 0
     kept: int = 0
@@ -28,30 +28,30 @@ class ShardCounts:
 
 
 class Shards:
-    """The shards in `folder`, which is made, or gone on with if it was made with the same `settings`.
+    """The shards in `folder`; creates the folder, or resumes one whose manifest has the same `settings`.
 
-    A shard is `shard-00000.tsv` (`source TAB distilled`) and, written after it, its counts in `shard-00000.json`.
-    Raises UsageError for a folder that holds something else, naming every setting that differs.
+    A shard is `shard-00000.tsv` (`source TAB distilled`) and its counts, `shard-00000.json`, written after it. Raises
+    UsageError for a folder of other settings, naming each that differs, and for a folder without a manifest that is not empty.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
         manifest = folder / MANIFEST
-        # Through JSON and back, so that what is compared went the same way.
+        # Converted to JSON and back, as the stored values are, so that the two compare equal.
         values = json.loads(json.dumps({"format": FORMAT} | dict(settings)))
         if manifest.exists():
             _check_same(manifest, values)
         elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or one that a distillation was begun in")
+            raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or that of an earlier distillation")
         else:
             write_json(manifest, values)
 
     def path(self, index: int) -> Path:
-        """The pairs of shard `index`."""
+        """Path of the TSV file of shard `index`."""
         return self.folder / f"shard-{index:05d}.tsv"
 
     def counts(self, index: int) -> ShardCounts | None:
-        """The counts of shard `index`, or None if it is not whole. Raises InputError for a damaged file."""
+        """The counts of shard `index`, None if the shard is not complete. Raises InputError for a malformed file."""
         path = self.path(index).with_suffix(".json")
         if not (path.exists() and self.path(index).exists()):
             return None
@@ -61,18 +61,18 @@ class Shards:
         except (KeyError, TypeError) as error:
             raise InputError(f"{path}: not the counts of a shard ({error})") from error
 
-    def done(self, count: int) -> int:
-        """How many of the first `count` shards are whole."""
+    def complete(self, count: int) -> int:
+        """The number of complete shards among the first `count`."""
         return sum(self.counts(index) is not None for index in range(count))
 
     def write(self, index: int, pairs: Iterable[Pair], counts: ShardCounts) -> None:
-        """Store shard `index`; the counts come last, so that a shard with them is whole."""
+        """Write shard `index`. The counts are written last: a shard that has them is complete."""
         text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
         write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n") and None)
         write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
     def merge(self, count: int) -> Path:
-        """Join the first `count` shards, in order, in one file; its path."""
+        """Concatenate the first `count` shards in one file and return its path."""
 
         def join(partial: Path) -> None:
             with partial.open("wb") as merged:
@@ -90,4 +90,4 @@ def _check_same(manifest: Path, values: Mapping[str, Any]) -> None:
     keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
     different = [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]
     if different:
-        raise UsageError(f"{manifest}: begun with {'; '.join(different)}; use the same again, or a new folder")
+        raise UsageError(f"{manifest}: started with {'; '.join(different)}; use the same settings or a new folder")

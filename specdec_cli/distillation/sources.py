@@ -1,4 +1,4 @@
-"""The source lines to distil: from plain text or from the source column of TSV, each once."""
+"""Source lines to distil, from plain text or the source column of TSV files, without duplicates."""
 
 import hashlib
 from collections import Counter
@@ -10,10 +10,10 @@ from specdec_cli.text.lines import STANDARD, Line, read_lines
 
 
 def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
-    """The source lines of several files, in order; `-`, or no path at all, is stdin.
+    """Yield the sources of several files in order; `-` or no path means stdin.
 
-    The source is all of a line, or that of `source TAB target` or `domain TAB source TAB target`; a file has as many
-    fields in every line that is not empty. Raises InputError naming file and line.
+    A line is `source`, `source TAB target` or `domain TAB source TAB target`. All non-empty lines of a file must have the
+    same number of fields. Raises InputError naming file and line.
     """
     for path in paths or (STANDARD,):
         yield from _source_column(read_lines([path]))
@@ -32,7 +32,7 @@ def _source_column(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
-    """Each line once, in order of first occurrence; blank and repeated ones are counted in `dropped`."""
+    """The distinct lines that are not blank, in order of first occurrence; blank and repeated ones are counted in `dropped`."""
     seen: dict[str, None] = {}
     for line in lines:
         if not line.strip():
@@ -45,7 +45,7 @@ def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
 
 
 def sources_digest(lines: Iterable[str]) -> str:
-    """A fingerprint of `lines` and their order."""
+    """A hash of `lines` and their order."""
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line.encode("utf-8") + b"\n")

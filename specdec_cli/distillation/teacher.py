@@ -1,4 +1,4 @@
-"""What a teacher is: anything that translates source lines and says how long they became."""
+"""The interface of teachers, and the records that they share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Translation:
-    """What a teacher made of one source line.
+    """A teacher's translation of one source line.
 
-    Tokens include EOS. `tokens` is 0 where the source was too long to be read; `finished` is false where EOS did
-    not come before the longest output was reached.
+    `source_tokens` and `tokens` (of the output) include EOS. `tokens` is 0 if the source was too long to translate.
+    `finished` is false if the output reached the maximum length without EOS.
     """
 
     text: str
@@ -21,7 +21,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class Search:
-    """How a teacher searches; all of it decides what it writes. Lengths are tokens, EOS included."""
+    """Settings of a teacher's beam search, all of which affect its output. Lengths are in tokens, EOS included."""
 
     beam_size: int = 5
     length_penalty: float = 1.0
@@ -32,7 +32,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a teacher may use; `threads` translate a batch each, and a batch is at most `batch_tokens` of source."""
+    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens."""
 
     device: str = "cpu"
     threads: int = 1
@@ -40,7 +40,7 @@ class Resources:
 
 
 class Teacher(Protocol):
-    """A model, or several as one, whose translations a smaller model shall learn (Kim and Rush 2016)."""
+    """A model or an ensemble whose translations are the training data of a student (Kim and Rush 2016)."""
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """The translation of every source line with its index, in the order in which they become ready."""
+        """Yield the index and the translation of every source line, in order of completion."""

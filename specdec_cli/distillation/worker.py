@@ -1,4 +1,4 @@
-"""The process that runs CTranslate2; torch is never imported here."""
+"""The subprocess that runs CTranslate2. It never imports torch."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,16 +12,17 @@ from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
 from specdec_cli.text.ctranslate2 import FolderText
 
-# Lines of a few tokens would make a batch of thousands, each with its beams and their caches.
-_MOST_SENTENCES = 1000
+# Bounds the memory of a batch of very short lines: each line has a key-value cache for each beam.
+_MAX_BATCH_SENTENCES = 1000
 
-Answer = tuple[int, str, int, int, bool]
+Result = tuple[int, str, int, int, bool]
+"""Index of the source, text, source tokens, output tokens, whether EOS ended the output."""
 
 
 class Worker:
-    """A CTranslate2 folder with its tokenizer, ready to translate.
+    """Translates with the CTranslate2 model and the tokenizer of a folder.
 
-    Raises RuntimeError or ValueError as CTranslate2 does, and ModelError where a tokenizer is missing.
+    Raises RuntimeError or ValueError where CTranslate2 does, and ModelError if a tokenizer is missing.
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
@@ -37,16 +38,16 @@ class Worker:
             intra_threads=1 if on_cpu else 0,
         )
 
-    def translate(self, sources: Sequence[str]) -> Iterator[Answer]:
-        """An answer for every source line, as batches get ready."""
+    def translate(self, sources: Sequence[str]) -> Iterator[Result]:
+        """Yield a result for every source line, in order of completion."""
         pieces = [self._text.encode(source) for source in sources]
-        waiting: deque[tuple[list[int], Any]] = deque()
+        running: deque[tuple[list[int], Any]] = deque()
         for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):
-            waiting.append((batch, self._start([pieces[i] for i in batch])))
-            if len(waiting) > 2 * self._workers:
-                yield from self._finish(waiting.popleft(), pieces)
-        while waiting:
-            yield from self._finish(waiting.popleft(), pieces)
+            running.append((batch, self._start([pieces[i] for i in batch])))
+            if len(running) > 2 * self._workers:
+                yield from self._finish(running.popleft(), pieces)
+        while running:
+            yield from self._finish(running.popleft(), pieces)
         for index, line in enumerate(pieces):
             if len(line) + 1 > self.search.max_source_length:
                 yield index, "", len(line) + 1, 0, False
@@ -59,13 +60,13 @@ class Worker:
             beam_size=self.search.beam_size,
             length_penalty=self.search.length_penalty,
             max_decoding_length=self.search.max_length,
-            # CTranslate2 forbids an EOS before one token, and cuts a source of more than 1,024, unless told not to.
+            # 0 turns off two defaults of CTranslate2: outputs of at least one token, and sources cut at 1,024 tokens.
             min_decoding_length=0,
             max_input_length=0,
             return_end_token=True,
         )
 
-    def _finish(self, started: tuple[list[int], Any], pieces: list[list[str]]) -> Iterator[Answer]:
+    def _finish(self, started: tuple[list[int], Any], pieces: list[list[str]]) -> Iterator[Result]:
         indices, results = started
         for index, result in zip(indices, results, strict=True):
             tokens = result.result().hypotheses[0]
@@ -74,14 +75,14 @@ class Worker:
             yield index, text, len(pieces[index]) + 1, max(len(tokens), 1), finished
 
 
-def batches(lengths: Sequence[int], longest: int, batch_tokens: int) -> Iterator[list[int]]:
-    """Indices of lines of similar length, the longest first, so that the last batches are short ones.
+def batches(lengths: Sequence[int], max_length: int, batch_tokens: int) -> Iterator[list[int]]:
+    """Yield batches of line indices, in order of decreasing length, so that the workers finish at about the same time.
 
-    A batch is at most `batch_tokens` when padded, or one line. Lines of more than `longest` are left out.
+    A batch has at most `batch_tokens` tokens, padding included, or is a single line. Lines longer than `max_length` are left out.
     """
     batch: list[int] = []
-    for index in sorted((i for i, length in enumerate(lengths) if length <= longest), key=lambda i: -lengths[i]):
-        if len(batch) == _MOST_SENTENCES or (batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens):
+    for index in sorted((i for i, length in enumerate(lengths) if length <= max_length), key=lambda i: -lengths[i]):
+        if len(batch) == _MAX_BATCH_SENTENCES or (batch and (len(batch) + 1) * lengths[batch[0]] > batch_tokens):
             yield batch
             batch = []
         batch.append(index)
@@ -90,18 +91,18 @@ def batches(lengths: Sequence[int], longest: int, batch_tokens: int) -> Iterator
 
 
 class _Server:
-    """Answers `open` and `translate`; what CTranslate2 and the tokenizers complain of is told as ModelError."""
+    """Handles the requests `open` and `translate`; errors of CTranslate2 and the tokenizers are raised as ModelError."""
 
     def open(self, folder: str, search: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
-        """Load a folder."""
+        """Load the model in `folder`."""
         self._folder = folder
         try:
             self._worker = Worker(Path(folder), Search(**search), Resources(**resources))
         except (OSError, RuntimeError, ValueError) as error:
             raise ModelError(f"{folder}: {error}") from error
 
-    def translate(self, sources: list[str]) -> Iterator[Answer]:
-        """The worker's answers."""
+    def translate(self, sources: list[str]) -> Iterator[Result]:
+        """Yield the worker's results."""
         try:
             yield from self._worker.translate(sources)
         except (RuntimeError, ValueError) as error:

@@ -90,7 +90,7 @@ def test_what_is_lost_is_made_again(tmp_path: Path, lost: str) -> None:
 def test_other_settings_are_refused(tmp_path: Path) -> None:
     Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
     Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
-    with pytest.raises(UsageError, match=r"manifest.json: begun with beam_size 5, not 1; compute_type 'float32', not 'int8'; use"):
+    with pytest.raises(UsageError, match=r"manifest.json: started with beam_size 5, not 1; compute_type 'float32', not 'int8'; use"):
         Shards(tmp_path / "out", {"beam_size": 1, "compute_type": "int8", "max_length": 256})
 
 
