@@ -109,10 +109,11 @@ _specdec() {
                 --min-characters) return ;;
                 --max-characters) return ;;
                 --max-ratio) return ;;
+                --held-out) compopt -o default; return ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
+                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --held-out --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
             esac
             ;;
         train-verifier)

@@ -22,7 +22,13 @@ _PANEL = "Cleaning"
 
 DomainOption = Annotated[
     list[str] | None,
-    typer.Option("--domain", metavar="NAME", help="Keep this domain; repeat for more.", show_default="all", rich_help_panel=_PANEL),
+    typer.Option(
+        "--domain",
+        metavar="NAME",
+        help="Keep this domain, or those of a pattern such as 'wiki-*'. Repeatable.",
+        show_default="all",
+        rich_help_panel=_PANEL,
+    ),
 ]
 MinCharactersOption = Annotated[
     int, typer.Option("--min-characters", metavar="N", min=1, help="Drop shorter lines.", rich_help_panel=_PANEL)
@@ -44,6 +50,16 @@ SourceLanguageOption = Annotated[
 TargetLanguageOption = Annotated[
     str, typer.Option("--target-language", metavar="CODE", help="For the rules of Moses.", rich_help_panel=_PANEL)
 ]
+HeldOutOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--held-out",
+        metavar="FILE",
+        help="Drop pairs with a sentence of this dev or test set, in TSV or plain text. Repeatable.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
 FilesOption = list[Path] | None
 
 
@@ -61,6 +77,7 @@ def prepare(
     min_characters: MinCharactersOption = 1,
     max_characters: MaxCharactersOption = 400,
     max_ratio: MaxRatioOption = 3.0,
+    held_out: HeldOutOption = None,
     normalize_punctuation: NormalizeOption = False,
     detokenize: DetokenizeOption = False,
     source_language: SourceLanguageOption = "en",
@@ -93,7 +110,7 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        report, pieces = _prepare(output, tsv or [], aligned, rules, tokenizer or vocabulary_size, quiet)
+        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, quiet)
     finally:
         if made:
             with suppress(OSError):
@@ -109,6 +126,7 @@ def _prepare(
     tsv: list[Path],
     aligned: list[tuple[Path, Path]],
     rules: "CleaningRules",
+    held_out: list[Path],
     vocabulary: Path | int | None,
     quiet: bool,
 ) -> tuple["CleaningReport", int]:
@@ -120,6 +138,7 @@ def _prepare(
 
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.text.cleaning import CleaningReport, clean
+    from specdec_cli.text.held_out import HeldOut
     from specdec_cli.text.parallel import read_pairs
     from specdec_cli.text.subwords import Subwords, train_subwords
 
@@ -129,7 +148,7 @@ def _prepare(
     with TemporaryDirectory(prefix=".", suffix=".partial", dir=output) as folder:
         train, model, manifest = (Path(folder, name) for name in names)
         with _busy("Cleaning", quiet):
-            pairs = clean(read_pairs(tsv, aligned), rules, report)
+            pairs = clean(read_pairs(tsv, aligned), rules, report, HeldOut(held_out))
             with naming(output / train.name, train):
                 write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
         if isinstance(vocabulary, Path):
@@ -138,7 +157,7 @@ def _prepare(
         else:
             with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
                 subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(tsv, aligned, rules, vocabulary, report, len(subwords)))
+        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, report, len(subwords)))
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)
@@ -182,6 +201,7 @@ def _manifest(
     tsv: list[Path],
     aligned: list[tuple[Path, Path]],
     rules: "CleaningRules",
+    held_out: list[Path],
     vocabulary: Path | int | None,
     report: "CleaningReport",
     pieces: int,
@@ -193,6 +213,7 @@ def _manifest(
         "tsv": [str(path) for path in tsv],
         "aligned": [[str(source), str(target)] for source, target in aligned],
         "rules": asdict(rules) | {"domains": sorted(rules.domains)},
+        "held_out": [str(path) for path in held_out],
         "tokenizer": str(vocabulary) if isinstance(vocabulary, Path) else None,
         "vocabulary_size": pieces,
         "pairs": {"read": report.read, "kept": report.kept, "dropped": dict(report.dropped.most_common())},

@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
 # The en-de bundle, from parallel text to the folder that ships. Stopped at any point, it goes on there.
-# usage: en-de.sh TEXT WORK    TEXT holds train.tsv.xz (domain, English, German), dev.tatoeba.tsv and dev.chat.tsv
+# usage: en-de.sh TEXT WORK    TEXT holds train.tsv.xz and train2.tsv.xz (domain, English, German) and the dev sets, dev.*.tsv
 # TRIAL=1 en-de.sh TEXT WORK takes every step in less than a minute, with a model that is too small to be of use.
 set -euo pipefail
 text=$1 work=$2
-dev=(--dev "$text/dev.tatoeba.tsv" --dev "$text/dev.chat.tsv")
+dev=() held_out=()
+for set in tatoeba chat manual web dialogue wiki; do
+    [ -e "$text/dev.$set.tsv" ] && dev+=(--dev "$text/dev.$set.tsv")
+done
+for file in "$text"/dev.*.tsv "$text"/test.*.tsv; do
+    [ -e "$file" ] && held_out+=(--held-out "$file")
+done
 vocabulary=(--vocabulary-size 8000) short=() small=() drafter=()
 if [ -n "${TRIAL:-}" ]; then
     vocabulary=()
@@ -16,12 +22,12 @@ if [ -n "${TRIAL:-}" ]; then
     drafter=(--set drafter.feed_forward=64 --set drafter.layers=1 --set drafter.max_block=3 --set drafter.chain=16)
 fi
 domains=()
-for domain in tatoeba tatoeba-challenge tatoeba-pivot kde-sentences wmt20-chat woz gnome-help mozilla-www; do
+for domain in 'tatoeba*' kde-sentences wmt20-chat woz gnome-help mozilla-www 'manual-*' 'web-*' 'dialogue-*' 'wiki-*'; do
     domains+=(--domain "$domain")
 done
 
 [ -e "$work/data/prepare.json" ] ||
-    specdec prepare "$work/data" "$text/train.tsv.xz" "${domains[@]}" "${vocabulary[@]}"
+    specdec prepare "$work/data" "$text/train.tsv.xz" "$text/train2.tsv.xz" "${domains[@]}" "${held_out[@]}" "${vocabulary[@]}"
 specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
     --recipe en-de-verifier "${small[@]}" "${short[@]}"
 specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128

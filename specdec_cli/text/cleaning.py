@@ -4,18 +4,20 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer
 
+from specdec_cli.text.held_out import HeldOut
 from specdec_cli.text.parallel import Pair
 
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """What is kept: pairs of the `domains` (all if empty) whose lengths in characters are within the limits.
+    """Which pairs are kept: those of the `domains` (patterns such as "wiki-*"; all if empty) with lengths, in characters, in the limits.
 
-    `maximum_ratio` is the longer length over the shorter, asked only where the longer exceeds `short`. Before that,
-    `languages` (source, target) guide the detokenizing and normalising, where those are wanted.
+    `maximum_ratio` limits the longer length over the shorter where the longer exceeds `short`. Detokenizing and normalising,
+    in this order, come before all checks and follow the rules of the `languages` (source, target).
     """
 
     domains: frozenset[str] = frozenset()
@@ -37,19 +39,21 @@ class CleaningReport:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport) -> Iterator[Pair]:
-    """The pairs that satisfy `rules`, in order, each once; `report` is filled on the way."""
+def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, held_out: HeldOut | None = None) -> Iterator[Pair]:
+    """The pairs that satisfy `rules` and are not `held_out`, in order, each once; `report` is filled on the way."""
     rewrite_source, rewrite_target = (_rewriter(language, rules) for language in rules.languages)
     seen: set[bytes] = set()
     for pair in pairs:
         report.read += 1
-        if rules.domains and pair.domain not in rules.domains:
+        if rules.domains and not any(fnmatchcase(pair.domain, pattern) for pattern in rules.domains):
             report.dropped["domain not chosen"] += 1
             continue
         pair = Pair(rewrite_source(pair.source), rewrite_target(pair.target), pair.domain)
         reason, key = _reason_to_drop(pair, rules), _digest(pair)
         if reason is None and key in seen:
             reason = "duplicate"
+        if reason is None and held_out is not None and held_out.holds(pair):
+            reason = "held out"
         if reason is not None:
             report.dropped[reason] += 1
             continue

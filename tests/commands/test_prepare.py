@@ -65,10 +65,22 @@ def test_reads_aligned_and_compressed_files(tmp_path: Path) -> None:
 def test_keeps_the_chosen_domains(tmp_path: Path, tsv: Path) -> None:
     more = tmp_path / "more.tsv"
     more.write_text("web\tone\teins\nchat\ttwo\tzwei\n")
-    assert run(tmp_path / "out", more, tsv, "--domain", "home", "--domain", "chat", "--vocabulary-size", 320).exit_code == 0
+    assert run(tmp_path / "out", more, tsv, "--domain", "h?me", "--domain", "chat", "--vocabulary-size", 320).exit_code == 0
     pairs = list(read_tsv(tmp_path / "out" / "train.tsv"))
     assert pairs[0] == Pair("two", "zwei", "chat")
     assert len(pairs) == 151
+
+
+def test_drops_what_is_held_out(tmp_path: Path, tsv: Path) -> None:
+    dev = tmp_path / "dev.tsv"
+    dev.write_text(f"{LINES[3].upper()}!\tx\ny\t{LINES[7]}\n")
+    result = run(tmp_path / "out", tsv, "--held-out", dev, "--vocabulary-size", 320)
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
+    assert manifest["pairs"] == {"read": 150, "kept": 148, "dropped": {"held out": 2}}
+    assert manifest["held_out"] == [str(dev)]
+    kept = {pair.source for pair in read_tsv(tmp_path / "out" / "train.tsv")}
+    assert kept == set(LINES) - {LINES[3], LINES[7]}
 
 
 def test_takes_an_existing_tokenizer(tmp_path: Path, tsv: Path) -> None:

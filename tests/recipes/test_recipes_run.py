@@ -127,11 +127,14 @@ def test_the_script_of_the_translator(tmp_path: Path) -> None:
     sources = sorted({tuple(generator.choices(list(words), k=generator.randint(1, 4))) for _ in range(400)})
     pairs = [f"{' '.join(source)}\t{' '.join(words[word] for word in source)}\n" for source in generator.sample(sources, len(sources))]
     (tmp_path / "text").mkdir()
-    with lzma.open(tmp_path / "text" / "train.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"tatoeba\t{pair}" for pair in pairs[5:])
+    for name, domain, some in (("train", "tatoeba", pairs[5::2]), ("train2", "manual-one", pairs[:5] + pairs[6::2])):
+        with lzma.open(tmp_path / "text" / f"{name}.tsv.xz", "wt", encoding="utf-8") as stream:
+            stream.writelines(f"{domain}\t{pair}" for pair in some)
     for name in ("tatoeba", "chat"):
         (tmp_path / "text" / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
     _run_script("en-de.sh", tmp_path)
+    counts = json.loads((tmp_path / "work" / "data" / "prepare.json").read_text(encoding="utf-8"))["pairs"]
+    assert counts["dropped"] == {"held out": 5} and counts["kept"] == len(pairs) - 5
     made = load_bundle(tmp_path / "work" / "en-de")
     assert made.drafter is not None
     assert made.info.decoding == "specdec"

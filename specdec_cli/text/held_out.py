@@ -1,0 +1,34 @@
+"""Held-out text: sentences of dev and test sets, which must not be trained on."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from specdec_cli.text.lines import read_text_lines
+from specdec_cli.text.parallel import Pair
+
+
+class HeldOut:
+    """The sentences of dev and test sets, compared without case, punctuation and spaces.
+
+    `files` are plain text or TSV (of three columns the first is a domain); both languages count. Raises InputError.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._digests = {_digest(text) for path in files for line in read_text_lines(path) for text in _sentences(line)}
+        self._digests.discard(_digest(""))
+
+    def holds(self, pair: Pair) -> bool:
+        """Whether either side of `pair` is held out."""
+        return bool(self._digests) and (_digest(pair.source) in self._digests or _digest(pair.target) in self._digests)
+
+
+def _sentences(line: str) -> list[str]:
+    fields = line.split("\t")
+    return fields[1:] if len(fields) == 3 else fields
+
+
+def _digest(text: str) -> bytes:
+    """16 bytes that stand for the letters and digits of `text`."""
+    compared = "".join(filter(str.isalnum, text.casefold()))
+    return hashlib.blake2b(compared.encode(), digest_size=16).digest()
