@@ -42,6 +42,10 @@ class State:
     stage: "Stage | None" = None
     vacant: int = 0
 
+    def last_tokens(self) -> Tensor:
+        """The last accepted token (B,) of each row."""
+        return self.tokens.gather(1, self.lengths[:, None] - 1)[:, 0]
+
     def run(self, name: tuple[Hashable, ...], function: Callable[..., R], *inputs: Tensor) -> R:
         """`function` of this and of `inputs`, by a graph where there is one.
 

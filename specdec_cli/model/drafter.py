@@ -1,6 +1,5 @@
 """The drafter's network: a block of tokens at once, over a prefix whose keys and values stay."""
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +9,7 @@ from torch import Tensor, nn
 from specdec_cli.errors import ModelError
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
+from specdec_cli.model.draft_network import DraftNetwork
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.slot_link import SlotLink
@@ -26,29 +26,21 @@ class SourceView:
     embeddings: Tensor
 
 
-@dataclass
-class _Vocabulary:
-    embedding: Embedding
-    output: nn.Linear
-
-
-class BlockDrafter(nn.Module):
+class BlockDrafter(DraftNetwork):
     """A non-autoregressive drafter: decodes a block of tokens at once after a prefix (GAD, Section 3.1).
 
     What is shared with the verifier, and how prefix and block are laid out and see each other, is the configuration's to say.
-    A slot may condition on the token chosen for the slot before it (`SlotLink`). Raises ModelError for sizes that do not fit.
+    Raises ModelError for sizes that do not fit.
     """
 
+    config: DrafterConfig
     embedding: Embedding
     output: nn.Linear
 
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
-        super().__init__()
+        super().__init__(verifier)
         config.check_against(verifier.config)
         self.config = config
-        # In a tuple, so that these weights are not the drafter's own.
-        self._verifier: tuple[Transformer] = (verifier,)
-        self._vocabulary: tuple[Vocabulary] = (verifier,)
         shape = config.shape(verifier.config)
         width, read = shape.width, verifier.config.width
         self.heads, self.head_width = shape.heads, shape.head_width
@@ -75,27 +67,9 @@ class BlockDrafter(nn.Module):
         self.chain = SlotLink(width, config.chain) if config.chain else None
 
     @property
-    def verifier(self) -> Transformer:
-        """The model it drafts for."""
-        return self._verifier[0]
-
-    @property
     def vocabulary(self) -> Vocabulary:
-        """Its embeddings and output projection; where these are the verifier's, in the drafter's precision."""
-        return self if self.config.embeddings == "own" else self._vocabulary[0]
-
-    @property
-    def like(self) -> Tensor:
-        """A weight of the type and on the device that it computes in, also where its products are in bytes."""
-        return self.slots if self.config.embeddings == "shared" else self.embedding.tokens.weight
-
-    def lower_precision(self, dtype: torch.dtype) -> None:
-        """Compute in `dtype` while the verifier keeps its own; what a draft says decides nothing, so this stays exact."""
-        self.to(dtype)
-        if self.config.embeddings == "own":
-            return
-        embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
-        self._vocabulary = (_Vocabulary(embedding.to(dtype), output.to(dtype)),)
+        """Embeddings and output projection: its own, or the verifier's in its precision."""
+        return self if self.config.embeddings == "own" else super().vocabulary
 
     def initialize_from_verifier(self) -> None:
         """Copy the verifier's encoder, embeddings, output projection and decoder layers where the drafter has its own of the same shape."""
@@ -203,13 +177,6 @@ class BlockDrafter(nn.Module):
         between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
         states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states
-
-    def choose(self, states: Tensor, last: Tensor) -> Tensor:
-        """The drafted ids (N, k) for the states of blocks (N, k, W), which follow the tokens `last` (N,)."""
-        if self.chain is None:
-            logits: Tensor = self.vocabulary.output(states)
-            return logits.argmax(-1)
-        return self.chain.choose(states, last, self.vocabulary, self.config.candidates)
 
 
 def _take_over(own: nn.Module, other: nn.Module) -> None:

@@ -124,7 +124,7 @@ def test_the_tolerant_rule_lets_pass_what_it_may(precision: str) -> None:
 
 def test_a_block_is_no_longer_than_there_are_heads() -> None:
     network = made("published", "float32")[1]
-    with pytest.raises(UsageError, match="heads for 1 to 6"):
+    with pytest.raises(UsageError, match="works for 1 to 6"):
         Blockwise(network, 7)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter import BlockDrafter, SourceView
@@ -31,8 +31,7 @@ class Block:
     """Proposes `block_size` tokens a round with `network`. Raises UsageError for a size it was not trained for."""
 
     def __init__(self, network: BlockDrafter, block_size: int) -> None:
-        if not 1 <= block_size <= network.config.max_block:
-            raise UsageError(f"--block-size {block_size}: this drafter works for 1 to {network.config.max_block}")
+        check_block_size(block_size, network)
         self.network = network.eval()
         self.block_size = block_size
 
@@ -60,7 +59,7 @@ class Block:
 
     def _propose(self, state: State) -> Draft:
         own: BlockState = state.drafting
-        last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
+        last = state.last_tokens()
         block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(self.block_size, last.device)).clamp_max(
             state.cache.capacity - 1
         )
@@ -79,8 +78,7 @@ class Block:
         own: BlockState = state.drafting
         positions = (state.lengths[:, None] - 1 + steps(states.shape[1], states.device)).clamp_max(state.cache.capacity - 1)
         own.cache.write(positions, self.network.project_states(states))
-        last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
-        torch.gather(states, 1, last, out=own.previous[:, None])
+        keep_last_state(states, counts, own.previous)
 
     def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
         x = self.network.embed_block(last[:, None], block[:, None], own.view, own.previous[:, None])[:, 0]

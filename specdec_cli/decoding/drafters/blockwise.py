@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
 
 
@@ -24,8 +23,7 @@ class Blockwise:
     """
 
     def __init__(self, network: Heads, block_size: int) -> None:
-        if not 1 <= block_size <= network.config.max_block:
-            raise UsageError(f"--block-size {block_size}: this bundle has heads for 1 to {network.config.max_block}")
+        check_block_size(block_size, network)
         self.network = network.eval()
         self.block_size = block_size
 
@@ -40,8 +38,7 @@ class Blockwise:
 
     def _propose(self, state: State) -> Draft:
         own: BlockwiseState = state.drafting
-        last = state.tokens.gather(1, state.lengths[:, None] - 1)[:, 0]
-        ids = self.network.choose(self.network(own.top, self.block_size), last)
+        ids = self.network.choose(self.network(own.top, self.block_size), state.last_tokens())
         return Draft(ids, (state.lengths > 1) * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
@@ -50,5 +47,4 @@ class Blockwise:
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
         own: BlockwiseState = state.drafting
-        last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
-        torch.gather(states, 1, last, out=own.top[:, None])
+        keep_last_state(states, counts, own.top)

@@ -1,0 +1,62 @@
+"""What the networks of all trained drafters share: the verifier, its vocabulary, and the choice of tokens."""
+
+import copy
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.slot_link import SlotLink
+from specdec_cli.model.transformer import Embedding, Transformer, Vocabulary
+
+
+@dataclass
+class _Copy:
+    """A copy of the verifier's vocabulary."""
+
+    embedding: Embedding
+    output: nn.Linear
+
+
+class DraftNetwork(nn.Module):
+    """A network that drafts for `verifier`. A slot may condition on the token chosen for the slot before it (`SlotLink`)."""
+
+    config: DrafterConfig | HeadsConfig
+    chain: SlotLink | None
+
+    def __init__(self, verifier: Transformer) -> None:
+        super().__init__()
+        # In a tuple, so that these weights are not the drafter's own.
+        self._verifier: tuple[Transformer] = (verifier,)
+        self._vocabulary: tuple[Vocabulary] = (verifier,)
+
+    @property
+    def verifier(self) -> Transformer:
+        """The model it drafts for."""
+        return self._verifier[0]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Embeddings and output projection: the verifier's, in the drafter's precision."""
+        return self._vocabulary[0]
+
+    @property
+    def like(self) -> Tensor:
+        """A weight of the type and on the device that it computes in, also where its products are in int8."""
+        return self.vocabulary.embedding.tokens.weight
+
+    def lower_precision(self, dtype: torch.dtype) -> None:
+        """Compute in `dtype` while the verifier keeps its own. Decoding stays exact: a draft does not change the output."""
+        self.to(dtype)
+        if self.vocabulary is self._vocabulary[0]:
+            embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
+            self._vocabulary = (_Copy(embedding.to(dtype), output.to(dtype)),)
+
+    def choose(self, states: Tensor, last: Tensor) -> Tensor:
+        """The drafted ids (N, k) for the states of slots (N, k, W), which follow the tokens `last` (N,)."""
+        if self.chain is None:
+            logits: Tensor = self.vocabulary.output(states)
+            return logits.argmax(-1)
+        return self.chain.choose(states, last, self.vocabulary, self.config.candidates)
