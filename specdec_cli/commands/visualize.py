@@ -81,6 +81,8 @@ def visualize(
 ) -> None:
     """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
 
+    A model that writes from right to left or from both ends shows what each step of its search wrote.
+
     With jacobi, the whole sentence is predicted again and again until nothing changes, which shows the tokens that each
     token waited for (the decoding dependency graph).
 
@@ -121,8 +123,6 @@ def _check(
         raise UsageError("--limit is for --file")
     if file is not None and decoding not in (None, "jacobi"):
         raise UsageError(f"--file is for --decoding jacobi, not for {decoding}")
-    if decoding in SEARCHES:
-        raise UsageError(f"--decoding {decoding}: beam search has no rounds to show")
     if (decoding == "jacobi" or file is not None) and block_size is not None:
         raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
 
@@ -176,10 +176,14 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_s
     from specdec_cli.pipeline.settings import DecodingRequest, resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.rounds import Recorder
+    from specdec_cli.visualization.search_steps import search_steps
 
-    source = bundle.tokenizer.framed(bundle.tokenizer.encode(sentence))
+    tokenizer, left_to_right = bundle.tokenizer, bundle.verifier.config.order == "left-to-right"
+    if decoding in SEARCHES and left_to_right:
+        raise UsageError(f"--decoding {decoding}: a search from left to right has no rounds to show")
+    source = tokenizer.framed(tokenizer.encode(sentence))
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
-    graph = decoding == "jacobi" or (decoding is None and not drafts)
+    graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
     size = block_size if isinstance(block_size, int) else None
     request = DecodingRequest(
         "greedy" if graph else decoding or "auto", block_size=size, max_length=LONGEST, with_scores=True, always_draft=True
@@ -189,6 +193,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_s
     if len(source) > min(engine.verifier.longest_source, LONGEST):
         raise UsageError(f"SENTENCE: {len(source)} tokens; a picture holds {LONGEST}")
     (found,) = engine.decode([Sentence(0, source)])
-    if graph:
-        return jacobi_graph(engine.verifier, bundle.tokenizer, source, found.ids)
-    return recorder.picture(engine.settings.decoding, bundle.tokenizer, source, found)
+    name = engine.settings.decoding
+    if name in SEARCHES:
+        return search_steps(engine.verifier, tokenizer, name, source, found.ids)
+    return jacobi_graph(engine.verifier, tokenizer, source, found.ids) if graph else recorder.picture(name, tokenizer, source, found)

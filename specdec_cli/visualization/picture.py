@@ -1,7 +1,9 @@
-"""What a picture of decoding shows: rows are iterations or rounds, columns are the tokens of the output."""
+"""What a picture of decoding shows: rows are iterations, rounds or steps, columns are the tokens of the output."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from specdec_cli.decoding.names import SEARCHES
 
 Mark = Literal["right", "wrong", "accepted", "rejected", "verified", "known"]
 MEANINGS: dict[Mark, str] = {
@@ -10,7 +12,7 @@ MEANINGS: dict[Mark, str] = {
     "accepted": "drafted, and accepted",
     "rejected": "drafted, and rejected",
     "verified": "the verifier's own token",
-    "known": "from an earlier round",
+    "known": "from an earlier row",
 }
 FORMAT = 1
 
@@ -33,7 +35,7 @@ class Picture:
     """Decoding of one sentence.
 
     `rows` have a cell, or None, for each of the `target` pieces. `settled` says in which row, from 1, a token became
-    right and stayed so; `edges` (i, j) that token j waited for token i. Both are empty for pictures of rounds.
+    right and stayed so; `edges` (i, j) that token j waited for token i. Both are empty for pictures of rounds and of steps.
     """
 
     decoding: str
@@ -46,6 +48,8 @@ class Picture:
     @property
     def row_name(self) -> str:
         """What a row is."""
+        if self.decoding in SEARCHES:
+            return "step"
         return "iteration" if self.settled else "round"
 
     @property

@@ -19,14 +19,18 @@ _STYLES: dict[Mark, str] = {
 def print_picture(picture: Picture, console: Console) -> None:
     """The source, then a line for each row; without colours, marks stand behind the tokens.
 
-    A rejected token stands before the verifier's own token that replaced it.
+    A rejected token stands before the verifier's own token that replaced it. Places before the last token of a row that are
+    still to be written are one "…".
     """
     console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
     console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
     for number, row in enumerate(picture.rows, start=1):
         line = Text(f"{number:>4} ", style="dim")
-        for cell in row:
+        shown = max(place for place, cell in enumerate(row) if cell) + 1
+        for place, cell in enumerate(row[:shown]):
             if cell is None:
+                if place == 0 or row[place - 1] is not None:
+                    line.append("… ", style="dim")
                 continue
             if cell.instead_of is not None:
                 line.append(f"{cell.instead_of}{'' if console.color_system else SIGNS['rejected']}", style=_STYLES["rejected"])
