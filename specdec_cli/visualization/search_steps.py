@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_cli.decoding.execution.operators import Verifier
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.folding import folded_places
 from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture

@@ -5,10 +5,10 @@ from math import exp, log
 import pytest
 import torch
 
-from specdec_cli.decoding.execution.operators import Verifier
-from specdec_cli.decoding.loop import Alternative
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.sentence import Alternative
 from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS as EOD
 from tests.decoding.test_pairs import following
