@@ -9,7 +9,7 @@ BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test test-without-kernels coverage faults check format bench completions golden install uninstall clean
+.PHONY: help demo test native test-without-kernels coverage faults check format bench completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -27,6 +27,9 @@ test: .venv/installed ## Run all tests; at the end, say what was skipped and why
 
 test-without-kernels: .venv/installed ## Run the tests of decoding as on a machine without compiled kernels
 	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
+
+native: .venv/installed ## Build the native engine anew in place
+	$(BIN)/python setup.py -q build_ext --inplace --force
 
 coverage: .venv/installed ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered

@@ -1,0 +1,25 @@
+"""Builds the native engine: plain C that is called by ctypes, so that the wheel fits every version of Python 3."""
+
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+FOLDER = Path("specdec_cli/native")
+# Nothing is fused that the sources do not fuse: every compiler and every instruction set gives the same bits.
+FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-pthread", "-g0", "-Wall", "-Wextra"]
+
+setup(
+    ext_modules=[
+        Extension(
+            "specdec_cli.native._engine",
+            sources=sorted(map(str, FOLDER.glob("*.c"))),
+            depends=sorted(map(str, (*FOLDER.glob("*.h"), *FOLDER.glob("*.inc")))),
+            extra_compile_args=FLAGS,
+            extra_link_args=["-pthread"],
+            libraries=["m"],
+            py_limited_api=True,
+            optional=True,  # without a compiler the package installs all the same, and says what it lacks
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

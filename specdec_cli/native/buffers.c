@@ -1,0 +1,102 @@
+// The sizes of everything that a session works with.
+
+#include <stdlib.h>
+
+#include "session.h"
+
+#define MULTIPLE 16
+#define TILE 64
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t padded_length(int64_t source_length) { return (source_length + MULTIPLE - 1) / MULTIPLE * MULTIPLE; }
+
+int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length) {
+    const int64_t longest = model->shape.max_positions / MULTIPLE * MULTIPLE;
+    return smaller(3 * padded_length(source_length) + MULTIPLE, longest);
+}
+
+// Floats of keys and values of all layers for so many places.
+static int64_t keys_size(const struct stack *stack, int64_t places) {
+    return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_room, places));
+}
+
+static int grow(float **place, int64_t *size, int64_t wanted) {
+    if (wanted < 0) return 0;
+    if (wanted <= *size) return 1;
+    free(*place);
+    *place = wanted > (int64_t)(SIZE_MAX / sizeof(float)) ? 0 : malloc((size_t)wanted * sizeof(float));
+    *size = *place ? wanted : 0;
+    return *place != 0;
+}
+
+int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length) {
+    const struct stack *stack = &session->model->decoder;
+    return grow(&row->own, &row->own_size, keys_size(stack, specdec_capacity(session->model, source_length))) &&
+           grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
+}
+
+static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
+
+static int open_rows(struct worker *worker, const struct specdec_session *session) {
+    const int64_t batch = session->options.batch;
+    worker->rows = take(worker, batch, sizeof *worker->rows);
+    worker->chosen = take(worker, batch, sizeof *worker->chosen);
+    worker->starts = take(worker, batch + 1, sizeof *worker->starts);
+    worker->own_room = take(worker, batch, sizeof *worker->own_room);
+    worker->memory_room = take(worker, batch, sizeof *worker->memory_room);
+    worker->own = take(worker, batch, sizeof *worker->own);
+    worker->memory = take(worker, batch, sizeof *worker->memory);
+    if (!worker->rows || !worker->chosen || !worker->starts || !worker->own_room || !worker->memory_room || !worker->own || !worker->memory)
+        return 0;
+    for (int64_t i = 0; i < batch; i++) {
+        struct row *row = worker->rows + i;
+        row->number = VACANT;
+        row->tokens = take(worker, session->longest_capacity, sizeof *row->tokens);
+        row->log_probabilities = take(worker, session->longest_capacity, sizeof *row->log_probabilities);
+        row->ids = take(worker, session->longest_draft + 1, sizeof *row->ids);
+        if (!row->tokens || !row->log_probabilities || !row->ids) return 0;
+    }
+    return 1;
+}
+
+static int open_room(struct worker *worker, const struct specdec_session *session, int64_t threads) {
+    const struct stack *decoder = &session->model->decoder, *encoder = &session->model->encoder;
+    const int64_t width = decoder->width, inner = decoder->inner, positions = session->most_positions;
+    const int64_t wide = larger(inner, 3 * width);
+    const int64_t longest = larger(session->longest_capacity, session->longest_source);
+    struct room *room = &worker->room;
+    room->own_size = larger(own_size_of(decoder, longest), own_size_of(encoder, longest));
+    room->wide = take(worker, product_of(positions, wide), sizeof(float));
+    room->mixed = take(worker, product_of(positions, width), sizeof(float));
+    room->bytes = take(worker, product_of(positions, larger(inner, width)), 1);
+    room->ranges = take(worker, positions, sizeof *room->ranges);
+    room->own = take(worker, product_of(threads, room->own_size), sizeof(float));
+    return room->wide && room->mixed && room->bytes && room->ranges && room->own;
+}
+
+int worker_open(struct worker *worker, struct specdec_session *session, struct team *team) {
+    const struct specdec_model *model = session->model;
+    const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
+    worker->session = session;
+    worker->team = team;
+    if (!open_rows(worker, session) || !open_room(worker, session, team->threads)) return 0;
+    worker->positions = take(worker, positions, sizeof *worker->positions);
+    worker->x = take(worker, product_of(positions, width), sizeof(float));
+    worker->places = take(worker, positions, sizeof *worker->places);
+    worker->ends = take(worker, positions, sizeof *worker->ends);
+    worker->predicted = take(worker, positions, sizeof *worker->predicted);
+    worker->scores = take(worker, positions, sizeof *worker->scores);
+    worker->logits = take(worker, product_of(AT_ONCE, size), sizeof(float));
+    worker->tops = take(worker, product_of(AT_ONCE, size / TILE + 1), sizeof(float));
+    return worker->positions && worker->x && worker->places && worker->ends && worker->predicted && worker->scores && worker->logits && worker->tops;
+}
+
+void worker_close(struct worker *worker) {
+    for (int64_t i = 0; worker->rows && i < worker->session->options.batch; i++) {
+        free(worker->rows[i].own);
+        free(worker->rows[i].memory);
+    }
+    arena_free(&worker->arena);
+}

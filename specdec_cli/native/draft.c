@@ -1,0 +1,142 @@
+// Drafts that need no network: copies of the source, and of what followed the same tokens before.
+
+#include "session.h"
+
+#define LONGEST_SUFFIX 3 // tokens of a suffix that "unique-3" and lookup search for
+#define WINDOW 4         // how far from where a copy left off a token is looked for; as much again for every round that found nothing
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most_drafted(const struct specdec_session *session, const struct row *row, int64_t most) {
+    const int64_t size = session->options.block_size;
+    return smaller(smaller(most, row->limit - row->length), size ? size : padded_length(row->source_length));
+}
+
+// The source as it is with padding behind it.
+static int32_t source_at(const struct specdec_session *session, const struct row *row, int64_t place) {
+    return place < row->source_length ? row->source[place] : session->model->shape.padding;
+}
+
+static void copy_source(const struct specdec_session *session, struct row *row) {
+    const int64_t left = row->copy_from < 0 ? 0 : row->source_length - 1 - row->copy_from, count = most_drafted(session, row, left);
+    row->drafted = count > 0 ? count : 0;
+    for (int64_t i = 0; i < row->drafted; i++) row->ids[i] = row->source[row->copy_from + i];
+}
+
+static int begins_word(const struct specdec_session *session, int32_t token) {
+    return session->options.word_starts[token] || token == session->model->shape.eos;
+}
+
+// The place after the `token` nearest to `here`, ahead or also `behind` (ahead where both are as near); -1 where there is none.
+static int64_t after_nearest(const struct row *row, int32_t token, int64_t here, int64_t window, int behind) {
+    const int64_t end = row->source_length - 1;
+    for (int64_t distance = 1; distance <= window; distance++) {
+        if (here + distance < end && row->source[here + distance] == token) return here + distance + 1;
+        if (behind && here >= distance && row->source[here - distance] == token) return here - distance + 1;
+    }
+    return -1;
+}
+
+// Where to go on after a `token` that is not in the source: a new one, or another than that which stands `here`.
+static int64_t after_edit(const struct specdec_session *session, const struct row *row, int32_t token, int64_t here) {
+    if (!begins_word(session, row->source[here])) return here + 1;
+    if (!session->options.word_starts[token]) return here;
+    for (int64_t place = here + 1; place < padded_length(row->source_length); place++)
+        if (begins_word(session, source_at(session, row, place))) return place;
+    return 0;
+}
+
+static void realign(const struct specdec_session *session, struct row *row, int64_t passed) {
+    const int64_t end = row->source_length - 1, here = smaller(row->copy_from + passed, end);
+    const int32_t token = row->tokens[row->length - 1];
+    if (token == row->source[here]) {
+        row->copy_from = smaller(here + 1, end);
+        row->misses = 0;
+        return;
+    }
+    row->misses = passed ? 0 : row->misses + 1;
+    int64_t start = after_nearest(row, token, here, WINDOW * (1 + row->misses), row->misses > 0);
+    if (start < 0) start = after_edit(session, row, token, here);
+    row->copy_from = smaller(start, end);
+}
+
+// The source behind the start of the output, which begins with the same token (Algorithm 1 of the technical report).
+static int32_t text_at(const struct row *row, int64_t place) { return place ? row->source[place - 1] : row->tokens[0]; }
+
+// Whether the last `count` tokens of the output stand in the text up to `place`.
+static int ends_like(const struct row *row, int64_t place, int64_t count) {
+    if (place < count - 1) return 0;
+    for (int64_t back = 0; back < count; back++)
+        if (text_at(row, place - back) != row->tokens[row->length - 1 - back]) return 0;
+    return 1;
+}
+
+// The place after a suffix of the output that stands once in the source; -1 where there is none.
+static int64_t after_unique_suffix(const struct row *row, int bounded) {
+    const int64_t first = bounded ? 1 : 0, longest = bounded ? smaller(LONGEST_SUFFIX, row->length - first) : row->length;
+    for (int64_t count = 1; count <= longest; count++) {
+        int64_t found = 0, start = -1;
+        for (int64_t place = first; place < row->source_length; place++) {
+            if (!ends_like(row, place, count)) continue;
+            if (!found++) start = place;
+        }
+        if (found == 1) return start;
+        if (!found) return -1;
+    }
+    return -1;
+}
+
+// Source and output as one text: the source with its padding, unless vocabularies differ, then the output.
+static int32_t searched_at(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
+    return place < before ? source_at(session, row, place) : row->tokens[place - before];
+}
+
+static int is_known(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
+    if (place >= before) return place > before && place < before + row->length;
+    const int32_t token = source_at(session, row, place);
+    return token != session->model->shape.padding && token != session->model->shape.eos;
+}
+
+// How many of the last tokens of the output, at most LONGEST_SUFFIX, stand in the text up to `place`.
+static int64_t suffix_at(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
+    int64_t count = 0;
+    while (count < LONGEST_SUFFIX && count < row->length - 1 && place >= count &&
+           searched_at(session, row, before, place - count) == row->tokens[row->length - 1 - count])
+        count++;
+    return count;
+}
+
+static void look_up(const struct specdec_session *session, struct row *row) {
+    const int64_t before = session->options.shared_vocabulary ? padded_length(row->source_length) : 0, end = before + row->length;
+    int64_t start = -1, longest = 0;
+    for (int64_t place = end - 2; place >= 0 && longest < LONGEST_SUFFIX; place--) {
+        if (!is_known(session, row, before, place)) continue;
+        const int64_t count = suffix_at(session, row, before, place);
+        if (count <= longest) continue;
+        longest = count;
+        start = place + 1;
+    }
+    const int64_t most = start < 0 ? 0 : most_drafted(session, row, end - start);
+    row->drafted = 0;
+    while (row->drafted < most && is_known(session, row, before, start + row->drafted)) {
+        row->ids[row->drafted] = searched_at(session, row, before, start + row->drafted);
+        row->drafted++;
+    }
+}
+
+void begin_draft(const struct specdec_session *session, struct row *row) {
+    (void)session;
+    row->copy_from = row->misses = 0;
+}
+
+void propose_draft(const struct specdec_session *session, struct row *row) {
+    row->drafted = 0;
+    if (session->options.decoding == SPECDEC_INPUT_GUIDED) copy_source(session, row);
+    if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
+}
+
+void observe_round(const struct specdec_session *session, struct row *row, int64_t passed) {
+    if (session->options.decoding != SPECDEC_INPUT_GUIDED) return;
+    if (session->options.match == SPECDEC_NEAREST) realign(session, row, passed);
+    else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_UNIQUE_3);
+}

@@ -1,0 +1,93 @@
+// Sentences that enter: their sources encoded, and projected for every layer of the decoder.
+
+#include "session.h"
+
+// What all threads read; copied to each.
+struct call {
+    struct pass pass;
+    const struct specdec_model *model;
+    const struct position *positions;
+    struct row *const *rows;
+};
+
+static void embed(const struct call *call, int64_t i) {
+    const struct position *own = call->positions + i;
+    embed_token(call->model->kernels, &call->model->source, own->id, own->place, call->pass.x + i * call->model->source.width);
+}
+
+// Keys and values of one layer of the decoder, from the encoder's states.
+static void project(struct member *member, const struct call *call, int64_t layer) {
+    const struct stack *stack = &call->model->decoder;
+    const struct linear *linear = &stack->layers[layer].memory;
+    float *to = call->pass.room->wide;
+    const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.room};
+    run_linear(member, &product);
+    SHARED_FOR (member, i, call->pass.rows) {
+        const struct row *row = call->rows[i];
+        for (int64_t k = call->pass.starts[i]; k < call->pass.starts[i + 1]; k++)
+            store_keys(stack, to + k * linear->outputs, row->memory, layer, k - call->pass.starts[i], row->source_length);
+    }
+}
+
+static void run(struct member *member, const void *argument) {
+    const struct call *call = argument;
+    SHARED_FOR (member, i, call->pass.positions) embed(call, i);
+    run_pass(member, &call->pass);
+    for (int64_t layer = 0; layer < call->model->decoder.count; layer++) project(member, call, layer);
+}
+
+static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
+    const struct specdec_model *model = worker->session->model;
+    const struct call call = {
+        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, &worker->room},
+        model, worker->positions, worker->chosen};
+    team_run(worker->team, run, &call, sizeof call);
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// A new sentence in a free row. Returns a status.
+static int32_t begin_row(const struct specdec_session *session, struct row *row, int64_t number) {
+    const struct specdec_model *model = session->model;
+    const int64_t length = session->starts[number + 1] - session->starts[number];
+    if (!row_reserve(session, row, length)) return SPECDEC_NO_MEMORY;
+    row->source = session->ids + session->starts[number];
+    row->source_length = length;
+    row->capacity = specdec_capacity(model, length);
+    row->tokens[0] = model->shape.start;
+    row->length = 1;
+    row->limit = smaller(row->capacity - 1, 1 + (session->options.max_length ? session->options.max_length : row->capacity));
+    row->rounds = row->drafted = 0;
+    row->number = number;
+    begin_draft(session, row);
+    return SPECDEC_OK;
+}
+
+int32_t enter_rows(struct worker *worker) {
+    struct specdec_session *session = worker->session;
+    const int64_t batch = session->options.batch, free_rows = batch - worker->running;
+    if (worker->running && LEAVING * free_rows < batch) return SPECDEC_OK;
+    int64_t rows = 0, positions = 0;
+    worker->starts[0] = 0;
+    for (int64_t i = 0; i < batch; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number != VACANT) continue;
+        if (atomic_load(&session->entered) >= session->count) break;
+        const int64_t number = atomic_fetch_add(&session->entered, 1);
+        if (number >= session->count) break;
+        const int64_t length = session->starts[number + 1] - session->starts[number];
+        if (rows && positions + length > CHUNK) {
+            encode_chosen(worker, rows, positions);
+            rows = positions = 0;
+        }
+        const int32_t status = begin_row(session, row, number);
+        if (status) return status;
+        worker->running++;
+        worker->chosen[rows] = row;
+        for (int64_t k = 0; k < length; k++) worker->positions[positions + k] = (struct position){positions, 0, row->source[k], -1, k};
+        positions += length;
+        worker->starts[++rows] = positions;
+    }
+    if (rows) encode_chosen(worker, rows, positions);
+    return SPECDEC_OK;
+}

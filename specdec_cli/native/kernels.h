@@ -1,0 +1,68 @@
+// What each instruction set computes: the table that every variant of kernels.inc fills.
+
+#pragma once
+
+#include <stdint.h>
+
+// A linear layer with the norm before it and the activation after it. `weights` are packed by tiles (products.h), `tiles` of
+// them; `scales`, `sums` (of an output's weights, also as floats) and `bias` have a place for each output of each tile.
+struct linear {
+    int64_t inputs, outputs, tiles;
+    int8_t *weights;
+    float *scales, *float_sums, *bias;
+    int32_t *sums;
+    const float *gamma, *beta; // NULL: no norm
+    int32_t activation;
+};
+
+// One row as bytes: number = low + step * byte.
+struct range {
+    float low, step;
+};
+
+// Rows of `linear` that are multiplied with one tile: x (rows, inputs), `to` and `residual` (rows, outputs), of which these
+// are the first rows' addresses. The largest number of each row in the tile goes to `tops`, if given.
+struct product {
+    const struct linear *linear;
+    const uint8_t *x;
+    const struct range *ranges;
+    int64_t rows;
+    const float *residual;
+    float *to, *tops;
+};
+
+// Of one head: `keys` and `values` (end, width); `scores` has room for `end`, rounded up to LANES. `width` is a multiple of
+// LANES, of which the first `used` count.
+struct attention {
+    const float *query, *keys, *values;
+    int64_t end, width, used;
+    float *scores, *to;
+};
+
+struct kernels {
+    const char *name;
+    // Quantizes a row (inputs) after the layer's norm, for which `normed` has room.
+    void (*quantize)(const struct linear *linear, const float *row, float *normed, uint8_t *to, struct range *range);
+    void (*multiply)(const struct product *product, int64_t tile);
+    void (*attend)(const struct attention *attention);
+    void (*normalize)(const float *gamma, const float *beta, const float *row, int64_t width, float *to);
+    // to (width) = token * scale + position, all float32.
+    void (*embed)(const float *token, float scale, const float *position, int64_t width, float *to);
+    void (*add_rows)(float *x, const float *y, int64_t width);
+    float (*dot)(const float *x, const float *y, int64_t width); // width: a multiple of LANES
+    float (*largest)(const float *x, int64_t size);
+    float (*log_probability)(const float *logits, int64_t size, float top, int64_t id);
+    // A row of a matrix in a number format of specdec.h as float32; the scale of a row of SPECDEC_INT8. Any alignment.
+    void (*widen)(int32_t type, const void *from, float scale, int64_t size, float *to);
+    // Quantizes a row of weights: its scale, and its whole numbers. Returns 0 if a number is not finite.
+    int (*quantize_weights)(const float *row, int64_t size, float *scale, int8_t *to);
+    void (*exponential)(const float *x, int64_t size, float *to); // size: a multiple of LANES
+};
+
+extern const struct kernels kernels_scalar;
+#if defined(__x86_64__)
+extern const struct kernels kernels_avx2, kernels_avx_vnni, kernels_avx512_vnni;
+#endif
+
+// The table of an instruction set that this processor has, or NULL.
+const struct kernels *find_kernels(const char *name);

@@ -1,0 +1,27 @@
+// What a binding must agree on.
+
+#include <stddef.h>
+
+#include "specdec.h"
+
+int32_t specdec_layout(int32_t *values, int32_t room) {
+    const int32_t own[] = {
+        SPECDEC_VERSION,
+        sizeof(struct specdec_shape),
+        sizeof(struct specdec_tensor),
+        sizeof(struct specdec_options),
+        sizeof(struct specdec_output),
+        offsetof(struct specdec_shape, mask),
+        offsetof(struct specdec_tensor, type),
+        offsetof(struct specdec_options, word_starts),
+        offsetof(struct specdec_output, log_probabilities),
+        SPECDEC_INT8,
+        SPECDEC_SILU,
+        SPECDEC_DRAFTER,
+        SPECDEC_NEAREST,
+        SPECDEC_UNKNOWN_ISA,
+    };
+    const int32_t count = sizeof own / sizeof *own;
+    for (int32_t i = 0; i < count && i < room; i++) values[i] = own[i];
+    return count;
+}

@@ -1,0 +1,158 @@
+"""The compiled library: its structures as ctypes knows them, its functions, and its errors."""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from specdec_cli.errors import ModelError, UsageError
+
+VERSION = 1
+TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
+"""Number formats of tensors."""
+ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
+DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3}
+MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
+OK, WAITING, FINISHED = 0, 1, 2
+_BAD_TENSOR, _NOT_FINITE = -3, -4
+_UNKNOWN_ISA = -9
+_MESSAGES = {
+    -1: "there is not enough memory",
+    -2: "a size of the model is out of its range",
+    _BAD_TENSOR: "it is not of the shape or the number format that the configuration asks for",
+    _NOT_FINITE: "it holds values that are not finite",
+    -5: "an option is out of its range",
+    -6: "an id of a source is not in the vocabulary",
+    -7: "a source is empty or longer than the model's positions",
+    -8: "it was made in another process",
+    _UNKNOWN_ISA: "no such instruction set",
+}
+_pointer, _int32, _int64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+
+
+class Shape(ctypes.Structure):
+    """`struct specdec_shape`."""
+
+    _fields_ = tuple(
+        (name, _int32)
+        for name in (
+            *("source_vocabulary", "vocabulary", "width", "feed_forward", "heads", "encoder_layers", "decoder_layers"),
+            *("pre_norm", "activation", "learned_positions", "position_offset", "max_positions"),
+            *("embedding_scale", "embedding_norm", "shared_embeddings", "tied_output", "output_bias"),
+            *("padding", "eos", "start"),
+            *("drafter_layers", "drafter_feed_forward", "max_block", "link_width", "candidates", "mask"),
+        )
+    )
+
+
+class Tensor(ctypes.Structure):
+    """`struct specdec_tensor`."""
+
+    _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("reserved", _int32))
+
+
+class Options(ctypes.Structure):
+    """`struct specdec_options`."""
+
+    _fields_ = (
+        *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
+        *((name, _int32) for name in ("with_scores", "shared_vocabulary", "reserved")),
+        ("word_starts", _pointer),
+    )
+
+
+class Output(ctypes.Structure):
+    """`struct specdec_output`."""
+
+    _fields_ = (
+        *((name, _int64) for name in ("number", "length", "rounds")),
+        ("ids", ctypes.POINTER(_int32)),
+        ("log_probabilities", ctypes.POINTER(ctypes.c_float)),
+    )
+
+
+_FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
+    "layout": ([_pointer, _int32], _int32),
+    "instruction_sets": ([], ctypes.c_char_p),
+    "model_create": ([_pointer, _pointer, _int64, ctypes.c_char_p, _pointer, _pointer], _int32),
+    "model_destroy": ([_pointer], None),
+    "model_isa": ([_pointer], ctypes.c_char_p),
+    "capacity": ([_pointer, _int64], _int64),
+    "session_create": ([_pointer, _pointer, _pointer, _pointer, _int64, _pointer], _int32),
+    "session_next": ([_pointer, _int32, _pointer], _int32),
+    "session_destroy": ([_pointer], None),
+}
+
+
+class LibraryError(Exception):
+    """The library is missing, or is not the one that this binding is for; the message says which, in one line."""
+
+
+class NativeError(Exception):
+    """A function of the library returned an error."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(_MESSAGES.get(status, f"status {status}"))
+        self.status = status
+
+
+@cache
+def load_library() -> ctypes.CDLL:
+    """The library that was built with the package. Raises LibraryError."""
+    path = library_path()
+    if path is None:
+        raise LibraryError("the package was built without a C compiler")
+    try:
+        library = ctypes.CDLL(str(path))
+        for name, (arguments, result) in _FUNCTIONS.items():
+            function = getattr(library, f"specdec_{name}")
+            function.argtypes, function.restype = arguments, result
+    except (OSError, AttributeError) as error:
+        raise LibraryError(f"{path}: {' '.join(str(error).split())}") from error
+    if _layout(library) != _expected_layout():
+        raise LibraryError(f"{path}: built from other sources than this version; install the package again")
+    return library
+
+
+def library_path() -> Path | None:
+    """Where the library is, if it was built; SPECDEC_NATIVE names another one."""
+    own = os.environ.get("SPECDEC_NATIVE")
+    if own:
+        return Path(own)
+    return next(iter(sorted(Path(__file__).parent.glob("_engine*.so"))), None)
+
+
+def _layout(library: ctypes.CDLL) -> list[int]:
+    values = (_int32 * 64)()
+    count = library.specdec_layout(values, len(values))
+    return list(values[:count])
+
+
+def _expected_layout() -> list[int]:
+    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output)]
+    offsets = [Shape.mask.offset, Tensor.type.offset, Options.word_starts.offset, Output.log_probabilities.offset]
+    return [VERSION, *sizes, *offsets, TYPES["I8"], ACTIVATIONS["silu"], DECODINGS["specdec"], MATCHES["nearest"], _UNKNOWN_ISA]
+
+
+def check(status: int) -> int:
+    """A status that is no error. Raises NativeError, or MemoryError."""
+    if status == -1:
+        raise MemoryError(_MESSAGES[status])
+    if status < 0:
+        raise NativeError(status)
+    return status
+
+
+def instruction_set() -> bytes | None:
+    """What SPECDEC_ISA asks for; None: the best of the processor. Raises UsageError for one that is not there."""
+    asked = os.environ.get("SPECDEC_ISA")
+    known = load_library().specdec_instruction_sets().decode()
+    if asked and asked not in known.split(","):
+        raise UsageError(f"SPECDEC_ISA={asked}: this machine has {known.replace(',', ', ')}")
+    return asked.encode() if asked else None
+
+
+def model_error(status: int, place: str) -> Exception:
+    """The error of a model that cannot be made; `place` names the file, and the tensor where one is to blame."""
+    return MemoryError(_MESSAGES[status]) if status == -1 else ModelError(f"{place}: {_MESSAGES.get(status, f'status {status}')}")

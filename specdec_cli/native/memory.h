@@ -1,0 +1,21 @@
+// Memory whose size is a product of numbers from outside: no product overflows, and all of an owner's blocks end together.
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct block;
+
+// Blocks that are freed together.
+struct arena {
+    struct block *last;
+};
+
+// `count` times `size` bytes, zeroed, aligned to 64; NULL where that overflows or there is no memory.
+void *arena_take(struct arena *arena, int64_t count, int64_t size);
+void arena_free(struct arena *arena);
+
+// a * b and a + b, or -1 where an operand is negative or the result is beyond 2^62.
+int64_t product_of(int64_t a, int64_t b);
+int64_t sum_of(int64_t a, int64_t b);

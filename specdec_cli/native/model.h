@@ -1,0 +1,80 @@
+// A model in int8, ready to run.
+
+#pragma once
+
+#include "kernels.h"
+#include "memory.h"
+#include "specdec.h"
+
+// A layer norm; NULLs where there is none.
+struct norm {
+    const float *gamma, *beta;
+};
+
+// A layer of an encoder, or of a decoder, which has attention over a memory too (`query`, `cross_output`, `memory`: the keys
+// and values of the encoder's states). Norms after the sublayers are those of a post-norm model.
+struct layer {
+    struct linear query_key_value, output, query, cross_output, memory, inner, outer;
+    struct norm after_attention, after_cross_attention, after_feed_forward;
+};
+
+// Layers of one width, and the norm after the last. `head_room` is `head_width`, rounded up to LANES.
+struct stack {
+    struct layer *layers;
+    int64_t count, heads, head_width, head_room, width, inner;
+    struct norm last;
+};
+
+// Token embeddings, in the file's number format, and positions in float32.
+struct embedding {
+    struct specdec_tensor tokens;
+    const float *positions;
+    int64_t width, offset;
+    struct norm norm;
+    float scale;
+};
+
+// What a slot of a draft learns of the token before it: see model/slot_link.py.
+struct link {
+    struct linear from_state, from_token, output;
+    const float *unknown;
+    int64_t width, candidates;
+};
+
+// A block drafter over the verifier's top states.
+struct drafter {
+    struct stack stack;
+    struct linear prefix, previous; // states to keys and values of all layers, and the last state to the block
+    const float *slots;             // (max_block, width)
+    struct link link;
+};
+
+struct specdec_model {
+    struct specdec_shape shape;
+    const struct kernels *kernels;
+    struct embedding source, target;
+    struct stack encoder, decoder;
+    struct linear output;
+    struct specdec_tensor output_rows; // the weights of `output` as they are stored
+    struct drafter drafter;
+    struct arena arena;
+};
+
+// Reads a model's tensors one after the other. After an error every function does nothing.
+struct reader {
+    const struct specdec_tensor *tensors;
+    int64_t count, next;
+    struct arena *arena;
+    const struct kernels *kernels;
+    int32_t status;
+    int64_t damaged;
+};
+
+const float *take_vector(struct reader *reader, int64_t size);
+const float *take_table(struct reader *reader, int64_t rows, int64_t columns);
+void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);
+struct norm take_norm(struct reader *reader, int64_t width);
+// Weights (outputs, inputs), and a bias if there is one; `norm` is that before the product.
+void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm, int32_t activation);
+// The same for weights that were read before, with no bias.
+void pack_linear(struct reader *reader, struct linear *linear, const struct specdec_tensor *weights, const float *bias, struct norm norm);

@@ -1,0 +1,151 @@
+"""A model of the native engine, from a bundle's files."""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.native.library import (
+    ACTIVATIONS,
+    DECODINGS,
+    FINISHED,
+    MATCHES,
+    WAITING,
+    Options,
+    Output,
+    Shape,
+    Tensor,
+    check,
+    instruction_set,
+    load_library,
+    model_error,
+)
+from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
+from specdec_cli.native.weights import Weights
+
+PATIENCE = 50
+"""Milliseconds after which a call of the library returns, so that signals are heard."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to decode: fields as those of `struct specdec_options`; `word_starts` says which tokens begin a word."""
+
+    decoding: str = "greedy"
+    match: str = "nearest"
+    block_size: int = 0
+    batch: int = 1
+    threads: int = 1
+    max_length: int = 0
+    forced: int | None = None
+    with_scores: bool = False
+    shared_vocabulary: bool = True
+    word_starts: Sequence[bool] = ()
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A sentence: its number, its ids (EOS included where it was reached), their log probabilities if asked for, and its rounds."""
+
+    number: int
+    ids: list[int]
+    log_probabilities: tuple[float, ...]
+    rounds: int
+
+
+class NativeModel:
+    """A verifier of shape `config` with the weights at `path`, and the drafter of `drafter_path` if given.
+
+    Raises ModelError for weights that do not fit, UsageError for an instruction set in SPECDEC_ISA that is not there,
+    and LibraryError without a library.
+    """
+
+    def __init__(
+        self, config: TransformerConfig, path: Path, drafter: DrafterConfig | None = None, drafter_path: Path | None = None
+    ) -> None:
+        self._library = load_library()
+        self.config = config
+        self._weights = [Weights(path)]
+        named = [list(verifier_tensors(config))]
+        if drafter is not None and drafter_path is not None:
+            self._weights.append(Weights(drafter_path))
+            named.append(list(drafter_tensors(drafter, config)))
+        self._model = self._create(_shape(config, drafter if drafter_path is not None else None), named)
+
+    def _create(self, shape: Shape, named: Sequence[Sequence[Named]]) -> ctypes.c_void_p:
+        for weights, own in zip(self._weights, named, strict=True):
+            weights.check_names(dict(own))
+        places = [(weights, name) for weights, own in zip(self._weights, named, strict=True) for name, _ in own]
+        tensors = (Tensor * len(places))(*(weights.tensor(name) for weights, name in places))
+        model, damaged = ctypes.c_void_p(), ctypes.c_int64()
+        status = self._library.specdec_model_create(
+            ctypes.byref(shape), tensors, len(tensors), instruction_set(), ctypes.byref(model), ctypes.byref(damaged)
+        )
+        if status:
+            blamed = places[damaged.value] if 0 <= damaged.value < len(places) else None
+            raise model_error(status, f"{blamed[0].path}: {blamed[1]!r}" if blamed else str(self._weights[0].path))
+        return model
+
+    @property
+    def instructions(self) -> str:
+        """The instruction set that computes."""
+        return str(self._library.specdec_model_isa(self._model).decode())
+
+    def capacity(self, source_length: int) -> int:
+        """Tokens that an output has room for, the start included, after a source of so many tokens."""
+        return int(self._library.specdec_capacity(self._model, source_length))
+
+    def decode(self, sources: Sequence[Sequence[int]], request: Request) -> Iterator[Decoded]:
+        """Decode sources (ids ending with EOS); each comes as soon as it is done. Raises NativeError for ids or options that do not fit."""
+        starts = [0]
+        for ids in sources:
+            starts.append(starts[-1] + len(ids))
+        flat = (ctypes.c_int32 * starts[-1])(*(token for ids in sources for token in ids))
+        word_starts = (ctypes.c_uint8 * len(request.word_starts))(*request.word_starts)
+        options, session = _options(request, word_starts), ctypes.c_void_p()
+        places = (ctypes.c_int64 * len(starts))(*starts)
+        check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
+        try:
+            output = Output()
+            while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
+                if status != WAITING:
+                    scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
+                    yield Decoded(output.number, output.ids[: output.length], scores, output.rounds)
+        finally:
+            self._library.specdec_session_destroy(session)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_model"):
+            self._library.specdec_model_destroy(self._model)
+
+
+def _options(request: Request, word_starts: "ctypes.Array[ctypes.c_uint8]") -> Options:
+    return Options(
+        DECODINGS[request.decoding],
+        MATCHES[request.match],
+        request.block_size,
+        request.batch,
+        request.threads,
+        request.max_length,
+        -1 if request.forced is None else request.forced,
+        request.with_scores,
+        request.shared_vocabulary,
+        0,
+        ctypes.addressof(word_starts) if len(word_starts) else None,
+    )
+
+
+def _shape(config: TransformerConfig, drafter: DrafterConfig | None) -> Shape:
+    own = (0, 0, 0, 0, 0, 0)
+    if drafter is not None:
+        own = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain, drafter.candidates, drafter.mask)
+    return Shape(
+        *(config.source_size, config.vocabulary_size, config.width, config.feed_forward, config.heads),
+        *(config.encoder_layers, config.decoder_layers, config.norm == "pre", ACTIVATIONS[config.activation]),
+        *(config.positions == "learned", config.position_offset, config.max_positions, config.embedding_scale),
+        *(config.embedding_norm, config.shared_embeddings, config.tied_output, config.output_bias),
+        *(config.padding, config.eos, config.decoder_start),
+        *own,
+    )

@@ -1,0 +1,132 @@
+// Sums of products of bytes: to (rows, TILE) = x (rows, inputs), 0 to 255, times a tile of weights, -127 to 127, exactly.
+//
+// A tile has TILE outputs; its weights are packed as [inputs / 4][TILE][4]. `sums` (TILE) are those of each output's weights.
+// `rows` is at most ROWS. Each instruction set multiplies as many rows and outputs together as its registers hold.
+
+#pragma once
+
+#include "vectors.h"
+
+#define TILE 64
+#define ROWS 6
+
+INLINE int32_t four_bytes(const uint8_t *x) {
+    int32_t four;
+    memcpy(&four, x, 4);
+    return four;
+}
+
+
+#if defined(ISA_AVX512)
+
+INLINE void multiply_some(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, int32_t *to) {
+    __m512i sums[ROWS][4];
+    for (int row = 0; row < rows; row++)
+        for (int part = 0; part < 4; part++) sums[row][part] = _mm512_setzero_si512();
+    for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+        const __m512i first = _mm512_loadu_si512(weights), second = _mm512_loadu_si512(weights + 64);
+        const __m512i third = _mm512_loadu_si512(weights + 128), fourth = _mm512_loadu_si512(weights + 192);
+#pragma GCC unroll 6
+        for (int row = 0; row < rows; row++) {
+            const __m512i four = _mm512_set1_epi32(four_bytes(x + row * inputs + i));
+            sums[row][0] = _mm512_dpbusd_epi32(sums[row][0], four, first);
+            sums[row][1] = _mm512_dpbusd_epi32(sums[row][1], four, second);
+            sums[row][2] = _mm512_dpbusd_epi32(sums[row][2], four, third);
+            sums[row][3] = _mm512_dpbusd_epi32(sums[row][3], four, fourth);
+        }
+    }
+#pragma GCC unroll 6
+    for (int row = 0; row < rows; row++)
+        for (int part = 0; part < 4; part++) _mm512_storeu_si512(to + row * TILE + part * LANES, sums[row][part]);
+}
+
+static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
+    (void)sums;
+    switch (rows) {
+    case 1: multiply_some(1, x, inputs, weights, to); break;
+    case 2: multiply_some(2, x, inputs, weights, to); break;
+    case 3: multiply_some(3, x, inputs, weights, to); break;
+    case 4: multiply_some(4, x, inputs, weights, to); break;
+    case 5: multiply_some(5, x, inputs, weights, to); break;
+    default: multiply_some(6, x, inputs, weights, to);
+    }
+}
+
+#elif defined(ISA_AVX2)
+
+// Products of four bytes of a row, in every place, with 32 weights, added to sums of 8 outputs.
+#if defined(ISA_AVX_VNNI)
+#define BIAS 0
+#define AT_ONCE 3
+typedef __m256i factor;
+INLINE factor factor_of(int32_t four) { return _mm256_set1_epi32(four); }
+INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) { return _mm256_dpbusd_avx_epi32(sums, x, weights); }
+#else
+// Products of x - 128: |x - 128| times the weight with the other's sign. Two of them fit in 16 bits: 2 * 128 * 127 < 2^15.
+#define BIAS 128
+#define AT_ONCE 2
+typedef struct { __m256i centred, size; } factor;
+INLINE factor factor_of(int32_t four) {
+    const __m256i centred = _mm256_set1_epi32(four ^ (int32_t)0x80808080);
+    return (factor){centred, _mm256_abs_epi8(centred)};
+}
+INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) {
+    const __m256i pairs = _mm256_maddubs_epi16(x.size, _mm256_sign_epi8(weights, x.centred));
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+#endif
+
+#define HALF (TILE / 2)
+
+// Half a tile: 32 outputs.
+INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *of_weights, int32_t *to) {
+    __m256i sums[AT_ONCE][4];
+    for (int part = 0; part < 4; part++) {
+        const __m256i missing = _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)(of_weights + 8 * part)), _mm256_set1_epi32(BIAS));
+        for (int row = 0; row < rows; row++) sums[row][part] = missing;
+    }
+    for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+        factor factors[AT_ONCE];
+#pragma GCC unroll 3
+        for (int row = 0; row < rows; row++) factors[row] = factor_of(four_bytes(x + row * inputs + i));
+#pragma GCC unroll 4
+        for (int part = 0; part < 4; part++) {
+            const __m256i some = _mm256_loadu_si256((const __m256i *)weights + part);
+#pragma GCC unroll 3
+            for (int row = 0; row < rows; row++) sums[row][part] = accumulate(sums[row][part], factors[row], some);
+        }
+    }
+#pragma GCC unroll 3
+    for (int row = 0; row < rows; row++)
+        for (int part = 0; part < 4; part++) _mm256_storeu_si256((__m256i *)(to + row * TILE + 8 * part), sums[row][part]);
+}
+
+static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
+    for (int row = 0; row < rows; row += AT_ONCE) {
+        const uint8_t *from = x + row * inputs;
+        int32_t *place = to + row * TILE;
+        for (int half = 0; half < 2; half++, place += HALF) {
+            const int8_t *some = weights + half * 4 * HALF;
+            const int32_t *own = sums + half * HALF;
+            if (rows - row >= AT_ONCE) multiply_half(AT_ONCE, from, inputs, some, own, place);
+            else if (rows - row == 2) multiply_half(2, from, inputs, some, own, place);
+            else multiply_half(1, from, inputs, some, own, place);
+        }
+    }
+}
+
+#else
+
+static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
+    (void)sums;
+    for (int row = 0; row < rows; row++, x += inputs, to += TILE) {
+        const int8_t *from = weights;
+        memset(to, 0, TILE * sizeof *to);
+        for (int64_t i = 0; i < inputs; i += 4, from += 4 * TILE)
+            for (int output = 0; output < TILE; output++)
+                to[output] += x[i] * from[4 * output] + x[i + 1] * from[4 * output + 1] + x[i + 2] * from[4 * output + 2] +
+                              x[i + 3] * from[4 * output + 3];
+    }
+}
+
+#endif

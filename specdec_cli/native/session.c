@@ -1,0 +1,182 @@
+// Sessions: what is handed in and out, and the threads between.
+
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_THREADS 1024
+#define MOST_BATCH (1 << 16)
+#define NANOSECONDS 1000000000LL
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
+
+static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
+    const int copies = options->decoding == SPECDEC_INPUT_GUIDED;
+    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_LOOKUP) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+           between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
+           between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
+           !(copies && options->match == SPECDEC_NEAREST && !options->word_starts) &&
+           !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
+           !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
+}
+
+// Checks the queue and measures it. Returns a status.
+static int32_t measure(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
+    const struct specdec_shape *shape = &session->model->shape;
+    const int64_t most = shape->max_positions / 16 * 16;
+    if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; i < session->count; i++) {
+        if (starts[i + 1] <= starts[i] || starts[i + 1] - starts[i] > most) return SPECDEC_BAD_LENGTH;
+        session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
+        if (ids[starts[i + 1] - 1] == shape->padding) return SPECDEC_BAD_ID;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
+    }
+    session->longest_capacity = specdec_capacity(session->model, session->longest_source);
+    session->longest_draft = session->options.decoding == SPECDEC_GREEDY ? 0 : session->longest_capacity;
+    const int64_t positions = larger(session->longest_source, session->longest_draft + 1);
+    // Rows that enter or run together: as many as there are, up to CHUNK positions; or a single one.
+    const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
+    session->most_positions = larger(positions, of_all < CHUNK ? of_all : CHUNK);
+    return SPECDEC_OK;
+}
+
+static int32_t open_workers(struct specdec_session *session) {
+    const int64_t threads = session->options.threads, apart = session->options.batch > 1;
+    session->worker_count = apart ? threads : 1;
+    session->workers = arena_take(&session->arena, session->worker_count, sizeof *session->workers);
+    if (!session->workers || !team_open(&session->team, apart ? 1 : (int)threads)) return SPECDEC_NO_MEMORY;
+    for (int64_t i = 0; i < session->worker_count; i++)
+        if (!worker_open(session->workers + i, session, &session->team)) return SPECDEC_NO_MEMORY;
+    return SPECDEC_OK;
+}
+
+static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
+    session->ids = arena_take(&session->arena, starts[session->count], sizeof *ids);
+    session->starts = arena_take(&session->arena, session->count + 1, sizeof *starts);
+    if (!session->ids || !session->starts) return SPECDEC_NO_MEMORY;
+    memcpy(session->ids, ids, (size_t)starts[session->count] * sizeof *ids);
+    memcpy(session->starts, starts, (size_t)(session->count + 1) * sizeof *starts);
+    return SPECDEC_OK;
+}
+
+int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,
+                               const int64_t *starts, int64_t count, struct specdec_session **made) {
+    *made = 0;
+    if (!options_fit(options, &model->shape)) return SPECDEC_BAD_OPTION;
+    if (count < 0) return SPECDEC_BAD_LENGTH;
+    struct specdec_session *session = calloc(1, sizeof *session);
+    if (!session) return SPECDEC_NO_MEMORY;
+    session->model = model;
+    session->options = *options;
+    session->count = count;
+    session->last = &session->first;
+    session->owner = getpid();
+    pthread_mutex_init(&session->lock, 0);
+    pthread_cond_init(&session->progress, 0);
+    int32_t status = measure(session, ids, starts);
+    if (!status) status = copy_queue(session, ids, starts);
+    if (!status) status = open_workers(session);
+    if (status) specdec_session_destroy(session);
+    else *made = session;
+    return status;
+}
+
+// A worker on a thread of its own, until the queue is empty.
+static void *work(void *given) {
+    struct worker *worker = given;
+    struct specdec_session *session = worker->session;
+    int32_t status = SPECDEC_OK;
+    while (!status && !atomic_load(&session->stopped)) status = work_once(worker);
+    if (status < 0) {
+        atomic_store(&session->status, status);
+        pthread_mutex_lock(&session->lock);
+        pthread_cond_broadcast(&session->progress);
+        pthread_mutex_unlock(&session->lock);
+    }
+    return 0;
+}
+
+// Starts the threads of all workers but the first, which the caller's own thread is. One that cannot start is missing.
+static void start_workers(struct specdec_session *session) {
+    for (int64_t i = 1; i < session->worker_count; i++) {
+        struct worker *worker = session->workers + i;
+        if (!worker->started) worker->started = pthread_create(&worker->thread, 0, work, worker) ? -1 : 1;
+    }
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * NANOSECONDS + time.tv_nsec;
+}
+
+// The first sentence that is done and was not handed out. Returns whether there is one.
+static int hand_out(struct specdec_session *session, struct specdec_output *output) {
+    pthread_mutex_lock(&session->lock);
+    struct done *done = session->first;
+    if (done) {
+        session->first = done->next;
+        if (!session->first) session->last = &session->first;
+    }
+    pthread_mutex_unlock(&session->lock);
+    if (!done) return 0;
+    free(session->handed);
+    session->handed = done;
+    session->handed_out++;
+    *output = done->output;
+    return 1;
+}
+
+// Waits until another worker has done a sentence, for so many nanoseconds at most.
+static void wait_for_others(struct specdec_session *session, int64_t nanoseconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const int64_t after = until.tv_nsec + nanoseconds;
+    until.tv_sec += after / NANOSECONDS;
+    until.tv_nsec = after % NANOSECONDS;
+    pthread_mutex_lock(&session->lock);
+    if (!session->first && !atomic_load(&session->status)) pthread_cond_timedwait(&session->progress, &session->lock, &until);
+    pthread_mutex_unlock(&session->lock);
+}
+
+int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output) {
+    const int64_t until = now() + (int64_t)(milliseconds > 0 ? milliseconds : 0) * 1000000;
+    if (session->worker_count > 1 && session->owner != getpid()) return SPECDEC_FORKED;
+    start_workers(session);
+    for (;;) {
+        if (hand_out(session, output)) return SPECDEC_OK;
+        if (session->handed_out == session->count) return SPECDEC_FINISHED;
+        int32_t status = atomic_load(&session->status);
+        if (!status) status = work_once(session->workers);
+        if (status < 0) return status;
+        const int64_t left = until - now();
+        if (left <= 0) return hand_out(session, output) ? SPECDEC_OK : SPECDEC_WAITING;
+        if (status == SPECDEC_FINISHED) wait_for_others(session, left);
+    }
+}
+
+void specdec_session_destroy(struct specdec_session *session) {
+    if (!session) return;
+    atomic_store(&session->stopped, 1);
+    for (int64_t i = 0; session->workers && i < session->worker_count; i++)
+        if (session->workers[i].started > 0 && session->owner == getpid()) pthread_join(session->workers[i].thread, 0);
+    team_close(&session->team);
+    for (int64_t i = 0; session->workers && i < session->worker_count; i++)
+        if (session->workers[i].session) worker_close(session->workers + i);
+    while (session->first) {
+        struct done *next = session->first->next;
+        free(session->first);
+        session->first = next;
+    }
+    free(session->handed);
+    pthread_mutex_destroy(&session->lock);
+    pthread_cond_destroy(&session->progress);
+    arena_free(&session->arena);
+    free(session);
+}

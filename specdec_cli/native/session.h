@@ -1,0 +1,110 @@
+// A session: a queue of sources, and the workers that decode it.
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "layers.h"
+
+#define VACANT (-1)
+#define AT_ONCE 48    // positions whose logits are computed together
+#define CHUNK 256     // positions that go through layers together, unless a single row has more
+#define LEAVING 4     // when one in so many rows is free, others enter
+
+// A sentence on its way. `tokens` (capacity) begins with the start of the model; those before `length` count, up to `limit`.
+// `own` and `memory`: keys and values of the decoder's layers, see layers.h. `ids` (drafted) is the present draft.
+struct row {
+    int64_t number, source_length, capacity, length, limit, rounds;
+    const int32_t *source;
+    int32_t *tokens;
+    float *log_probabilities;
+    float *own, *memory;
+    int64_t own_size, memory_size;
+    int32_t *ids;
+    int64_t drafted;
+    int64_t copy_from, misses; // input-guided: see copy.c
+};
+
+// A position of a pass: the token that is read there, what is drafted from its row's first position on, and which position that
+// is; `forced`: the token that must be predicted, or -1.
+struct position {
+    int64_t first;
+    const int32_t *drafted;
+    int32_t id, forced;
+    int64_t place;
+};
+
+// A sentence that is done: its output, with the ids and the log probabilities behind this.
+struct done {
+    struct done *next;
+    struct specdec_output output;
+};
+
+// Rows of its own, and room for passes over them.
+struct worker {
+    struct specdec_session *session;
+    struct team *team;
+    struct arena arena;
+    struct row *rows;
+    int64_t running;
+    struct room room;
+    struct position *positions;
+    float *x, *logits, *tops, *scores;
+    int32_t *predicted;
+    int64_t *starts, *places, *ends, *own_room, *memory_room;
+    float **own, **memory;
+    struct row **chosen; // rows of a pass
+    int started;
+    pthread_t thread;
+};
+
+struct specdec_session {
+    const struct specdec_model *model;
+    struct specdec_options options;
+    struct arena arena;
+    int32_t *ids;
+    int64_t *starts, count, longest_source, longest_capacity, longest_draft, most_positions;
+    atomic_llong entered; // sentences that were taken from the queue
+    atomic_int stopped, status;
+    pid_t owner;
+    struct worker *workers;
+    int64_t worker_count;
+    struct team team;
+    // Under the lock: sentences that are done and not handed out yet, the first first.
+    pthread_mutex_t lock;
+    pthread_cond_t progress;
+    struct done *first, **last, *handed;
+    int64_t handed_out;
+};
+
+// buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
+int worker_open(struct worker *worker, struct specdec_session *session, struct team *team);
+void worker_close(struct worker *worker);
+// Room for a row of a source of so many tokens, grown if need be.
+int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length);
+int64_t padded_length(int64_t source_length);
+
+// encode.c: takes sentences from the queue into free rows. Returns a status.
+int32_t enter_rows(struct worker *worker);
+
+// verify.c: one pass over the last token of each running row and its draft; how many drafted tokens pass, in `passed`
+// (batch), and what is predicted at each position, from `predicted` + `first` (batch) on.
+struct verdict {
+    struct row *row;
+    int64_t passed;
+    const int32_t *predicted;
+    const float *scores;
+};
+typedef void (*take_verdict)(struct worker *worker, const struct verdict *verdict);
+void verify_rows(struct worker *worker, take_verdict take);
+
+// draft.c: the draft of a row, and what is learnt from a round that took the last `count` tokens of it, of which `passed` were
+// drafted.
+void begin_draft(const struct specdec_session *session, struct row *row);
+void propose_draft(const struct specdec_session *session, struct row *row);
+void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
+
+// round.c: one round of a worker, or rows that enter. Returns a status; SPECDEC_FINISHED: nothing is left to do.
+int32_t work_once(struct worker *worker);

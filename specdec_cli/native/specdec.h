@@ -1,0 +1,119 @@
+// The native engine: encoder-decoder Transformers in int8 on CPUs, from token ids to token ids.
+//
+// Data flow. A model is made from tensors that the caller has mapped (`specdec_model_create`): matrices become int8 with a
+// scale per output, packed for the products; embeddings stay mapped in the number format of the file, so the mapping must
+// outlive the model. A session (`specdec_session_create`) takes a queue of sources. `specdec_session_next` hands out one decoded
+// sentence at a time, in the order in which they finish. Inside, a worker holds up to `batch` rows. Each round of a worker
+// drafts, verifies all drafts in one pass, accepts, and hands over the rows that ended; once a fourth of its rows are free,
+// it encodes waiting sources into them.
+//
+// Memory. A session computes the sizes of all its buffers in one place (buffers.c) when it is created, from the longest
+// source in the queue, and allocates them then; decoding allocates only the outputs. All products of sizes are checked for
+// overflow. A row holds its own keys and values, as many as its own source allows (`specdec_capacity`).
+//
+// Threads. With `batch` 1, all threads share the loops of one worker (team.h); with more rows, every thread is a worker with
+// rows of its own. The thread that calls `specdec_session_next` is one of them, and works only during that call. The call
+// returns after a time that the caller gives at the latest, plus one round. A session is used by one thread at a time; a
+// child process after fork() gets threads of its own when it decodes.
+//
+// Numbers. Inputs of a product have 255 steps between the least and the largest number of a row, weights 127 steps either
+// side of zero, sums are exact integers. Every float sum runs over 16 lanes in a fixed order (vectors.h), and every fused
+// multiplication and addition is explicit. So the result of a row depends on neither the batch, the threads nor the
+// instruction set. The reference is specdec_cli/model/int8/arithmetic.py, which computes the same bits.
+//
+// Errors. Every function returns a status; no function exits or prints.
+
+#pragma once
+
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define SPECDEC_API __declspec(dllexport)
+#else
+#define SPECDEC_API __attribute__((visibility("default")))
+#endif
+
+#define SPECDEC_VERSION 1
+
+enum specdec_status {
+    SPECDEC_OK = 0,
+    SPECDEC_WAITING = 1,     // the time is up and no sentence is done
+    SPECDEC_FINISHED = 2,    // every sentence was handed out
+    SPECDEC_NO_MEMORY = -1,
+    SPECDEC_BAD_SHAPE = -2,  // a size of a model is out of its range, or two of them do not go together
+    SPECDEC_BAD_TENSOR = -3, // a tensor has another shape or number format than the model asks for
+    SPECDEC_NOT_FINITE = -4, // a tensor holds a number that is not finite
+    SPECDEC_BAD_OPTION = -5,
+    SPECDEC_BAD_ID = -6,     // a source holds an id that the vocabulary lacks
+    SPECDEC_BAD_LENGTH = -7, // a source is empty or longer than the model's positions
+    SPECDEC_FORKED = -8,     // the session's threads live in the parent process
+    SPECDEC_UNKNOWN_ISA = -9, // no instruction set of this name is built in, or this processor lacks it
+};
+
+enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
+enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
+enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER };
+enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
+
+// The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter over the verifier's
+// top states has `drafter_layers` > 0.
+struct specdec_shape {
+    int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
+    int32_t pre_norm, activation, learned_positions, position_offset, max_positions;
+    int32_t embedding_scale, embedding_norm, shared_embeddings, tied_output, output_bias;
+    int32_t padding, eos, start;
+    int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, mask;
+};
+
+// A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_INT8 has a scale for
+// each row. The order of a model's tensors is that of tensors.py.
+struct specdec_tensor {
+    const void *data;
+    const float *scales;
+    int64_t rows, columns;
+    int32_t type, reserved;
+};
+
+// `forced`: the token that every output begins with, or -1. `max_length`: tokens of an output at most, 0: the model's bound.
+// `block_size`: tokens of a draft at most, 0: no bound. `shared_vocabulary`: whether ids of source and output mean the same
+// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session.
+struct specdec_options {
+    int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, reserved;
+    const uint8_t *word_starts;
+};
+
+// A decoded sentence: its number in the queue, its ids, EOS included where it was reached, and the log probability of each, if
+// they were asked for. Both arrays belong to the session, until the next call for it.
+struct specdec_output {
+    int64_t number, length, rounds;
+    const int32_t *ids;
+    const float *log_probabilities;
+};
+
+struct specdec_model;
+struct specdec_session;
+
+// Sizes of the structures above and constants, so that a binding can compare them with its own: see library.py. Returns how
+// many there are; writes at most `room`.
+SPECDEC_API int32_t specdec_layout(int32_t *values, int32_t room);
+
+// The names of the instruction sets that are built in and that this processor has, the best one first, with commas between.
+SPECDEC_API const char *specdec_instruction_sets(void);
+
+// `isa` names an instruction set; NULL stands for the best one. `damaged` is the number of the tensor that an error is about, or -1.
+SPECDEC_API int32_t specdec_model_create(const struct specdec_shape *shape, const struct specdec_tensor *tensors, int64_t count,
+                                         const char *isa, struct specdec_model **model, int64_t *damaged);
+SPECDEC_API void specdec_model_destroy(struct specdec_model *model);
+SPECDEC_API const char *specdec_model_isa(const struct specdec_model *model);
+
+// Tokens that an output row has room for, the start included, after a source of so many tokens.
+SPECDEC_API int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length);
+
+// A queue of `count` sources: that of sentence i is ids[starts[i]] .. ids[starts[i + 1] - 1], EOS included.
+SPECDEC_API int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options,
+                                           const int32_t *ids, const int64_t *starts, int64_t count,
+                                           struct specdec_session **session);
+SPECDEC_API int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output);
+
+// Stops all threads of the session, after their present round.
+SPECDEC_API void specdec_session_destroy(struct specdec_session *session);

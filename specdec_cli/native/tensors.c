@@ -1,0 +1,134 @@
+// From mapped tensors to packed layers.
+
+#include <math.h>
+#include <string.h>
+
+#include "model.h"
+
+#define LANES 16
+#define TILE 64
+
+static void fail(struct reader *reader, int32_t status, int64_t tensor) {
+    if (reader->status) return;
+    reader->status = status;
+    reader->damaged = tensor;
+}
+
+static void *take_memory(struct reader *reader, int64_t count, int64_t size) {
+    void *place = reader->status ? 0 : arena_take(reader->arena, count, size);
+    if (!place) fail(reader, SPECDEC_NO_MEMORY, -1);
+    return place;
+}
+
+// The next tensor, which must be of this shape; NULL after an error.
+static const struct specdec_tensor *next_tensor(struct reader *reader, int64_t rows, int64_t columns) {
+    if (reader->status) return 0;
+    if (reader->next >= reader->count) {
+        fail(reader, SPECDEC_BAD_TENSOR, reader->next);
+        return 0;
+    }
+    const struct specdec_tensor *tensor = reader->tensors + reader->next++;
+    const int known = tensor->type >= SPECDEC_FLOAT32 && tensor->type <= SPECDEC_INT8, scaled = tensor->type == SPECDEC_INT8;
+    if (!known || !tensor->data || tensor->rows != rows || tensor->columns != columns || (scaled && !tensor->scales)) {
+        fail(reader, SPECDEC_BAD_TENSOR, reader->next - 1);
+        return 0;
+    }
+    return tensor;
+}
+
+static const void *row_of(const struct specdec_tensor *tensor, int64_t row) {
+    static const int64_t sizes[] = {4, 2, 2, 1};
+    return (const char *)tensor->data + row * tensor->columns * sizes[tensor->type];
+}
+
+static void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to) {
+    kernels->widen(tensor->type, row_of(tensor, row), tensor->scales ? tensor->scales[row] : 0.0f, tensor->columns, to);
+}
+
+static int is_finite(const float *x, int64_t size) {
+    for (int64_t i = 0; i < size; i++)
+        if (!isfinite(x[i])) return 0;
+    return 1;
+}
+
+const float *take_table(struct reader *reader, int64_t rows, int64_t columns) {
+    const struct specdec_tensor *tensor = next_tensor(reader, rows, columns);
+    float *table = take_memory(reader, product_of(rows, columns), sizeof(float));
+    if (!tensor || !table) return 0;
+    for (int64_t row = 0; row < rows; row++) {
+        widen_row(reader->kernels, tensor, row, table + row * columns);
+        if (!is_finite(table + row * columns, columns)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
+    }
+    return table;
+}
+
+const float *take_vector(struct reader *reader, int64_t size) {
+    return take_table(reader, size, 1);
+}
+
+struct norm take_norm(struct reader *reader, int64_t width) {
+    struct norm norm;
+    norm.gamma = take_vector(reader, width);
+    norm.beta = take_vector(reader, width);
+    return norm;
+}
+
+void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding) {
+    const struct specdec_tensor *tensor = next_tensor(reader, rows, width);
+    float *row = take_memory(reader, width, sizeof(float));
+    if (!tensor || !row) return;
+    *embedding = *tensor;
+    for (int64_t i = 0; i < rows; i++) {
+        widen_row(reader->kernels, tensor, i, row);
+        if (!is_finite(row, width)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
+    }
+}
+
+// Whole numbers of one output, to their places in a tile: [inputs / 4][TILE][4].
+static void scatter(const int8_t *row, int64_t inputs, int8_t *tile, int64_t output) {
+    for (int64_t i = 0; i < inputs; i += 4) memcpy(tile + i * TILE + output * 4, row + i, 4);
+}
+
+static int allocate(struct reader *reader, struct linear *linear) {
+    const int64_t places = product_of(linear->tiles, TILE);
+    linear->weights = take_memory(reader, product_of(places, linear->inputs), 1);
+    linear->scales = take_memory(reader, places, sizeof(float));
+    linear->float_sums = take_memory(reader, places, sizeof(float));
+    linear->bias = take_memory(reader, places, sizeof(float));
+    linear->sums = take_memory(reader, places, sizeof(int32_t));
+    return reader->status == SPECDEC_OK;
+}
+
+void pack_linear(struct reader *reader, struct linear *linear, const struct specdec_tensor *weights, const float *bias, struct norm norm) {
+    if (reader->status) return;
+    linear->inputs = weights->columns;
+    linear->outputs = weights->rows;
+    linear->tiles = (weights->rows + TILE - 1) / TILE;
+    linear->gamma = norm.gamma;
+    linear->beta = norm.beta;
+    float *row = take_memory(reader, linear->inputs, sizeof(float));
+    int8_t *whole = take_memory(reader, linear->inputs, 1);
+    if (!allocate(reader, linear)) return;
+    for (int64_t i = 0; i < linear->outputs; i++) {
+        widen_row(reader->kernels, weights, i, row);
+        if (!reader->kernels->quantize_weights(row, linear->inputs, linear->scales + i, whole)) {
+            fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
+            return;
+        }
+        int32_t sum = 0;
+        for (int64_t k = 0; k < linear->inputs; k++) sum += whole[k];
+        linear->sums[i] = sum;
+        linear->float_sums[i] = (float)sum;
+        if (bias) linear->bias[i] = bias[i];
+        scatter(whole, linear->inputs, linear->weights + i / TILE * TILE * linear->inputs, i % TILE);
+    }
+}
+
+void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm, int32_t activation) {
+    const struct specdec_tensor *weights = next_tensor(reader, outputs, inputs);
+    if (!weights) return;
+    pack_linear(reader, linear, weights, 0, norm);
+    linear->activation = activation;
+    const float *values = bias ? take_vector(reader, outputs) : 0;
+    if (values && !reader->status) memcpy(linear->bias, values, (size_t)outputs * sizeof(float));
+}

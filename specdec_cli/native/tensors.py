@@ -1,0 +1,79 @@
+"""Which tensors a model has, in the order in which the library takes them."""
+
+from collections.abc import Iterator
+
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
+
+Named = tuple[str, tuple[int, ...]]
+"""The name of a tensor and its shape."""
+
+
+def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
+    """Those of encoder, decoder and output projection; what is shared is named once."""
+    width = config.width
+    yield "encoder.embedding.tokens.weight", (config.source_size, width)
+    yield from _embedding("encoder.embedding.", config)
+    for number in range(config.encoder_layers):
+        yield from _layer(f"encoder.layers.{number}.", config, config.feed_forward, decodes=False)
+    if config.norm == "pre":
+        yield from _norm("encoder.norm.", width)
+    if not config.shared_embeddings:
+        yield "embedding.tokens.weight", (config.vocabulary_size, width)
+    yield from _embedding("embedding.", config)
+    for number in range(config.decoder_layers):
+        yield from _layer(f"layers.{number}.", config, config.feed_forward, decodes=True)
+    if config.norm == "pre":
+        yield from _norm("norm.", width)
+    if not config.tied_output:
+        yield "output.weight", (config.vocabulary_size, width)
+    if config.output_bias:
+        yield "output.bias", (config.vocabulary_size,)
+
+
+def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
+    """Those of a block drafter over the states of a verifier of shape `config`."""
+    width = config.width
+    yield "slots", (drafter.max_block, width)
+    for number in range(drafter.layers):
+        yield from _layer(f"layers.{number}.", config, drafter.feed_forward, decodes=True)
+    yield from _norm("norm.", width)
+    yield from _linear("prefix_keys_values.", width, 2 * width * drafter.layers)
+    yield from _linear("previous_state.", width, width)
+    if drafter.chain:
+        yield from _linear("chain.from_state.", width, drafter.chain)
+        yield "chain.from_token.weight", (drafter.chain, width)
+        yield "chain.unknown", (drafter.chain,)
+        yield from _linear("chain.output.", drafter.chain, width)
+
+
+def _embedding(name: str, config: TransformerConfig) -> Iterator[Named]:
+    if config.positions == "learned":
+        yield f"{name}positions", (config.max_positions + config.position_offset, config.width)
+    if config.embedding_norm:
+        yield from _norm(f"{name}norm.", config.width)
+
+
+def _layer(name: str, config: TransformerConfig, inner: int, *, decodes: bool) -> Iterator[Named]:
+    width = config.width
+    yield from _norm(f"{name}attention_residual.norm.", width)
+    yield from _linear(f"{name}attention.query_key_value.", width, 3 * width)
+    yield from _linear(f"{name}attention.output.", width, width)
+    if decodes:
+        yield from _norm(f"{name}cross_attention_residual.norm.", width)
+        yield from _linear(f"{name}cross_attention.query.", width, width)
+        yield from _linear(f"{name}cross_attention.key_value.", width, 2 * width)
+        yield from _linear(f"{name}cross_attention.output.", width, width)
+    yield from _norm(f"{name}feed_forward.residual.norm.", width)
+    yield from _linear(f"{name}feed_forward.inner.", width, inner)
+    yield from _linear(f"{name}feed_forward.outer.", inner, width)
+
+
+def _norm(name: str, width: int) -> Iterator[Named]:
+    yield f"{name}weight", (width,)
+    yield f"{name}bias", (width,)
+
+
+def _linear(name: str, inputs: int, outputs: int) -> Iterator[Named]:
+    yield f"{name}weight", (outputs, inputs)
+    yield f"{name}bias", (outputs,)

@@ -1,0 +1,122 @@
+// One pass of the verifier over rows and their drafts.
+
+#include "session.h"
+
+#define TILE 64
+
+// What all threads of a pass read; copied to each.
+struct call {
+    struct pass pass;
+    const struct specdec_model *model;
+    const struct position *positions;
+    float *logits, *tops, *scores;
+    int32_t *predicted;
+    int32_t with_scores;
+};
+
+static void embed(const struct call *call, int64_t i) {
+    const struct embedding *embedding = &call->model->target;
+    const struct kernels *kernels = call->model->kernels;
+    const struct position *own = call->positions + i;
+    embed_token(kernels, embedding, own->id, own->place, call->pass.x + i * embedding->width);
+}
+
+// The first of the largest logits of a position, by the largest of each tile (tiles, count).
+static int32_t first_choice(const float *logits, const float *tops, int64_t size, int64_t count, int64_t i) {
+    const int64_t tiles = (size + TILE - 1) / TILE;
+    int64_t best = 0;
+    for (int64_t tile = 1; tile < tiles; tile++)
+        if (tops[tile * count + i] > tops[best * count + i]) best = tile;
+    int64_t place = best * TILE;
+    while (place < size - 1 && logits[i * size + place] != tops[best * count + i]) place++;
+    return (int32_t)place;
+}
+
+// Whether all drafted tokens before position i passed.
+static int is_reached(const struct call *call, int64_t i) {
+    const struct position *own = call->positions + i;
+    for (int64_t k = own->first; k < i; k++)
+        if (call->predicted[k] != own->drafted[k - own->first]) return 0;
+    return 1;
+}
+
+// Predictions at `count` positions from `first` on.
+static void choose_tokens(struct member *member, const struct call *call, int64_t first, int64_t count) {
+    const struct specdec_model *model = call->model;
+    const int64_t size = model->output.outputs;
+    const struct linear_call product = {model->kernels, &model->output, call->pass.x + first * model->output.inputs, 0, count,
+                                        call->logits, call->tops, call->pass.room};
+    run_linear(member, &product);
+    SHARED_FOR (member, i, count) {
+        const int32_t forced = call->positions[first + i].forced;
+        call->predicted[first + i] = forced >= 0 ? forced : first_choice(call->logits, call->tops, size, count, i);
+    }
+    if (!call->with_scores) return;
+    SHARED_FOR (member, j, count) {
+        if (!is_reached(call, first + j)) continue;
+        const int32_t token = call->predicted[first + j];
+        const float *logits = call->logits + j * size;
+        const int forced = call->positions[first + j].forced >= 0;
+        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(logits, size, logits[token], token);
+    }
+}
+
+static void run(struct member *member, const void *argument) {
+    const struct call *call = argument;
+    const int64_t total = call->pass.positions;
+    SHARED_FOR (member, i, total) embed(call, i);
+    run_pass(member, &call->pass);
+    for (int64_t first = 0; first < total; first += AT_ONCE)
+        choose_tokens(member, call, first, total - first < AT_ONCE ? total - first : AT_ONCE);
+}
+
+// Puts the last token of a row and its draft at positions from `first` on; the position after them.
+static int64_t place_row(struct worker *worker, const struct row *row, int64_t first) {
+    const int32_t forced = row->length == 1 ? worker->session->options.forced : -1;
+    for (int64_t slot = 0; slot <= row->drafted; slot++) {
+        const int64_t place = row->length - 1 + slot;
+        const int32_t id = slot ? row->ids[slot - 1] : row->tokens[place];
+        worker->positions[first + slot] = (struct position){first, row->ids, id, slot ? -1 : forced, place};
+        worker->places[first + slot] = place;
+        worker->ends[first + slot] = place + 1;
+    }
+    return first + row->drafted + 1;
+}
+
+// The rows that were chosen go through the model together.
+static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions, take_verdict take) {
+    const struct specdec_model *model = worker->session->model;
+    const struct call call = {
+        {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
+         worker->ends, worker->memory, worker->memory_room, &worker->room},
+        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, worker->session->options.with_scores};
+    team_run(worker->team, run, &call, sizeof call);
+    for (int64_t i = 0; i < rows; i++) {
+        struct row *row = worker->chosen[i];
+        const int32_t *predicted = worker->predicted + worker->starts[i];
+        struct verdict verdict = {row, 0, predicted, worker->scores + worker->starts[i]};
+        while (verdict.passed < row->drafted && predicted[verdict.passed] == row->ids[verdict.passed]) verdict.passed++;
+        take(worker, &verdict);
+    }
+}
+
+void verify_rows(struct worker *worker, take_verdict take) {
+    int64_t rows = 0, positions = 0;
+    worker->starts[0] = 0;
+    for (int64_t i = 0; i < worker->session->options.batch; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number == VACANT) continue;
+        if (rows && positions + row->drafted + 1 > CHUNK) {
+            verify_chosen(worker, rows, positions, take);
+            rows = positions = 0;
+        }
+        worker->chosen[rows] = row;
+        worker->own[rows] = row->own;
+        worker->memory[rows] = row->memory;
+        worker->own_room[rows] = row->capacity;
+        worker->memory_room[rows] = row->source_length;
+        positions = place_row(worker, row, positions);
+        worker->starts[++rows] = positions;
+    }
+    if (rows) verify_chosen(worker, rows, positions, take);
+}

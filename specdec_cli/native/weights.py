@@ -1,0 +1,109 @@
+"""Tensors of a safetensors file, mapped into memory, without the library of that name."""
+
+import ctypes
+import json
+import math
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import check_regular
+from specdec_cli.native.library import TYPES, Tensor
+
+_SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
+_SCALE = ".scale"
+_LENGTH = 8
+LONGEST_HEADER = 100_000_000
+"""Bytes of a header, at most, as the format says."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor as the header describes it; bytes `start` to `end` of the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+class Weights:
+    """The tensors of the file at `path`. Raises ModelError for a file that is not what the format says."""
+
+    def __init__(self, path: Path) -> None:
+        check_regular(path, ModelError)
+        self.path = path
+        try:
+            with path.open("rb") as stream:
+                # A private mapping: ctypes takes addresses of writable memory alone. Nothing is written to it.
+                self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: not readable as safetensors ({error})") from error
+        self.stored = _read_header(path, self._map)
+        self._whole = (ctypes.c_char * len(self._map)).from_buffer(self._map)
+        self._kept: list[Any] = []
+
+    def count(self) -> int:
+        """How many numbers the file holds."""
+        return sum(math.prod(each.shape) for each in self.stored.values())
+
+    def check_names(self, wanted: Mapping[str, tuple[int, ...]]) -> None:
+        """Raises ModelError unless the tensors are those that are wanted, of these shapes, with a scale for each row of int8."""
+        integers = {name for name in self.stored.keys() & wanted.keys() if self.stored[name].dtype == "I8"}
+        expected = dict(wanted) | {name + _SCALE: (wanted[name][0], 1) for name in integers}
+        missing, unknown = sorted(expected.keys() - self.stored.keys()), sorted(self.stored.keys() - expected.keys())
+        if missing or unknown:
+            what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not ask for"
+            raise ModelError(f"{self.path}: {what}")
+        for name, each in self.stored.items():
+            if each.shape != expected[name]:
+                raise ModelError(f"{self.path}: {name!r} is {each.shape}, the configuration asks for {expected[name]}")
+
+    def tensor(self, name: str) -> Tensor:
+        """A tensor as the library takes it; it is valid while this object is. Raises ModelError for a number format that it lacks."""
+        each = self.stored[name]
+        scales = None
+        if each.dtype not in TYPES or (each.dtype == "I8" and len(each.shape) != 2):
+            raise ModelError(
+                f"{self.path}: {name!r} is stored as {each.dtype}; the native engine knows {', '.join(TYPES)} (matrices alone)"
+            )
+        if each.dtype == "I8":
+            scale = self.stored[name + _SCALE]
+            if scale.dtype != "F32":
+                raise ModelError(f"{self.path}: {name + _SCALE!r} is stored as {scale.dtype}; the native engine knows F32")
+            own = (ctypes.c_float * each.shape[0]).from_buffer_copy(self._map, scale.start)
+            self._kept.append(own)
+            scales = ctypes.addressof(own)
+        rows, columns = (*each.shape, 1)[:2]
+        return Tensor(ctypes.addressof(self._whole) + each.start, scales, rows, columns, TYPES[each.dtype], 0)
+
+
+def _read_header(path: Path, data: mmap.mmap) -> dict[str, Stored]:
+    length = int.from_bytes(data[:_LENGTH], "little")
+    first = _LENGTH + length
+    if len(data) < _LENGTH or length > min(LONGEST_HEADER, len(data) - _LENGTH):
+        raise ModelError(f"{path}: not readable as safetensors (the header is longer than the file)")
+    try:
+        header = json.loads(data[_LENGTH:first])
+        tensors = {name: _stored(each, first) for name, each in header.items() if name != "__metadata__"}
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: not readable as safetensors (the header is damaged)") from error
+    place = first
+    for name, each in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].end)):
+        if each.start != place or each.end - each.start != math.prod(each.shape) * _SIZES[each.dtype]:
+            raise ModelError(f"{path}: not readable as safetensors ({name!r} is not where it should be)")
+        place = each.end
+    if place != len(data):
+        raise ModelError(f"{path}: not readable as safetensors (it is {len(data)} bytes long, the header says {place})")
+    return tensors
+
+
+def _stored(values: Mapping[str, Any], first: int) -> Stored:
+    start, end = values["data_offsets"]
+    shape = tuple(values["shape"])
+    if values["dtype"] not in _SIZES or not all(type(size) is int and size >= 0 for size in (start, end, *shape)):
+        raise ValueError("not the description of a tensor")
+    return Stored(values["dtype"], shape, first + start, first + end)

@@ -1,0 +1,54 @@
+"""The native library, built where it is missing or old, and its kernels one by one."""
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCES = ROOT / "specdec_cli" / "native"
+ISAS = ("scalar", "avx2", "avx-vnni", "avx512-vnni")
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def native() -> None:
+    """The library of the present sources."""
+    built = sorted(SOURCES.glob("_engine*.so"))
+    newest = max(path.stat().st_mtime for path in SOURCES.iterdir() if path.suffix in (".c", ".h", ".inc"))
+    if built and built[0].stat().st_mtime >= newest:
+        return
+    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"], cwd=ROOT, check=True)
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A library with the functions of probe.c."""
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    path = tmp_path_factory.mktemp("native") / "probe.so"
+    sources = [*map(str, sorted(SOURCES.glob("*.c"))), str(Path(__file__).parent / "probe.c")]
+    subprocess.run(["cc", *FLAGS, "-I", str(SOURCES), *sources, "-o", str(path), "-lm"], check=True)
+    library = ctypes.CDLL(str(path))
+    for name in ("dot", "largest", "log_probability"):
+        getattr(library, f"probe_{name}").restype = ctypes.c_float
+    for name in ("product", "sum"):
+        getattr(library, f"probe_{name}").argtypes = [ctypes.c_int64, ctypes.c_int64]
+        getattr(library, f"probe_{name}").restype = ctypes.c_int64
+    return library
+
+
+@pytest.fixture(params=ISAS)
+def isa(request: pytest.FixtureRequest, probe: Any) -> bytes:
+    """Each instruction set that this processor has."""
+    name = str(request.param).encode()
+    if not probe.probe_has(name):
+        pytest.skip(f"this processor has no {request.param}")
+    return name

@@ -1,0 +1,66 @@
+// The kernels of one instruction set, for the tests to call.
+
+#include <stdlib.h>
+
+#include "memory.h"
+#include "model.h"
+
+#define API __attribute__((visibility("default")))
+
+API int probe_has(const char *isa) { return find_kernels(isa) != 0; }
+
+API void probe_exponential(const char *isa, const float *x, int64_t size, float *to) { find_kernels(isa)->exponential(x, size, to); }
+
+API float probe_dot(const char *isa, const float *x, const float *y, int64_t size) { return find_kernels(isa)->dot(x, y, size); }
+
+API float probe_largest(const char *isa, const float *x, int64_t size) { return find_kernels(isa)->largest(x, size); }
+
+API float probe_log_probability(const char *isa, const float *logits, int64_t size, float top, int64_t id) {
+    return find_kernels(isa)->log_probability(logits, size, top, id);
+}
+
+API void probe_normalize(const char *isa, const float *gamma, const float *beta, const float *row, int64_t width, float *to) {
+    find_kernels(isa)->normalize(gamma, beta, row, width, to);
+}
+
+API void probe_widen(const char *isa, int32_t type, const void *from, float scale, int64_t size, float *to) {
+    find_kernels(isa)->widen(type, from, scale, size, to);
+}
+
+API int probe_quantize_weights(const char *isa, const float *row, int64_t size, float *scale, int8_t *to) {
+    return find_kernels(isa)->quantize_weights(row, size, scale, to);
+}
+
+API void probe_attend(const char *isa, const float *query, const float *keys, const float *values, int64_t end, int64_t width,
+                      int64_t used, float *to) {
+    float *scores = malloc((size_t)(end + 16) * sizeof(float));
+    const struct attention attention = {query, keys, values, end, width, used, scores, to};
+    find_kernels(isa)->attend(&attention);
+    free(scores);
+}
+
+// A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given. Returns a status.
+API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
+                         const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
+    struct arena arena = {0};
+    const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_FLOAT32, 0};
+    struct reader reader = {&tensor, 1, 1, &arena, find_kernels(isa), SPECDEC_OK, -1};
+    struct linear linear = {0};
+    pack_linear(&reader, &linear, &tensor, bias, (struct norm){gamma, beta});
+    uint8_t *bytes = arena_take(&arena, rows, inputs);
+    struct range *ranges = arena_take(&arena, rows, sizeof *ranges);
+    float *normed = arena_take(&arena, inputs, sizeof *normed);
+    if (!reader.status) {
+        linear.activation = activation;
+        for (int64_t row = 0; row < rows; row++) reader.kernels->quantize(&linear, x + row * inputs, normed, bytes + row * inputs, ranges + row);
+        for (int64_t tile = 0; tile < linear.tiles; tile++) {
+            const struct product product = {&linear, bytes, ranges, rows, residual, to, tops + tile * rows};
+            reader.kernels->multiply(&product, tile);
+        }
+    }
+    arena_free(&arena);
+    return reader.status;
+}
+
+API int64_t probe_product(int64_t a, int64_t b) { return product_of(a, b); }
+API int64_t probe_sum(int64_t a, int64_t b) { return sum_of(a, b); }

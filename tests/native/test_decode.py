@@ -1,0 +1,144 @@
+"""The native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
+
+import copy
+import os
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, Machine, open_bundle
+from specdec_cli.decoding.loop import Sentence
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.int8 import quantize
+from specdec_cli.native.library import NativeError, load_library
+from specdec_cli.native.model import Decoded, NativeModel, Request
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import Wishes, settle
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "post-norm": {"norm": "post", "activation": "gelu", "positions": "learned", "position_offset": 2, "embedding_norm": True},
+    "odd": {"width": 48, "heads": 6, "feed_forward": 80, "activation": "silu", "output_bias": True, "tied_output": False},
+    "apart": {"shared_embeddings": False, "tied_output": False, "embedding_scale": False, "encoder_layers": 0, "decoder_layers": 1},
+}
+DECODINGS = ("greedy", "lookup", "input-guided")
+
+
+def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
+    """Sources with runs that occur twice, of 1 to `longest` tokens."""
+    generator = random.Random(count)
+    sources = []
+    for _ in range(count):
+        some = [generator.randrange(8, size) for _ in range(generator.randint(0, longest // 2))]
+        sources.append([*some, *some[: longest - 1 - len(some)], 3])
+    return sources
+
+
+def reference(bundle: Bundle, sources: Sequence[Sequence[int]], wishes: Wishes) -> dict[int, Decoded]:
+    engine = Engine(bundle, settle(wishes, bundle))
+    found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
+    return {each.number: Decoded(each.number, each.ids, each.log_probabilities, each.rounds) for each in found}
+
+
+def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:
+    return {each.number: each for each in model.decode(sources, request)}
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def pair(
+    request: pytest.FixtureRequest, make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Bundle, Path]:
+    """A bundle in int8, and the file of its weights."""
+    import torch
+
+    made = copy.deepcopy(make_bundle(**VARIANTS[request.param]))
+    with torch.no_grad():
+        for name, parameter in made.verifier.named_parameters():
+            if name.endswith(("cross_attention.output.weight", "outer.weight")):
+                parameter.mul_(3.0)
+    folder = tmp_path_factory.mktemp("native")
+    save_bundle(made, folder, storage="float16" if request.param == "odd" else "float32")
+    for parameter in made.verifier.parameters():
+        parameter.data = parameter.data.half().float() if request.param == "odd" else parameter.data
+    quantize(made.verifier, None)
+    return made, folder / "verifier" / "model.safetensors"
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle, path = pair
+    sources = sources_of(len(bundle.tokenizer), 9, 20)
+    word_starts = bundle.tokenizer.word_starts()
+    drafting = decoding != "greedy"
+    wishes = Wishes(decoding=decoding, block_size=5 if drafting else None, with_scores=True, always_draft=True)
+    expected = reference(bundle, sources, wishes)
+    common = Request(decoding, block_size=5 if drafting else 0, with_scores=True, word_starts=word_starts)
+    for isa in load_library().specdec_instruction_sets().decode().split(","):
+        monkeypatch.setenv("SPECDEC_ISA", isa)
+        model = NativeModel(bundle.verifier.config, path)
+        assert model.instructions == isa
+        assert native(model, sources, common) == expected
+    for batch, threads in ((1, 2), (1, 3), (4, 1), (3, 2), (16, 3)):
+        own = Request(decoding, "nearest", common.block_size, batch, threads, with_scores=True, word_starts=word_starts)
+        assert native(model, sources, own) == expected
+
+
+@pytest.mark.parametrize("match", ["unique", "unique-3", "nearest"])
+def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> None:
+    bundle, path = pair
+    sources = sources_of(len(bundle.tokenizer), 7, 20)
+    expected = reference(bundle, sources, Wishes(decoding="input-guided", match=match, max_length=11, always_draft=True))
+    request = Request("input-guided", match, batch=2, max_length=11, word_starts=bundle.tokenizer.word_starts())
+    found = native(NativeModel(bundle.verifier.config, path), sources, request)
+    assert {number: (each.ids, each.rounds) for number, each in found.items()} == {
+        number: (each.ids, each.rounds) for number, each in expected.items()
+    }
+
+
+def test_a_first_token_that_is_forced(pair: tuple[Bundle, Path]) -> None:
+    bundle, path = pair
+    sources = sources_of(len(bundle.tokenizer), 3, 9)
+    model = NativeModel(bundle.verifier.config, path)
+    for each in model.decode(sources, Request(forced=17, with_scores=True)):
+        assert each.ids[0] == 17
+        assert each.log_probabilities[0] == 0.0
+
+
+def test_what_is_out_of_range_is_refused(pair: tuple[Bundle, Path]) -> None:
+    bundle, path = pair
+    model = NativeModel(bundle.verifier.config, path)
+    size = len(bundle.tokenizer)
+    for sources, request, message in (
+        ([[8, size]], Request(), "vocabulary"),
+        ([[-1, 3]], Request(), "vocabulary"),
+        ([[8, 0]], Request(), "vocabulary"),
+        ([[8, 3], []], Request(), "empty or longer"),
+        ([[8] * 64 + [3]], Request(), "empty or longer"),
+        ([[8, 3]], Request(batch=0), "option"),
+        ([[8, 3]], Request(threads=2000), "option"),
+        ([[8, 3]], Request(forced=size), "option"),
+        ([[8, 3]], Request("input-guided"), "option"),  # without word starts
+    ):
+        with pytest.raises(NativeError, match=message):
+            list(model.decode(sources, request))
+    assert list(model.decode([], Request())) == []
+
+
+@pytest.mark.parametrize("name", ["en-de", "en-gec"])
+def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
+    count = int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))
+    bundle = open_bundle(name, Machine("cpu", "int8", 1))
+    path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
+    lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[:count]]
+    sources = [bundle.tokenizer.framed(bundle.tokenizer.encode(line)) for line in lines]
+    model = NativeModel(bundle.verifier.config, SHIPPED / name / "verifier" / "model.safetensors")
+    word_starts = bundle.tokenizer.word_starts()
+    for decoding in DECODINGS if name == "en-gec" else DECODINGS[:2]:
+        size = 15 if decoding == "lookup" else 0
+        expected = reference(bundle, sources, Wishes(decoding=decoding, block_size=size or None, with_scores=True, always_draft=True))
+        for batch, threads in ((1, 1), (1, 2), (8, 3)):
+            request = Request(decoding, "nearest", size, batch, threads, with_scores=True, word_starts=word_starts)
+            assert native(model, sources, request) == expected

@@ -1,0 +1,146 @@
+"""The kernels of every instruction set against the arithmetic of model/int8/arithmetic.py, to the bit."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from specdec_cli.model.int8 import arithmetic
+from specdec_cli.model.int8.linear import Int8Linear
+
+Floats = NDArray[np.float32]
+WIDTHS = (16, 48, 384)
+
+
+def floats(*shape: int, seed: int = 0, scale: float = 1.0) -> Floats:
+    return (scale * np.random.default_rng(seed).standard_normal(shape)).astype(np.float32)
+
+
+def at(array: NDArray[Any] | None) -> ctypes.c_void_p:
+    return ctypes.c_void_p(None if array is None else array.ctypes.data)
+
+
+def number(value: float) -> ctypes.c_float:
+    return ctypes.c_float(value)
+
+
+def size(value: int) -> ctypes.c_int64:
+    return ctypes.c_int64(value)
+
+
+def test_exponential(probe: Any, isa: bytes) -> None:
+    x = np.concatenate([np.linspace(-100, 95, 4094, dtype=np.float32), np.array([-np.inf, 0.0], np.float32)])
+    found = np.empty_like(x)
+    probe.probe_exponential(isa, at(x), size(len(x)), at(found))
+    assert found.tobytes() == arithmetic.exponential(x).tobytes()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_sums_and_norms(probe: Any, isa: bytes, width: int) -> None:
+    x, y, gamma = (floats(width, seed=seed) for seed in (1, 2, 3))
+    assert probe.probe_dot(isa, at(x), at(y), size(width)) == arithmetic.dot(x, y)
+    found = np.empty_like(x)
+    probe.probe_normalize(isa, at(gamma), at(y), at(x), size(width), at(found))
+    assert found.tobytes() == arithmetic.normalize(x, gamma, y, 1e-5).tobytes()
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 320, 8001])
+def test_choices(probe: Any, isa: bytes, length: int) -> None:
+    logits = floats(1, length, scale=5.0)
+    top = probe.probe_largest(isa, at(logits), size(length))
+    assert top == logits.max()
+    for token in {0, length // 2, length - 1}:
+        found = probe.probe_log_probability(isa, at(logits), size(length), number(top), size(token))
+        assert found == arithmetic.log_probabilities(logits, np.array([token]))[0]
+
+
+@pytest.mark.parametrize("end", [1, 2, 5, 16, 17, 33])
+@pytest.mark.parametrize("used", [8, 16, 48, 64, 80])
+def test_attention(probe: Any, isa: bytes, end: int, used: int) -> None:
+    query, keys_values = floats(1, 1, 1, used, seed=1, scale=3.0), floats(1, end, 2, 1, used, seed=2)
+    width = -(-used // 16) * 16
+    missing = ((0, 0), (0, width - used))
+    keys, values = (np.ascontiguousarray(np.pad(keys_values[0, :, part, 0], missing)) for part in (0, 1))
+    padded, found = np.pad(query[0, 0], missing), np.empty(width, np.float32)
+    probe.probe_attend(isa, at(padded), at(keys), at(values), size(end), size(width), size(used), at(found))
+    assert found[:used].tobytes() == arithmetic.attend(query, keys_values, np.array([[end]])).tobytes()
+
+
+@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
+@pytest.mark.parametrize(("inputs", "outputs"), [(16, 1), (48, 70), (384, 128)])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 6, 7, 13])
+def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: int, activation: str) -> None:
+    torch.manual_seed(rows)
+    linear, norm = nn.Linear(inputs, outputs), nn.LayerNorm(inputs)
+    normed = rows % 2 == 1
+    with torch.inference_mode():
+        norm.weight.normal_()
+        norm.bias.normal_()
+        x, residual = torch.randn(rows, inputs), torch.randn(rows, outputs)
+        x[0] = 3.0  # a row without a range
+        expected = Int8Linear(linear, None, norm if normed else None, activation)(x) + residual
+    arrays = [each.detach().numpy() for each in (linear.weight, linear.bias, norm.weight, norm.bias, x, residual)]
+    found, tops = np.empty((rows, outputs), np.float32), np.empty((-(-outputs // 64), rows), np.float32)
+    gamma, beta = (at(each) if normed else None for each in arrays[2:4])
+    kind = ["none", "relu", "gelu", "silu"].index(activation)
+    status = probe.probe_linear(
+        *(isa, at(arrays[0]), size(outputs), size(inputs), at(arrays[1]), gamma, beta, kind),
+        *(at(arrays[4]), size(rows), at(arrays[5]), at(found), at(tops)),
+    )
+    assert status == 0
+    assert found.tobytes() == expected.numpy().tobytes()
+    for tile, top in enumerate(tops):
+        assert top.tolist() == found[:, 64 * tile : 64 * tile + 64].max(1).tolist()
+
+
+def test_sums_of_the_largest_bytes_are_exact(probe: Any, isa: bytes) -> None:
+    weights = np.ones((2, 4096), np.float32)
+    weights[1] = -1.0
+    x, found, tops = np.ones((1, 4096), np.float32), np.empty((1, 2), np.float32), np.empty((1, 1), np.float32)
+    x[0, 0] = 0.0  # bytes are 0 and 255
+    zeros = np.zeros(2, np.float32)
+    args = (at(zeros), None, None, 0, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
+    assert probe.probe_linear(isa, at(weights), size(2), size(4096), *args) == 0
+    step, scale = np.float32(1) / np.float32(255), np.float32(1) / np.float32(127)
+    sums = np.array([127 * 255 * 4095, -127 * 255 * 4095], np.float32)
+    assert found[0].tolist() == (sums * step * scale).tolist()
+
+
+def test_every_half_widens_to_its_value(probe: Any, isa: bytes) -> None:
+    halves = np.arange(65536, dtype=np.uint16)
+    found = np.empty(65536, np.float32)
+    probe.probe_widen(isa, 1, at(halves), number(0), size(65536), at(found))
+    expected = halves.view(np.float16).astype(np.float32)
+    kept = ~np.isnan(expected)
+    assert found[kept].tobytes() == expected[kept].tobytes()
+    assert np.isnan(found[~kept]).all()
+    probe.probe_widen(isa, 2, at(halves), number(0), size(65536), at(found))
+    assert found.tobytes() == (halves.astype(np.uint32) << 16).tobytes()
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_weights_round_as_torch_rounds_them(probe: Any, isa: bytes, scale: float) -> None:
+    row = floats(4800, scale=scale)
+    found, own = np.empty(4800, np.int8), np.empty(1, np.float32)
+    assert probe.probe_quantize_weights(isa, at(row), size(4800), at(own), at(found)) == 1
+    weight = torch.from_numpy(row)[None]
+    scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
+    assert own.tolist() == scales.tolist()
+    assert found.tolist() == (weight / scales[:, None]).round_().to(torch.int8)[0].tolist()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_not_finite_are_refused(probe: Any, isa: bytes, value: float) -> None:
+    row = floats(64)
+    row[37] = value
+    assert probe.probe_quantize_weights(isa, at(row), size(64), at(np.empty(1, np.float32)), at(np.empty(64, np.int8))) == 0
+
+
+def test_sizes_do_not_overflow(probe: Any) -> None:
+    assert probe.probe_product(2**31, 2**31) == 2**62
+    assert probe.probe_product(2**31, 2**31 + 1) == probe.probe_product(-1, 2) == probe.probe_sum(2**62, 1) == -1
+    assert probe.probe_sum(2**61, 2**61) == 2**62

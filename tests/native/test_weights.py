@@ -1,0 +1,122 @@
+"""Files of weights that are damaged, and structures that do not agree."""
+
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.native import library
+from specdec_cli.native.library import LibraryError
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.tensors import drafter_tensors, verifier_tensors
+from specdec_cli.native.weights import Weights
+
+
+def write(path: Path, header: Any, data: bytes = b"", length: int | None = None) -> Path:
+    encoded = json.dumps(header).encode() if not isinstance(header, bytes) else header
+    path.write_bytes(struct.pack("<Q", len(encoded) if length is None else length) + encoded + data)
+    return path
+
+
+def described(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[str, Any]:
+    return {"x": {"dtype": dtype, "shape": shape, "data_offsets": offsets}}
+
+
+@pytest.mark.parametrize(
+    ("header", "data", "length"),
+    [
+        (b"{", b"", None),
+        (b"[]", b"", None),
+        (b"[" * 100_000, b"", None),
+        (described(), b"", 2**62),
+        (described(), b"\0" * 7, None),
+        (described(), b"\0" * 9, None),
+        (described("F99"), b"\0" * 8, None),
+        (described(shape=(3,)), b"\0" * 8, None),
+        (described(shape=(-1, -2)), b"\0" * 8, None),
+        (described(shape=(2**40, 2**40)), b"\0" * 8, None),
+        (described(shape=(2.0,)), b"\0" * 8, None),
+        (described(offsets=(8, 16)), b"\0" * 16, None),
+        (described(offsets=(-8, 0)), b"\0" * 8, None),
+        (described() | {"y": described()["x"]}, b"\0" * 8, None),
+    ],
+)
+def test_a_damaged_header_is_an_error_that_names_the_file(tmp_path: Path, header: Any, data: bytes, length: int | None) -> None:
+    path = write(tmp_path / "damaged.safetensors", header, data, length)
+    with pytest.raises(ModelError, match=r"damaged\.safetensors: not readable as safetensors"):
+        Weights(path)
+
+
+@pytest.fixture
+def saved(make_bundle: Callable[..., Bundle], tmp_path: Path) -> tuple[Bundle, Path]:
+    bundle = make_bundle()
+    save_bundle(bundle, tmp_path)
+    return bundle, tmp_path / "verifier" / "model.safetensors"
+
+
+def test_every_tensor_is_named_with_its_shape(saved: tuple[Bundle, Path]) -> None:
+    bundle, path = saved
+    stored = {name: tuple(value.shape) for name, value in load_file(path).items()}
+    assert dict(verifier_tensors(bundle.verifier.config)) == stored
+    from specdec_cli.model.drafter import BlockDrafter
+    from specdec_cli.model.drafter_config import DrafterConfig
+
+    config = DrafterConfig(layers=2, feed_forward=32, max_block=3, chain=16)
+    drafter = BlockDrafter(config, bundle.verifier)
+    assert dict(drafter_tensors(config, bundle.verifier.config)) == {
+        name: tuple(value.shape) for name, value in drafter.state_dict().items()
+    }
+    weights, both = Weights(path), [*dict(verifier_tensors(bundle.verifier.config))]
+    assert weights.stored.keys() == set(both)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("norm.bias", None, "lacks 'norm.bias'"),
+        ("more", torch.zeros(1), "holds 'more'"),
+        ("norm.bias", torch.zeros(31), r"'norm.bias' is \(31,\)"),
+        ("norm.bias", torch.full((32,), torch.nan), "'norm.bias': it holds values that are not finite"),
+        ("layers.0.feed_forward.inner.weight", torch.full((64, 32), torch.inf), "inner.weight': it holds values that are not finite"),
+        ("encoder.embedding.tokens.weight", torch.full((320, 32), torch.inf), "tokens.weight': it holds values that are not finite"),
+        ("norm.bias", torch.zeros(32, dtype=torch.float64), "stored as F64"),
+    ],
+)
+def test_a_wrong_tensor_is_named(saved: tuple[Bundle, Path], name: str, value: torch.Tensor | None, message: str) -> None:
+    bundle, path = saved
+    tensors = {key: each for key, each in load_file(path).items() if key != name or value is not None}
+    save_file(tensors | ({} if value is None else {name: value}), path)
+    with pytest.raises(ModelError, match=message):
+        NativeModel(bundle.verifier.config, path)
+
+
+def test_a_shape_that_does_not_fit_is_refused_before_memory_is_taken(saved: tuple[Bundle, Path]) -> None:
+    bundle, path = saved
+    changes: dict[str, Any]
+    for changes in ({"width": 2**14, "heads": 2}, {"decoder_layers": 1024}, {"vocabulary_size": 2**24}):
+        with pytest.raises(ModelError, match=r"model\.safetensors"):
+            NativeModel(replace(bundle.verifier.config, **changes), path)
+
+
+def test_an_unknown_instruction_set_is_refused(saved: tuple[Bundle, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECDEC_ISA", "mmx")
+    with pytest.raises(UsageError, match=r"SPECDEC_ISA=mmx: this machine has .*scalar"):
+        NativeModel(saved[0].verifier.config, saved[1])
+
+
+def test_a_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    library.load_library.cache_clear()
+    monkeypatch.setattr(library, "VERSION", library.VERSION + 1)
+    with pytest.raises(LibraryError, match="built from other sources"):
+        library.load_library()
+    monkeypatch.setenv("SPECDEC_NATIVE", "/nowhere.so")
+    with pytest.raises(LibraryError, match="/nowhere"):
+        library.load_library()
