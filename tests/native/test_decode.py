@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED, Machine, open_bundle
-from specdec_cli.decoding.loop import Sentence
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import Decoded, NativeModel, Request
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Wishes, settle
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -37,8 +37,8 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
     return sources
 
 
-def reference(bundle: Bundle, sources: Sequence[Sequence[int]], wishes: Wishes) -> dict[int, Decoded]:
-    engine = Engine(bundle, settle(wishes, bundle))
+def reference(bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest) -> dict[int, Decoded]:
+    engine = Engine(bundle, resolve(asked, bundle))
     found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
     return {each.number: Decoded(each.number, each.ids, each.log_probabilities, each.rounds) for each in found}
 
@@ -73,8 +73,8 @@ def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, mo
     sources = sources_of(len(bundle.tokenizer), 9, 20)
     word_starts = bundle.tokenizer.word_starts()
     drafting = decoding != "greedy"
-    wishes = Wishes(decoding=decoding, block_size=5 if drafting else None, with_scores=True, always_draft=True)
-    expected = reference(bundle, sources, wishes)
+    asked = DecodingRequest(decoding=decoding, block_size=5 if drafting else None, with_scores=True, always_draft=True)
+    expected = reference(bundle, sources, asked)
     common = Request(decoding, block_size=5 if drafting else 0, with_scores=True, word_starts=word_starts)
     for isa in load_library().specdec_instruction_sets().decode().split(","):
         monkeypatch.setenv("SPECDEC_ISA", isa)
@@ -90,7 +90,7 @@ def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, mo
 def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 7, 20)
-    expected = reference(bundle, sources, Wishes(decoding="input-guided", match=match, max_length=11, always_draft=True))
+    expected = reference(bundle, sources, DecodingRequest(decoding="input-guided", match=match, max_length=11, always_draft=True))
     request = Request("input-guided", match, batch=2, max_length=11, word_starts=bundle.tokenizer.word_starts())
     found = native(NativeModel(bundle.verifier.config, path), sources, request)
     assert {number: (each.ids, each.rounds) for number, each in found.items()} == {
@@ -138,7 +138,9 @@ def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
     word_starts = bundle.tokenizer.word_starts()
     for decoding in DECODINGS if name == "en-gec" else DECODINGS[:2]:
         size = 15 if decoding == "lookup" else 0
-        expected = reference(bundle, sources, Wishes(decoding=decoding, block_size=size or None, with_scores=True, always_draft=True))
+        expected = reference(
+            bundle, sources, DecodingRequest(decoding=decoding, block_size=size or None, with_scores=True, always_draft=True)
+        )
         for batch, threads in ((1, 1), (1, 2), (8, 3)):
             request = Request(decoding, "nearest", size, batch, threads, with_scores=True, word_starts=word_starts)
             assert native(model, sources, request) == expected

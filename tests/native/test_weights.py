@@ -3,7 +3,6 @@
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native import library
 from specdec_cli.native.library import LibraryError
 from specdec_cli.native.model import NativeModel
@@ -100,10 +100,9 @@ def test_a_wrong_tensor_is_named(saved: tuple[Bundle, Path], name: str, value: t
 
 def test_a_shape_that_does_not_fit_is_refused_before_memory_is_taken(saved: tuple[Bundle, Path]) -> None:
     bundle, path = saved
-    changes: dict[str, Any]
     for changes in ({"width": 2**14, "heads": 2}, {"decoder_layers": 1024}, {"vocabulary_size": 2**24}):
         with pytest.raises(ModelError, match=r"model\.safetensors"):
-            NativeModel(replace(bundle.verifier.config, **changes), path)
+            NativeModel(TransformerConfig.from_dict(bundle.verifier.config.to_dict() | changes), path)
 
 
 def test_an_unknown_instruction_set_is_refused(saved: tuple[Bundle, Path], monkeypatch: pytest.MonkeyPatch) -> None:
