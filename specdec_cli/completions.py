@@ -13,7 +13,7 @@ from typer.main import get_group
 from specdec_cli.app import app
 from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.commands.loading import RECIPES, shipped_bundles
-from specdec_cli.decoding.names import Decoding
+from specdec_cli.decoding.names import DECODINGS
 from specdec_cli.files import write_atomically
 
 Value = Literal["none", "text", "choice", "file", "folder"]
@@ -161,7 +161,7 @@ def _shipped(metavar: str) -> tuple[str, ...]:
     if metavar in ("MODEL", "BUNDLE"):
         return tuple(shipped_bundles())
     if metavar.startswith("DECODING"):
-        return (*get_args(Decoding), *CTRANSLATE2)
+        return (*DECODINGS, *CTRANSLATE2)
     return tuple(sorted(path.stem for path in RECIPES.glob("*.toml"))) if metavar.startswith("NAME|TOML") else ()
 
 

@@ -23,7 +23,7 @@ def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
     _remove_left_behind(output)
     if output.exists():
         if not force:
-            raise UsageError(f"{output}: exists already; --force replaces it")
+            raise UsageError(f"{output}: exists already")
         if not (output / marker).exists():
             raise UsageError(f"{output}: has no {marker}, and so is not replaced")
     partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))

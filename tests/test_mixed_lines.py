@@ -14,7 +14,8 @@ from specdec_cli.commands.loading import SHIPPED, place, settle_machine
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")

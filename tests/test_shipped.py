@@ -10,7 +10,8 @@ from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 
 MEGABYTE = 1_000_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import torch
 
@@ -10,14 +10,16 @@ from specdec_cli.benchmark.greedy_lengths import GreedyLengths
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.profile import Stopwatch, watch
 from specdec_cli.benchmark.records import Output, Run, timed
-from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.drafters.lengths import known
-from specdec_cli.decoding.names import JACOBI, REWRITING, SEARCHES, TOLERANT, Match, Stop
+from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT, OptionValue
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.building import bundle_verifier
 from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
-from specdec_cli.pipeline.engine import Engine, bundle_verifier
-from specdec_cli.pipeline.settings import DecodingRequest, Settings, resolve
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import Settings, resolve
 from specdec_cli.pipeline.translator import Translation, Translator
 
 _Decode = Callable[[Sequence[str]], list[Output]]
@@ -55,17 +57,18 @@ class BundleRunner:
 
         Raises UsageError for what the bundle cannot do.
         """
-        tolerates = row.decoding in TOLERANT
-        copies, iterates = row.decoding == "input-guided", row.decoding in JACOBI
+        tolerates = row.decoding in TOLERANT, OptionValue
+        own = variant_option(row.decoding)
+        options: dict[str, OptionValue] = {own: row.variant} if own and row.variant else {}
+        if row.jacobi_length is not None:
+            options["jacobi_length"] = row.jacobi_length
         request = DecodingRequest(
             decoding=row.decoding,
             block_size=row.block_size if row.drafts else None,
             top_beta=row.top_beta if tolerates else None,
             tolerance=row.tolerance if tolerates else None,
-            preset=None if copies or iterates else row.variant,
-            match=cast(Match | None, row.variant) if copies else None,
-            stop=cast(Stop | None, row.variant) if iterates else None,
-            jacobi_length=row.jacobi_length,
+            preset=None if own else row.variant,
+            options=options,
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
             max_length=row.max_length,
@@ -119,14 +122,8 @@ class BundleRunner:
 def _described(row: Row, settings: Settings, min_score: float | None) -> dict[str, Any]:
     """What matters to this decoding, for the report."""
     described: dict[str, Any] = {}
-    if settings.decoding == "input-guided":
-        described = {"match": settings.match}
-    elif settings.decoding in JACOBI:
-        described = {"stop": row.variant or "prefix"}
-        if settings.jacobi_length is not None:
-            described["jacobi_length"] = settings.jacobi_length
-        if row.oracle_length:
-            described["oracle_length"] = True
+    if settings.decoding in METHODS and METHODS[settings.decoding].options:
+        described = {**settings.options, **({"oracle_length": True} if row.oracle_length else {})}
     elif row.variant:
         described = {"preset": row.variant}
     if row.decoding == "auto":

@@ -11,7 +11,8 @@ from specdec_cli.decoding.names import DRAFTS_OF
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Geometry:
         if not self.block_size:
             return self
         if self.rounds * (block_size + 1) < self.length:
-            raise UsageError(f"--block-size {block_size}: {self.tokens_per_round:g} tokens a round need larger blocks")
+            raise UsageError(f"block size {block_size}: {self.tokens_per_round:g} tokens a round need larger blocks")
         return replace(self, block_size=block_size)
 
     def to_dict(self) -> dict[str, Any]:

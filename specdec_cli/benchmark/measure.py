@@ -52,7 +52,7 @@ class Pool:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             for key, rows in self._served.items():
-                label = "--row " + ", ".join(dict.fromkeys(row.name for row in rows))
+                label = "row " + ", ".join(dict.fromkeys(row.name for row in rows))
                 self._processes[key] = stack.enter_context(Process(self._module, label))
                 self._processes[key].send(*_opening(rows[0], self._conditions))
             # All are asked before one is heard: they load at the same time.

@@ -52,7 +52,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
     Raises InputError for another number of lines, UsageError for a source that has its corrections in it.
     """
     if source.suffix == ".m2":
-        raise UsageError(f"--input {source}: an M2 file has its corrections in it; give it without --input")
+        raise UsageError(f"{source}: an M2 file has its corrections in it; give it as FILE, not as source lines")
     join: Join = as_it_stands if keep_tokens else detokenise
     lines = list(islice(read_text_lines(source), limit))
     texts = [tuple(islice(read_text_lines(path), limit)) for path in references]

@@ -4,22 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, get_args
+from typing import Literal
 
-from specdec_cli.decoding.names import (
-    DRAFTER_OF,
-    DRAFTING,
-    EXACT,
-    JACOBI,
-    SEARCHES,
-    SEARCHING,
-    TO_A_LENGTH,
-    TOLERANT,
-    DrafterKind,
-    Match,
-    Stop,
-    parts,
-)
+from specdec_cli.decoding.names import DRAFTING, JACOBI_LENGTH, METHODS, SEARCHES, TOLERANT, DrafterKind, having, methods_of, parts
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -58,7 +45,6 @@ _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
 }
-_WITHOUT_PRESETS = ("greedy", *SEARCHES, "drafter", *SEARCHING, "auto")
 LENGTH_KNOWN = ("jacobi", "gs-jacobi")
 """What can be told the length of the output beforehand."""
 _ONLY_FOR = {
@@ -117,14 +103,15 @@ class Row:
     @property
     def exact(self) -> bool:
         """Whether the row promises greedy's output."""
-        exact = all(part in EXACT for part in parts(self.decoding))
+        methods = methods_of(self.decoding)
+        exact = bool(methods) and all(method.exact for method in methods)
         preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
         return exact and not preset and self.top_beta is None and self.tolerance is None
 
     @property
     def drafters(self) -> set[DrafterKind]:
         """The kinds of trained drafters that the bundle must have."""
-        return {DRAFTER_OF[part] for part in parts(self.decoding) if part in DRAFTER_OF}
+        return {method.trained for method in methods_of(self.decoding) if method.trained is not None}
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
@@ -136,38 +123,44 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
     if decoding not in CTRANSLATE2:
         unknown = [part for part in parts(decoding) if part not in decodings and decoding != "auto"]
         if unknown:
-            raise UsageError(f"--row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, 'auto', *CTRANSLATE2))}")
+            raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, 'auto', *CTRANSLATE2))}")
         known = _variants(decoding, presets)
-        if colon and (variant not in known or decoding in _WITHOUT_PRESETS):
-            what = f"{decoding} has no presets" if decoding in _WITHOUT_PRESETS else f"known after the colon are {', '.join(known)}"
-            raise UsageError(f"--row {text}: {what}")
+        if colon and variant not in known:
+            what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
+            raise UsageError(f"row {text}: {what}")
     return replace(
         base,
         decoding=decoding,
         variant=variant or None,
-        jacobi_length=base.jacobi_length if decoding in TO_A_LENGTH else None,
+        jacobi_length=base.jacobi_length if decoding in having(JACOBI_LENGTH) else None,
         oracle_length=base.oracle_length and decoding in LENGTH_KNOWN,
     )
 
 
+def variant_option(decoding: str) -> str | None:
+    """The option that a row's variant is a value of; None for a decoding whose variants are presets."""
+    return next((option.name for option in METHODS[decoding].options if not option.numeric), None) if decoding in METHODS else None
+
+
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
-    if decoding == "input-guided":
-        return get_args(Match)
-    return get_args(Stop) if decoding in JACOBI else presets
+    """What may stand after the colon: the words of the decoding's own option, or else presets where it is trained, or a chain."""
+    if (name := variant_option(decoding)) is not None:
+        return next(option.choices for option in METHODS[decoding].options if option.name == name)
+    return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     """A key and its values from `KEY=V1,V2,...`. Raises UsageError."""
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
-        raise UsageError(f"--sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
+        raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
     kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
     try:
         values = tuple(kind(value) for value in listed.split(","))
     except ValueError:
         values = ()
     if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
-        raise UsageError(f"--sweep {text}: expected {key}= and {numbers} with commas between")
+        raise UsageError(f"sweep {text}: expected {key}= and {numbers} with commas between")
     return key, tuple(dict.fromkeys(values))
 
 
@@ -175,7 +168,7 @@ def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
     """Each row with every combination of the values that matter to it. Raises UsageError for a key that matters to none."""
     for key in sweep:
         if not any(_matters(key, row) for row in rows):
-            raise UsageError(f"--sweep {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
+            raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
     return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
 
 

@@ -51,11 +51,11 @@ def spread_equal(values: Sequence[float]) -> list[float]:
 def check_plot(path: Path) -> None:
     """Better now than after all has been measured. Raises UsageError for an unknown format or a missing library."""
     if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"--plot {path}: the name must end with one of {', '.join(FORMATS)}")
+        raise UsageError(f"plot {path}: the name must end with one of {', '.join(FORMATS)}")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise UsageError("--plot needs matplotlib: pip install 'specdec[plot]'") from error
+        raise UsageError("a plot needs matplotlib: pip install 'specdec[plot]'") from error
 
 
 def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:

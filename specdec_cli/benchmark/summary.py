@@ -52,7 +52,7 @@ def summarise(measured: Sequence[Measured], score: Scorer) -> list[Result]:
 def broken_promises(results: Iterable[Result]) -> list[str]:
     """Of the decodings that promise greedy's output, those that did not give it, in words."""
     return [
-        f"--row {result.row.name}: {result.identical[0]} of {result.identical[1]} lines are greedy's; line {result.first_difference} is not"
+        f"row {result.row.name}: {result.identical[0]} of {result.identical[1]} lines are greedy's; line {result.first_difference} is not"
         for result in results
         if result.row.exact and result.identical is not None and result.first_difference is not None
     ]

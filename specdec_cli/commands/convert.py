@@ -180,7 +180,8 @@ def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "Conve
 def _said_by_bundle(folder: Path, sentence: str) -> str:
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import DecodingRequest, resolve
+    from specdec_cli.pipeline.request import DecodingRequest
+    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.pipeline.translator import Translator
 
     bundle = load_bundle(folder)

@@ -94,7 +94,7 @@ def correct(
     from specdec_cli.commands.correction_view import view
     from specdec_cli.commands.stream import Stream, open_writer
     from specdec_cli.pipeline.corrector import Corrector, Restraint
-    from specdec_cli.pipeline.settings import DecodingRequest
+    from specdec_cli.pipeline.request import DecodingRequest
 
     if diff + m2 + check + as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
@@ -110,9 +110,7 @@ def correct(
         top_beta=top_beta,
         tolerance=tolerance,
         preset=preset,
-        match=match,
-        stop=stop,
-        jacobi_length=options.number_or_max(jacobi_length),
+        options=options.given(match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length)),
         beam_size=beam_size,
         length_penalty=length_penalty,
         max_length=max_length,

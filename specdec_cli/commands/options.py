@@ -4,13 +4,20 @@ A default of None stands for what the bundle says; the value `auto` for what sui
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from specdec_cli.decoding.names import Decoding, Match, Stop
+from specdec_cli.decoding.names import DECODINGS, JACOBI_LENGTH, MATCH, STOP, OptionValue
 
-DecodingOrAuto = Literal["auto", Decoding]
+if TYPE_CHECKING:
+    Decoding: TypeAlias = str
+    DecodingOrAuto: TypeAlias = str
+    Match: TypeAlias = str
+    Stop: TypeAlias = str
+else:
+    Decoding, DecodingOrAuto = Literal[DECODINGS], Literal[("auto", *DECODINGS)]
+    Match, Stop = Literal[MATCH.choices], Literal[STOP.choices]
 Preset = Literal["exact", "high-quality", "high-efficiency"]
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
@@ -67,6 +74,11 @@ def number_or_max(value: str | None) -> int | Literal["max"] | None:
     return number
 
 
+def given(**values: OptionValue | None) -> dict[str, OptionValue]:
+    """The values that are not None, by name."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _length_checked(value: str | None) -> str | None:
     number_or_max(value)
     return value
@@ -107,7 +119,7 @@ DecodingOption = Annotated[
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help=f"How to decode. One of {', '.join(get_args(DecodingOrAuto))}; all but beam, bidirectional, specdec++ and drafter give "
+        help=f"How to decode. One of {', '.join(('auto', *DECODINGS))}; all but beam, bidirectional, specdec++ and drafter give "
         "greedy's output. drafter verifies nothing; its rounds are drafting passes.",
         rich_help_panel=DECODING_PANEL,
     ),
@@ -159,10 +171,9 @@ MatchOption = Annotated[
     Match | None,
     typer.Option(
         "--match",
-        metavar="RULE",
-        help="Where input-guided copies on after a change: after the end of the output where it stands once in the source, however long "
-        "(unique, the papers' Algorithm 1) or up to 3 tokens (unique-3, their code); or near the last place (nearest).",
-        show_default="nearest",
+        metavar=MATCH.metavar,
+        help=MATCH.help,
+        show_default=MATCH.shown_default,
         rich_help_panel=DECODING_PANEL,
     ),
 ]
@@ -170,10 +181,9 @@ StopOption = Annotated[
     Stop | None,
     typer.Option(
         "--stop",
-        metavar="RULE",
-        help="When Jacobi decodings take tokens: prefix (each round, all that are right so far), or fixed-point (a block when it no longer "
-        "changes, as published).",
-        show_default="prefix",
+        metavar=STOP.metavar,
+        help=STOP.help,
+        show_default=STOP.shown_default,
         rich_help_panel=DECODING_PANEL,
     ),
 ]
@@ -181,11 +191,10 @@ JacobiLengthOption = Annotated[
     str | None,
     typer.Option(
         "--jacobi-length",
-        metavar="N|max",
+        metavar=JACOBI_LENGTH.metavar,
         callback=_length_checked,
-        help="Tokens of output up to which jacobi and hybrid-jacobi draft; then hybrid-jacobi goes on token by token (h of the paper's "
-        "HGJ, which it sets to max).",
-        show_default="a tenth more than the source lets expect",
+        help=JACOBI_LENGTH.help,
+        show_default=JACOBI_LENGTH.shown_default,
         rich_help_panel=DECODING_PANEL,
     ),
 ]

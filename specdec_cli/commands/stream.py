@@ -10,7 +10,8 @@ from specdec_cli.commands.loading import Choice, Machine, open_bundle
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.suspicion import DESCRIBED
 from specdec_cli.text.windows import windows

@@ -122,7 +122,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     """`bundle` with the untrained drafter of `plan`, which begins as `first` where one is given. Raises UsageError for another kind."""
     from dataclasses import replace
 
-    from specdec_cli.decoding.names import DRAFTER_OF, DRAFTS_OF
+    from specdec_cli.decoding.names import DRAFTS_OF, methods_of
     from specdec_cli.model.drafter import BlockDrafter
     from specdec_cli.model.drafter_config import DrafterConfig
     from specdec_cli.model.drafters import make_drafter
@@ -142,7 +142,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
         raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot be the start of one of kind {config.kind}")
     # The bundle's own block size was chosen for another drafter.
     info = replace(bundle.info, block_size=min(bundle.info.block_size, config.max_block))
-    if DRAFTER_OF.get(info.decoding, config.kind) != config.kind:
+    if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):
         info = replace(info, decoding=DRAFTS_OF[config.kind])
     return replace(bundle, info=info, drafter=drafter)
 
@@ -157,7 +157,8 @@ def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], li
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import DecodingRequest, resolve
+    from specdec_cli.pipeline.request import DecodingRequest
+    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.training.batches import SentencePair
     from specdec_cli.training.data import check_lengths
 

@@ -63,7 +63,7 @@ def translate(
     started = time.perf_counter()
 
     from specdec_cli.commands.stream import Stream, open_writer, record
-    from specdec_cli.pipeline.settings import DecodingRequest
+    from specdec_cli.pipeline.request import DecodingRequest
     from specdec_cli.pipeline.translator import Translator
 
     lines = read_lines(files or (), max_line_bytes)
@@ -76,9 +76,7 @@ def translate(
         top_beta=top_beta,
         tolerance=tolerance,
         preset=preset,
-        match=match,
-        stop=stop,
-        jacobi_length=options.number_or_max(jacobi_length),
+        options=options.given(match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length)),
         beam_size=beam_size,
         length_penalty=length_penalty,
         n_best=n_best,

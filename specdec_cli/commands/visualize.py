@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.decoding.names import REWRITING, SEARCHES, Decoding
+from specdec_cli.decoding.names import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LimitOption = Annotated[
     typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=options.OUTPUT_PANEL),
 ]
 ShownOption = Annotated[
-    Decoding | None,
+    options.Decoding | None,
     typer.Option(
         "--decoding",
         metavar="NAME",
@@ -110,7 +110,12 @@ def visualize(
 
 
 def _check(
-    sentence: str | None, file: Path | None, limit: int | None, decoding: Decoding | None, block_size: str | None, output: Path | None
+    sentence: str | None,
+    file: Path | None,
+    limit: int | None,
+    decoding: options.Decoding | None,
+    block_size: str | None,
+    output: Path | None,
 ) -> None:
     """Raises UsageError for what contradicts itself, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
@@ -169,11 +174,12 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     return corpus
 
 
-def _picture(bundle: "Bundle", sentence: str, decoding: Decoding | None, block_size: "int | str | None") -> "Picture":
+def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None, block_size: "int | str | None") -> "Picture":
     """Raises UsageError for a sentence that is too long."""
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.settings import DecodingRequest, resolve
+    from specdec_cli.pipeline.request import DecodingRequest
+    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.rounds import Recorder
     from specdec_cli.visualization.search_steps import search_steps

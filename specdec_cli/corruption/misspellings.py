@@ -58,5 +58,5 @@ def _dictionary() -> Path:
         raise UsageError("corrupt needs codespell's dictionary: pip install 'specdec[gec]'")
     path = Path(spec.submodule_search_locations[0], "data", "dictionary.txt")
     if not path.exists():
-        raise UsageError(f"{path}: codespell's dictionary is not there; pip install --force-reinstall codespell")
+        raise UsageError(f"{path}: codespell's dictionary is not there; install codespell again")
     return path

@@ -1,59 +1,138 @@
-"""The decodings by name, for every part that must know them before torch is there."""
+"""All decodings: one line each, with what code must know of a decoding before torch is imported."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-Decoding = Literal[
-    "greedy",
-    "beam",
-    "bidirectional",
-    "specdec",
-    "specdec++",
-    "drafter",
-    "blockwise",
-    "input-guided",
-    "jacobi",
-    "gs-jacobi",
-    "hybrid-jacobi",
-    "lookup",
-    "ngram-memory",
-]
 DrafterKind = Literal["block", "heads"]
 Task = Literal["translation", "summarisation", "gec", "simplification"]
-Match = Literal["unique", "unique-3", "nearest"]
-Stop = Literal["prefix", "fixed-point"]
+OptionValue = int | str
+LONGEST_DRAFT = 15
+"""Tokens of a draft at most, for drafters without a bound of their own where no block size is given."""
+
+
+@dataclass(frozen=True)
+class DecodingOption:
+    """An option that only some decodings have: one of the words `choices`, or a whole number from 1 if `numeric`.
+
+    `default` is the value if none is given; None leaves the choice to the drafter. `help`, `shown_default` and `metavar` (the
+    name of the value) are texts for a command line.
+    """
+
+    name: str
+    help: str
+    choices: tuple[str, ...] = ()
+    numeric: bool = False
+    default: OptionValue | None = None
+    shown_default: str = ""
+    metavar: str = ""
+
+
+MATCH = DecodingOption(
+    "match",
+    "Where input-guided copies on after a change: after the end of the output where it stands once in the source, however long "
+    "(unique, the papers' Algorithm 1) or up to 3 tokens (unique-3, their code); or near the last place (nearest).",
+    choices=("unique", "unique-3", "nearest"),
+    default="nearest",
+    shown_default="nearest",
+    metavar="RULE",
+)
+STOP = DecodingOption(
+    "stop",
+    "When Jacobi decodings take tokens: prefix (each round, all that are right so far), or fixed-point (a block when it no longer "
+    "changes, as published).",
+    choices=("prefix", "fixed-point"),
+    default="prefix",
+    shown_default="prefix",
+    metavar="RULE",
+)
+JACOBI_LENGTH = DecodingOption(
+    "jacobi_length",
+    "Tokens of output up to which jacobi and hybrid-jacobi draft; then hybrid-jacobi goes on token by token (h of the paper's "
+    "HGJ, which it sets to max).",
+    choices=("max",),
+    numeric=True,
+    shown_default="a tenth more than the source lets expect",
+    metavar="N|max",
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A decoding and its properties.
+
+    `drafter` is the function that makes its drafter, as "module:function" in decoding/drafters; "" for a decoding without
+    drafts. `trained` is the kind of trained drafter that the bundle must have. The output of an `exact` decoding is greedy's
+    unless a tolerant rule is asked for; a `tolerant` one can accept more than the verifier's first choice. A `chainable`
+    one can be a part of a chain. A `search` has a beam size. The drafts of an `unbounded` one have a length of their own if
+    no block size is given; `longest` is the most tokens of a draft where the number adapts to what pays.
+    """
+
+    name: str
+    drafter: str = ""
+    trained: DrafterKind | None = None
+    exact: bool = False
+    tolerant: bool = False
+    chainable: bool = False
+    search: bool = False
+    unbounded: bool = False
+    options: tuple[DecodingOption, ...] = ()
+    longest: int = LONGEST_DRAFT
+
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        Method("greedy", exact=True),
+        Method("beam", search=True),
+        Method("bidirectional", search=True),
+        Method("specdec", "block:make", trained="block", exact=True, chainable=True),
+        Method("specdec++", "block:make", trained="block", tolerant=True),
+        Method("drafter", "block:make", trained="block"),
+        Method("blockwise", "blockwise:make", trained="heads", exact=True, tolerant=True, chainable=True),
+        Method("input-guided", "source_copy:make", exact=True, tolerant=True, chainable=True, unbounded=True, options=(MATCH,), longest=48),
+        Method("jacobi", "jacobi:make_jacobi", exact=True, chainable=True, unbounded=True, options=(STOP, JACOBI_LENGTH)),
+        Method("gs-jacobi", "jacobi:make_gauss_seidel", exact=True, chainable=True, unbounded=True, options=(STOP,)),
+        Method("hybrid-jacobi", "jacobi:make_hybrid", exact=True, chainable=True, unbounded=True, options=(STOP, JACOBI_LENGTH)),
+        Method("lookup", "lookup:make", exact=True, chainable=True),
+        Method("ngram-memory", "ngram_memory:make", exact=True, chainable=True),
+    )
+}
+"""Decodings by name, in the order of the help."""
+DECODINGS = tuple(METHODS)
+OPTIONS: tuple[DecodingOption, ...] = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
+"""The options that only some decodings have."""
+SEARCHES = tuple(method.name for method in METHODS.values() if method.search)
+"""Decodings that keep several hypotheses."""
+DRAFTING = tuple(method.name for method in METHODS.values() if method.drafter)
+"""Decodings that propose tokens."""
+TOLERANT = tuple(method.name for method in METHODS.values() if method.tolerant)
+"""Decodings that can accept more than the verifier's first choice."""
+CHAINABLE = tuple(method.name for method in METHODS.values() if method.chainable)
+"""Decodings that can be a part of a chain."""
+DRAFTS_OF: Mapping[DrafterKind, str] = {
+    method.trained: method.name for method in METHODS.values() if method.trained is not None and method.exact
+}
+"""The exact decoding that a kind of trained drafter is for."""
 
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
-SEARCHES: tuple[Decoding, ...] = ("beam", "bidirectional")
-"""What keeps several hypotheses and has a beam size."""
-DRAFTER_OF: Mapping[str, DrafterKind] = {"specdec": "block", "specdec++": "block", "drafter": "block", "blockwise": "heads"}
-"""The kind of trained drafter that a decoding needs."""
-DRAFTS_OF: Mapping[DrafterKind, Decoding] = {"block": "specdec", "heads": "blockwise"}
-"""The exact decoding that a trained drafter is for."""
-NEEDS_DRAFTER: tuple[Decoding, ...] = ("specdec", "specdec++", "drafter", "blockwise")
-"""What only a bundle with a trained drafter can do."""
-JACOBI: tuple[Decoding, ...] = ("jacobi", "gs-jacobi", "hybrid-jacobi")
-"""What drafts the verifier's own predictions."""
-SEARCHING: tuple[Decoding, ...] = ("lookup", "ngram-memory")
-"""What drafts from text seen before."""
-TO_A_LENGTH: tuple[Decoding, ...] = ("jacobi", "hybrid-jacobi")
-"""What drafts up to an expected length of the output."""
-DRAFTING: tuple[Decoding, ...] = (*NEEDS_DRAFTER, "input-guided", *JACOBI, *SEARCHING)
-"""What proposes tokens, and so has a block size."""
-EXACT: tuple[Decoding, ...] = ("greedy", "specdec", "blockwise", "input-guided", *JACOBI, *SEARCHING)
-"""What gives greedy's output, unless told to be tolerant."""
-TOLERANT: tuple[Decoding, ...] = ("specdec++", "blockwise", "input-guided")
-"""What can accept more than the verifier's first choice."""
-CHAINABLE: tuple[Decoding, ...] = ("specdec", "blockwise", "input-guided", *JACOBI, *SEARCHING)
-"""What can be a part of a chain: the drafters whose output the verifier decides alone."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
-"""What `auto` is for a bundle that has no drafter: a chain, the first of it that has a draft."""
-
+"""What `auto` is for a bundle without a drafter: a chain of drafters."""
 BEAM_SIZE = 5
 """Hypotheses of beam search where neither the user nor the bundle says how many."""
 
 
 def parts(decoding: str) -> list[str]:
-    """The decodings of a chain, in order; of one that is no chain, itself."""
+    """The decodings of a chain such as "lookup,gs-jacobi", in order; a decoding that is no chain is its only part."""
     return decoding.split(",")
+
+
+def methods_of(decoding: str) -> list[Method]:
+    """The methods of a decoding's parts, in order, without those that are not known."""
+    return [METHODS[part] for part in parts(decoding) if part in METHODS]
+
+
+def having(option: DecodingOption) -> Sequence[str]:
+    """The decodings that have `option`."""
+    return [method.name for method in METHODS.values() if option in method.options]

@@ -131,8 +131,12 @@ class ConvertedTokenizer(Tokenizer):
         alike = [name for name in tokens if name.partition("_")[0] == language]
         name = language if language in tokens else alike[0] if len(alike) == 1 else None
         if name is None:
-            what = f"the model does not know the language {language!r}" if language else "the model needs a language for each side"
-            raise UsageError(f"{what} (--source-language, --target-language); it knows {', '.join(sorted(tokens))}")
+            what = (
+                f"the model does not know the language {language!r}"
+                if language
+                else "the model needs a source language and a target language"
+            )
+            raise UsageError(f"{what}; it knows {', '.join(sorted(tokens))}")
         return tokens[name]
 
 

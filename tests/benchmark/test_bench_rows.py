@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
-from specdec_cli.decoding.names import JACOBI
+from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
 DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
@@ -22,8 +22,9 @@ def test_a_row_is_named_as_it_was_written(name: str) -> None:
 
 
 def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
+    jacobi = having(STOP)
     base = Row("greedy", jacobi_length=9, oracle_length=True)
-    rows = [parse_row(name, base, (*DECODINGS, *JACOBI), PRESETS) for name in ("greedy", *JACOBI, "lookup,jacobi")]
+    rows = [parse_row(name, base, (*DECODINGS, *jacobi), PRESETS) for name in ("greedy", *jacobi, "lookup,jacobi")]
     assert [row.jacobi_length for row in rows] == [None, 9, None, 9, None]
     assert [row.oracle_length for row in rows] == [False, True, True, False, False]
 
@@ -45,7 +46,7 @@ def test_a_row_knows_what_it_needs() -> None:
     ],
 )
 def test_wrong_rows(text: str, words: str) -> None:
-    with pytest.raises(UsageError, match=f"--row .*{words}"):
+    with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
 
 
@@ -56,7 +57,7 @@ def test_sweep_values() -> None:
 
 @pytest.mark.parametrize("text", ["depth=1", "block-size", "block-size=", "block-size=0", "threads=2.5", "tolerance=-1", "tolerance=inf"])
 def test_wrong_sweeps(text: str) -> None:
-    with pytest.raises(UsageError, match=f"--sweep {text}: "):
+    with pytest.raises(UsageError, match=f"sweep {text}: "):
         parse_sweep(text)
 
 

@@ -29,7 +29,7 @@ def test_other_blocks_must_hold_the_pattern() -> None:
     geometry = GEOMETRIES[0].with_block_size(5)
     assert all(max(each) <= 6 for each in accepted_tokens(geometry, 8))
     assert GEOMETRIES[1].with_block_size(1) is GEOMETRIES[1]
-    with pytest.raises(UsageError, match=r"--block-size 4: .* need larger blocks"):
+    with pytest.raises(UsageError, match=r"block size 4: .* need larger blocks"):
         geometry.with_block_size(4)
 
 

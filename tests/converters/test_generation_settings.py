@@ -16,7 +16,8 @@ from specdec_cli.app import app
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import load_bundle, save_bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 

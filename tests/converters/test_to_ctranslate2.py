@@ -109,7 +109,7 @@ def test_all_problems_are_said_at_once(make_bundle: Callable[..., Bundle], tmp_p
 def test_existing_folder_needs_force(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     to_ctranslate2(bundle, tmp_path / "model")
-    with pytest.raises(UsageError, match="--force"):
+    with pytest.raises(UsageError, match="exists already"):
         to_ctranslate2(bundle, tmp_path / "model")
 
     (tmp_path / "model" / "left-over").touch()

@@ -20,7 +20,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 

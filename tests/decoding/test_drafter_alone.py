@@ -20,7 +20,8 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder

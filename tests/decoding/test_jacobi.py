@@ -1,19 +1,20 @@
 """Jacobi decodings: what they draft, and the passes that the paper's algorithms take."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
 
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source, fixed, known
-from specdec_cli.decoding.names import JACOBI, Stop
+from specdec_cli.decoding.names import STOP, having
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import BOS, EOS, PADDING
 from tests.fakes import drafts, in_precision, make_sentences, tiny_transformer
 
@@ -34,8 +35,11 @@ def made(bundle: Bundle) -> Bundle:
     return random_bundle(bundle)
 
 
-def engine(made: Bundle, lengths: Any = None, **request: Any) -> Engine:
-    return Engine(made, resolve(DecodingRequest(max_length=LONGEST, **request), made), lengths=lengths)
+def engine(made: Bundle, lengths: Any = None, *, stop: str = "prefix", jacobi_length: int | str | None = None, **request: Any) -> Engine:
+    options = {"stop": stop} if jacobi_length is None else {"stop": stop, "jacobi_length": jacobi_length}
+    if request["decoding"] not in having(STOP):
+        options = {}
+    return Engine(made, resolve(DecodingRequest(max_length=LONGEST, options=options, **request), made), lengths=lengths)
 
 
 def run(engine: Engine, sentences: Sequence[Sentence] = SENTENCES) -> list[Hypothesis]:
@@ -113,13 +117,13 @@ def test_a_block_takes_no_more_passes_than_it_has_tokens(made: Bundle, b: int) -
 
 
 def test_taking_what_is_right_saves_rounds(made: Bundle) -> None:
-    rounds = {stop: sum(h.rounds for h in run(engine(made, decoding="gs-jacobi", block_size=3, stop=stop))) for stop in get_args(Stop)}
+    rounds = {stop: sum(h.rounds for h in run(engine(made, decoding="gs-jacobi", block_size=3, stop=stop))) for stop in STOP.choices}
     assert rounds["prefix"] < rounds["fixed-point"]
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-@pytest.mark.parametrize("stop", get_args(Stop))
-@pytest.mark.parametrize("decoding", JACOBI)
+@pytest.mark.parametrize("stop", STOP.choices)
+@pytest.mark.parametrize("decoding", having(STOP))
 def test_rounds_depend_on_the_sentence_alone(bundle: Bundle, decoding: str, stop: str, precision: str) -> None:
     made = random_bundle(bundle, precision)
     sentences = [*SENTENCES[:5], *make_sentences(3, 32, seed=1)]

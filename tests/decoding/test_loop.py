@@ -198,7 +198,7 @@ def test_no_sentences_no_hypotheses() -> None:
 
 @pytest.mark.parametrize("block_size", [0, 7])
 def test_a_block_size_that_was_not_trained_is_an_error(block_size: int) -> None:
-    with pytest.raises(UsageError, match=f"--block-size {block_size}: .* 1 to 6"):
+    with pytest.raises(UsageError, match=f"block size {block_size}: .* 1 to 6"):
         Block(tiny_drafter(tiny_transformer()), block_size)
 
 

@@ -1,7 +1,6 @@
 """Input-guided drafting: the same output as greedy decoding, and the rules by which a copy goes on after a change."""
 
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
-from specdec_cli.decoding.names import Match
+from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import BOS, EOS, MASK
@@ -21,10 +20,10 @@ from tests.fakes import VOCABULARY, TableVerifier, make_sentences, tiny_transfor
 
 WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
 """Even ids begin a word, odd ones go on with it."""
-MATCHES: tuple[Match, ...] = get_args(Match)
+MATCHES = MATCH.choices
 
 
-def copier(match: Match, block_size: int = 0) -> SourceCopy:
+def copier(match: str, block_size: int = 0) -> SourceCopy:
     return SourceCopy(match, EOS, WORD_STARTS, block_size)
 
 
@@ -76,7 +75,7 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
 @pytest.mark.parametrize("match", MATCHES)
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize("block_size", [0, 1, 3])
-def test_output_is_that_of_greedy(match: Match, batch_size: int, block_size: int) -> None:
+def test_output_is_that_of_greedy(match: str, batch_size: int, block_size: int) -> None:
     verifier = Verifier(tiny_transformer())
     sentences = make_sentences(12, 32)
     options = LoopOptions(Exact(), batch_size, 40)
@@ -102,7 +101,7 @@ def test_any_source_gives_any_target(pairs: list[tuple[list[int], list[int]]], b
 @given(Repeated, st.integers(1, 3))
 @settings(deadline=None, max_examples=100)
 def test_rounds_are_those_of_the_published_algorithm_and_code(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
-    rules: dict[Match, Callable[[list[int], list[int]], int]] = {"unique": rounds_of_algorithm_1, "unique-3": rounds_of_published_code}
+    rules: dict[str, Callable[[list[int], list[int]], int]] = {"unique": rounds_of_algorithm_1, "unique-3": rounds_of_published_code}
     for match, rounds in rules.items():
         found = rewrite(pairs, copier(match), batch_size)
         assert [h.rounds for h in found] == [rounds(source, target) for source, target in pairs]
@@ -120,7 +119,7 @@ def test_a_suffix_may_be_the_whole_output() -> None:
 
 
 @pytest.mark.parametrize("match", MATCHES)
-def test_an_unchanged_sentence_takes_one_round(match: Match) -> None:
+def test_an_unchanged_sentence_takes_one_round(match: str) -> None:
     source = list(range(8, 20))
     assert rewrite([(source, source)], copier(match))[0].rounds == 1
     assert rewrite([(source, source)], copier(match, block_size=4))[0].rounds == 3

@@ -14,7 +14,8 @@ from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.subwords import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles

@@ -18,7 +18,8 @@ from specdec_cli.kernels.build import Kernels, kernels_or_reason
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from tests.fakes import make_sentences, tiny_transformer
 
 SEAL = 32

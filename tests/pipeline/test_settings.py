@@ -10,8 +10,9 @@ import pytest
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import bundle_verifier
-from specdec_cli.pipeline.settings import PRESETS, DecodingRequest, Settings, resolve
+from specdec_cli.pipeline.building import bundle_verifier
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import PRESETS, Settings, resolve
 from tests.fakes import tiny_drafter, tiny_heads
 
 
@@ -85,9 +86,9 @@ def test_the_drafter_alone_has_whole_blocks(resolved: Callable[..., Settings]) -
 
 def test_input_guided_needs_no_drafter_and_has_no_bound_of_its_own(bundle: Bundle) -> None:
     found = resolve(DecodingRequest(decoding="input-guided"), bundle)
-    assert (found.rule, found.block_size, found.match) == (Exact(), 0, "nearest")
-    found = resolve(DecodingRequest(decoding="input-guided", block_size=5, match="unique", tolerance=1.0), bundle)
-    assert (found.rule, found.block_size, found.match) == (Tolerant(3, 1.0), 5, "unique")
+    assert (found.rule, found.block_size, found.options) == (Exact(), 0, {"match": "nearest"})
+    found = resolve(DecodingRequest(decoding="input-guided", block_size=5, options={"match": "unique"}, tolerance=1.0), bundle)
+    assert (found.rule, found.block_size, found.options) == (Tolerant(3, 1.0), 5, {"match": "unique"})
 
 
 def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
@@ -101,14 +102,11 @@ def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
         ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam, bidirectional"),
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
-        ({"decoding": "greedy", "n_best": 2}, "--n-best"),
-        ({"decoding": "greedy", "match": "unique"}, "--match is for"),
-        ({"decoding": "lookup", "stop": "fixed-point"}, "--stop is for"),
-        ({"decoding": "gs-jacobi", "jacobi_length": 9}, "a Jacobi length is for jacobi and hybrid-jacobi"),
         ({"decoding": "lookup,specdec++"}, "a chain is of"),
         ({"decoding": "specdec++", "preset": "exact", "tolerance": 2.0}, "contradict"),
-        ({"decoding": "beam", "block_size": 2}, "--block-size is for"),
-        ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best"),
+        ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "n-best 3: more than the beam size of 2"),
+        ({"decoding": "beam", "beam_size": 1025}, "beam size 1025: a number from 1 to 1024 is expected"),
+        ({"decoding": "specdec++", "tolerance": float("nan")}, "tolerance nan: a number from"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
     ],
 )
@@ -119,20 +117,20 @@ def test_contradictions_are_errors(resolved: Callable[..., Settings], asked: dic
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "blockwise", "lookup,blockwise"])
 def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"--decoding {decoding}: this bundle has no drafter")):
+    with pytest.raises(UsageError, match=re.escape(f"decoding {decoding}: this bundle has no drafter")):
         resolve(DecodingRequest(decoding=decoding), bundle)
 
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "lookup,specdec"])
 def test_heads_are_no_block_drafter(bundle: Bundle, decoding: str) -> None:
-    words = f"--decoding {decoding}: this bundle has heads, not a block drafter; there are greedy, beam, blockwise, input-guided"
+    words = f"decoding {decoding}: this bundle has heads, not a block drafter; it can do greedy, beam, blockwise, input-guided"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolve(DecodingRequest(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
 
 
 @pytest.mark.parametrize("decoding", ["blockwise", "lookup,blockwise"])
 def test_a_block_drafter_has_no_heads(resolved: Callable[..., Settings], decoding: str) -> None:
-    words = f"--decoding {decoding}: this bundle has a block drafter, not heads; there are greedy, beam, specdec, specdec++, drafter, input"
+    words = f"decoding {decoding}: this bundle has a block drafter, not heads; it can do greedy, beam, specdec, specdec++, drafter, input"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolved({}, decoding=decoding)
 
@@ -172,12 +170,12 @@ def test_one_decoding_writes_in_another_order(order: str, own: str, make_bundle:
     assert (found.decoding, found.beam_size, found.n_best, found.may_skip_drafting) == (own, 5, 3, False)
     assert resolve(DecodingRequest(decoding=own, beam_size=2), other).beam_size == 2
     for decoding in {"greedy", "specdec", "jacobi", "lookup,gs-jacobi", "beam", "bidirectional"} - {own}:
-        with pytest.raises(UsageError, match=f"--decoding {decoding}: this bundle's order is {order}, which only --decoding {own}"):
+        with pytest.raises(UsageError, match=f"decoding {decoding}: this bundle's order is {order}, which only decoding {own}"):
             resolve(DecodingRequest(decoding=decoding), other)
 
 
 def test_bidirectional_decoding_needs_a_model_trained_for_it(bundle: Bundle) -> None:
-    with pytest.raises(UsageError, match="--decoding bidirectional: this bundle's order is left-to-right"):
+    with pytest.raises(UsageError, match="decoding bidirectional: this bundle's order is left-to-right"):
         resolve(DecodingRequest(decoding="bidirectional"), bundle)
 
 
@@ -189,12 +187,12 @@ def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bu
 
 
 def test_a_fixed_point_is_a_rule(resolved: Callable[..., Settings]) -> None:
-    assert resolved({}, decoding="gs-jacobi", stop="fixed-point").rule == FixedPoint()
-    assert resolved({}, decoding="gs-jacobi").rule == resolved({}, decoding="gs-jacobi", stop="prefix").rule == Exact()
+    assert resolved({}, decoding="gs-jacobi", options={"stop": "fixed-point"}).rule == FixedPoint()
+    assert resolved({}, decoding="gs-jacobi").rule == resolved({}, decoding="gs-jacobi", options={"stop": "prefix"}).rule == Exact()
 
 
 def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(resolved: Callable[..., Settings]) -> None:
-    with pytest.raises(ModelError, match="decoding 'magic' is not known"):
+    with pytest.raises(ModelError, match="decoding magic: 'magic' is not known"):
         resolved({"decoding": "magic"})
 
 

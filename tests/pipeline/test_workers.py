@@ -10,7 +10,8 @@ import pytest
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
 from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 

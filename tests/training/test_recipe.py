@@ -79,7 +79,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     [
         ("run.speed=3", "unknown key 'speed'"),
         ("speed=3", "unknown key 'speed'"),
-        ("run.seed", "--set run.seed: expected key=value"),
+        ("run.seed", "change run.seed: expected key=value"),
         ("preset.size=3", "preset is a value and has no keys"),
         ("run=3", "'run' has keys of its own"),
         ("drafter.prefix=none", "prefix must be states or own"),

@@ -8,7 +8,7 @@ import typer
 
 from specdec_cli.commands import options
 from specdec_cli.commands.loading import Choice, beam_defaults, bundle_task
-from specdec_cli.decoding.names import BEAM_SIZE, TO_A_LENGTH, Decoding, Task
+from specdec_cli.decoding.names import BEAM_SIZE, DECODINGS, JACOBI_LENGTH, Task, having
 from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
@@ -303,13 +303,13 @@ def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row", rewriting: bool) ->
     names = list(asked) or (sweep_defaults(sweep, swept) if sweep else list(usual))
     if sweep and "greedy" not in names:
         names = ["greedy", *names]
-    rows = tuple(dict.fromkeys(parse_row(name, base, get_args(Decoding), get_args(options.Preset)) for name in names))
+    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, get_args(options.Preset)) for name in names))
     if base.oracle_length and not any(row.oracle_length for row in rows):
         raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
     if base.oracle_length and base.jacobi_length is not None and any(row.oracle_length and row.jacobi_length for row in rows):
         raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
     if base.jacobi_length is not None and not any(row.jacobi_length for row in rows):
-        raise UsageError(f"--jacobi-length is for rows of {' and '.join(TO_A_LENGTH)}")
+        raise UsageError(f"--jacobi-length is for rows of {' and '.join(having(JACOBI_LENGTH))}")
     return rows
 
 

@@ -105,7 +105,7 @@ def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders:
 def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
     """Padded source lengths and the most tokens that our own decoder emits for them."""
     from specdec_cli.decoding.verifier import MULTIPLE
-    from specdec_cli.pipeline.engine import bundle_verifier
+    from specdec_cli.pipeline.building import bundle_verifier
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
     max_length = max_length or bundle.info.max_length or None

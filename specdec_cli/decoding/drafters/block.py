@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter import BlockDrafter, SourceView
@@ -25,6 +27,13 @@ class BlockState:
     view: SourceView
     previous: Tensor
     fed: Tensor
+
+
+def make(inputs: DrafterInputs) -> "Block":
+    """The bundle's drafter at work. Raises UsageError for a bundle without a block drafter."""
+    if not isinstance(inputs.bundle.drafter, BlockDrafter):
+        raise UsageError("this bundle has no block drafter")
+    return Block(inputs.bundle.drafter, inputs.block_size)
 
 
 class Block:

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
 
 
@@ -14,6 +16,13 @@ class BlockwiseState:
     """The drafter's record: the verifier's top state (B, W) that predicted the last accepted token."""
 
     top: Tensor
+
+
+def make(inputs: DrafterInputs) -> "Blockwise":
+    """The bundle's heads at work. Raises UsageError for a bundle without heads."""
+    if not isinstance(inputs.bundle.drafter, Heads):
+        raise UsageError("this bundle has no heads")
+    return Blockwise(inputs.bundle.drafter, inputs.block_size)
 
 
 class Blockwise:

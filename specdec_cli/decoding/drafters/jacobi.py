@@ -5,7 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters.lengths import Lengths
+from specdec_cli.decoding.accept import FixedPoint
+from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
+from specdec_cli.decoding.names import JACOBI_LENGTH
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
@@ -15,6 +19,36 @@ class JacobiState:
 
     guesses: Tensor
     ends: Tensor
+
+
+def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
+    """Jacobi decoding up to the length that is known, given or expected."""
+    whole_blocks, lengths = isinstance(inputs.rule, FixedPoint), inputs.lengths or _expected_lengths(inputs)
+    # Beyond its expected end Jacobi decoding drafts as many tokens as cost nothing; the published algorithm drafts none there.
+    beyond = 0 if whole_blocks else min(inputs.block_size or SHORTEST, SHORTEST)
+    return Jacobi(inputs.block_size, inputs.bundle.verifier.config.padding, lengths, beyond=beyond, whole_blocks=whole_blocks)
+
+
+def make_gauss_seidel(inputs: DrafterInputs) -> "Jacobi":
+    """GS-Jacobi decoding in blocks, up to the length that is known, if it is."""
+    whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
+    return Jacobi(size, inputs.bundle.verifier.config.padding, inputs.lengths, whole_blocks=whole_blocks)
+
+
+def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
+    """Hybrid GS-Jacobi decoding in blocks, up to the length that is given or expected."""
+    whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
+    return Jacobi(size, inputs.bundle.verifier.config.padding, _expected_lengths(inputs), whole_blocks=whole_blocks)
+
+
+def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
+    """None for the longest output that is possible."""
+    length = inputs.option(JACOBI_LENGTH)
+    if length == "max":
+        return None
+    if isinstance(length, int):
+        return fixed(length)
+    return by_source(inputs.bundle.info.length_ratio, inputs.bundle.verifier.config.padding)
 
 
 class Jacobi:

@@ -3,10 +3,18 @@
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.names import LONGEST_DRAFT
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 LONGEST = 3
 """The longest suffix of the output that is looked for; the longest that is found counts."""
+
+
+def make(inputs: DrafterInputs) -> "Lookup":
+    """Lookup in the output, and in the source if the bundle has one vocabulary."""
+    config = inputs.bundle.verifier.config
+    return Lookup(inputs.block_size or LONGEST_DRAFT, config.eos, config.padding, inputs.bundle.tokenizer.shared)
 
 
 class Lookup:

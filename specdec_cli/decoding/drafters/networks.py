@@ -11,7 +11,7 @@ def check_block_size(block_size: int, network: AnyDrafter) -> None:
     """Raises UsageError for a block size that `network` was not trained for."""
     largest = network.config.max_block
     if not 1 <= block_size <= largest:
-        raise UsageError(f"--block-size {block_size}: this bundle's drafter works for 1 to {largest}")
+        raise UsageError(f"block size {block_size}: this bundle's drafter works for 1 to {largest}")
 
 
 def keep_last_state(states: Tensor, counts: Tensor, kept: Tensor) -> None:

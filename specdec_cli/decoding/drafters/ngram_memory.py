@@ -3,10 +3,17 @@
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
 _PLACES = 1 << 16
 _UNKNOWN = -1
+
+
+def make(inputs: DrafterInputs) -> "NgramMemory":
+    """An empty memory for the bundle's vocabulary."""
+    return NgramMemory(inputs.block_size or SHORTEST, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
 
 
 class NgramMemory:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.names import Match
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import CopyStruct
+from specdec_cli.model.int8 import kernels_of
 
 LONGEST_SUFFIX = 3
 """Tokens of the longest suffix that the rule "unique-3" looks for in the source."""
@@ -30,6 +32,13 @@ class CopyState:
     misses: Tensor
 
 
+def make(inputs: DrafterInputs) -> "SourceCopy":
+    """Copies by the rule that is asked for, in the compiled kernels if the model uses them."""
+    bundle, match = inputs.bundle, inputs.option(MATCH)
+    word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=inputs.device)
+    return SourceCopy(str(match), bundle.verifier.config.eos, word_starts, inputs.block_size, kernels_of(bundle.verifier))
+
+
 class SourceCopy:
     """Copies what follows in the source, at most `block_size` tokens a round if that is given.
 
@@ -43,7 +52,7 @@ class SourceCopy:
     It always has a draft; a wrong one costs no round. The compiled `kernels`, if given, do it in one call.
     """
 
-    def __init__(self, match: Match, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
+    def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
         self.match, self.block_size = match, block_size
         self._eos = eos
         self._word_starts = word_starts

@@ -165,7 +165,7 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
 
     result = run("--json", tmp_path / "bench.json")
     assert isinstance(result.exception, SpecdecError) == broken
-    assert not broken or "--row specdec: 0 of 1 lines are greedy's; line 1 is not" in str(result.exception)
+    assert not broken or "row specdec: 0 of 1 lines are greedy's; line 1 is not" in str(result.exception)
     assert "0 of 1" in result.stdout
     assert result.stderr == "specdec: left out: beam (why)\n"
     assert json.loads((tmp_path / "bench.json").read_text())["rows"][1]["identical"] == [0, 1]

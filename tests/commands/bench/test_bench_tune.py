@@ -20,7 +20,8 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 
 app = typer.Typer()

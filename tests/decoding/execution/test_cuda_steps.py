@@ -35,7 +35,8 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS, PADDING
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import (

@@ -1,0 +1,34 @@
+"""What a drafter is made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from specdec_cli.decoding.accept import Rule
+from specdec_cli.decoding.drafters.lengths import Lengths
+from specdec_cli.decoding.names import DecodingOption, OptionValue
+from specdec_cli.model.bundle import Bundle
+
+
+@dataclass(frozen=True)
+class DrafterInputs:
+    """A loaded bundle, the acceptance rule, the block size (0: no bound was given), and the values of options by name.
+
+    `lengths` are the expected lengths of outputs where they are known beforehand.
+    """
+
+    bundle: Bundle
+    rule: Rule
+    block_size: int = 0
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    lengths: Lengths | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the verifier."""
+        return next(self.bundle.verifier.parameters()).device
+
+    def option(self, option: DecodingOption) -> OptionValue | None:
+        """The value of an option, or its default."""
+        return self.options.get(option.name, option.default)

@@ -1,0 +1,58 @@
+"""From a bundle and settings to a verifier and a drafter that are ready to decode."""
+
+from functools import partial
+
+from specdec_cli.decoding.constraints import Constraints
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.drafters.lengths import Lengths
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.registry import make_drafter
+from specdec_cli.decoding.execution.cuda_sizes import Rounded
+from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.errors import ModelError
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.settings import Settings
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
+from specdec_cli.tuning.round_costs import round_costs
+
+
+def bundle_verifier(bundle: Bundle) -> Verifier:
+    """The bundle's model, with the constraints that the bundle names.
+
+    Raises ModelError for constraints of a model that does not write from left to right: they depend on the preceding tokens.
+    """
+    info = bundle.info
+    constraints = Constraints(
+        min_length=info.min_length,
+        no_repeat_ngram_size=info.no_repeat_ngram_size,
+        source_ngram_size=info.source_ngram_size,
+        repetition_penalty=info.repetition_penalty,
+        forced_end=info.forced_end,
+    )
+    forced, order = bundle.tokenizer.frame.forced, bundle.verifier.config.order
+    if order != "left-to-right" and (forced is not None or constraints != Constraints()):
+        raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
+    return Verifier(bundle.verifier, forced, constraints)
+
+
+def build_drafter(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
+    """The drafter of a decoding, with adaptive length if the settings say so. Raises UsageError where it cannot do what is asked.
+
+    Jacobi and GS-Jacobi decoding draft up to `lengths`, if they are given.
+    """
+    drafter = make_drafter(settings.decoding, DrafterInputs(bundle, settings.rule, settings.block_size, settings.options, lengths))
+    if drafter is None:
+        return NoDrafter()
+    if verifier.stages is not None and settings.decoding != "drafter":
+        drafter = Rounded(drafter)
+    return _adaptive(bundle, settings, verifier, drafter) if settings.adaptive_length else drafter
+
+
+def _adaptive(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> AdaptiveBlockSize:
+    method = METHODS.get(settings.decoding)
+    longest = drafter.block_size or (LONGEST_DRAFT if method is None else method.longest)
+    name = " ".join([settings.decoding, *(f"{key}={value}" for key, value in settings.options.items())])
+    measure = partial(round_costs, verifier, drafter, longest, name, bundle.drafter)
+    return AdaptiveBlockSize(drafter, measure(), longest, partial(measure, anew=True))

@@ -1,0 +1,56 @@
+"""What a user asks of a decoding."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Literal
+
+from specdec_cli.decoding.names import OptionValue
+from specdec_cli.errors import UsageError
+
+Number = int | Literal["auto"] | None
+RANGES: dict[str, tuple[float, float]] = {
+    "block_size": (1, 1024),
+    "top_beta": (1, 1024),
+    "tolerance": (0.0, inf),
+    "beam_size": (1, 1024),
+    "length_penalty": (-10.0, 10.0),
+}
+"""Smallest and largest values; beyond them numbers overflow, or no memory is large enough."""
+
+
+@dataclass(frozen=True)
+class DecodingRequest:
+    """How to decode, as far as the user says; None and "auto" leave a value to the bundle.
+
+    `options` are the values of the options that only some decodings have, by name. `memory` bounds batches (bytes; 0: no
+    bound). `always_draft` keeps drafts of the full block size even where they do not pay, so that they can be shown.
+    """
+
+    decoding: str = "auto"
+    block_size: Number = None
+    top_beta: int | None = None
+    tolerance: float | None = None
+    preset: str | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    beam_size: int | None = None
+    length_penalty: float | None = None
+    n_best: int = 1
+    max_length: int | None = None
+    batch_size: int = 1
+    memory: int = 0
+    with_scores: bool = False
+    always_draft: bool = False
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether more than the verifier's first choice is to be accepted."""
+        return self.top_beta is not None or self.tolerance is not None or self.preset not in (None, "exact")
+
+
+def check_ranges(request: DecodingRequest) -> None:
+    """Raises UsageError for a number that is out of its range or NaN."""
+    for name, (low, high) in RANGES.items():
+        value = getattr(request, name)
+        if isinstance(value, int | float) and not low <= value <= high:
+            raise UsageError(f"{name.replace('_', ' ')} {value}: a number from {low} to {high} is expected")

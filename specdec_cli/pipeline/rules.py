@@ -1,0 +1,52 @@
+"""Which setting goes with which decoding."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.decoding.names import CHAINABLE, DECODINGS, DRAFTING, OPTIONS, SEARCHES, TOLERANT, DecodingOption, having, parts
+from specdec_cli.errors import UsageError
+from specdec_cli.pipeline.request import DecodingRequest
+
+
+@dataclass(frozen=True)
+class SettingRule:
+    """A setting, whether a request has it, and the decodings that it is for: a whole decoding, or with `in_chains` any part."""
+
+    setting: str
+    is_given: Callable[[DecodingRequest], bool]
+    decodings: Sequence[str]
+    in_chains: bool = False
+
+    def allows(self, decoding: str) -> bool:
+        """Whether the setting is for `decoding`."""
+        return any(part in self.decodings for part in parts(decoding)) if self.in_chains else decoding in self.decodings
+
+
+def _has(option: DecodingOption) -> Callable[[DecodingRequest], bool]:
+    return lambda request: option.name in request.options
+
+
+SETTING_RULES = (
+    SettingRule("top-beta, tolerance and presets", lambda request: request.tolerant, TOLERANT),
+    SettingRule("block size", lambda request: isinstance(request.block_size, int), DRAFTING, in_chains=True),
+    SettingRule("n-best", lambda request: request.n_best > 1, SEARCHES),
+    *(SettingRule(option.name.replace("_", " "), _has(option), having(option)) for option in OPTIONS),
+)
+
+
+def check_known(decoding: str) -> None:
+    """Raises UsageError for a decoding that is not known, or a chain of what cannot be chained."""
+    for part in parts(decoding):
+        if part not in DECODINGS:
+            raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(DECODINGS)}")
+        if part != decoding and part not in CHAINABLE:
+            raise UsageError(f"decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
+
+
+def check_settings(request: DecodingRequest, decoding: str) -> None:
+    """Raises UsageError for a setting that is not for `decoding`, and for settings that contradict each other."""
+    for rule in SETTING_RULES:
+        if rule.is_given(request) and not rule.allows(decoding):
+            raise UsageError(f"{rule.setting}: for decoding {', '.join(rule.decodings)}, not for {decoding}")
+    if request.preset == "exact" and (request.top_beta is not None or request.tolerance is not None):
+        raise UsageError("preset exact accepts the verifier's first choice alone; top-beta and tolerance contradict it")

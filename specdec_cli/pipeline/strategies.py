@@ -1,0 +1,72 @@
+"""How a decoding decodes a group of sentences: by the loop, by a search, or by the drafter alone."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
+from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
+from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.drafter_config import Reads
+from specdec_cli.pipeline.settings import Settings
+from specdec_cli.pipeline.workers import Shared
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sentences of one source width, to be decoded `rows` at a time. Several workers may draw from the same group."""
+
+    sentences: Shared[Sentence]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What all groups are decoded with; `reads` says what the bundle's drafter reads of the verifier."""
+
+    settings: Settings
+    verifier: Verifier
+    reads: Reads = "states"
+    onlooker: Onlooker | None = None
+
+
+Strategy = Callable[[Tools, Drafter, Group], Iterator[Hypothesis]]
+"""Decodes a group with a drafter; each hypothesis comes as soon as it is done."""
+
+
+def strategy_of(decoding: str) -> Strategy:
+    """The strategy of a decoding; the loop is that of all but the few which have their own."""
+    return _STRATEGIES.get(decoding, _loop)
+
+
+def _loop(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
+    """Drafts and verifies. Where the drafter may be left out and does not pay, the decoding is greedy."""
+    settings, chosen = tools.settings, drafter
+    if settings.may_skip_drafting and isinstance(drafter, OptionalDrafter):
+        chosen = drafter.for_rows(group.rows)
+    options = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
+    found = decode(tools.verifier, chosen, group.sentences, options, tools.onlooker)
+    return _named(found, settings.decoding if chosen is drafter else "greedy")
+
+
+def _beam(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
+    settings = tools.settings
+    options = BeamOptions(
+        settings.beam_size, settings.length_penalty, settings.n_best, group.rows, settings.max_length, stop=settings.beam_stop
+    )
+    return _named(beam_search([tools.verifier], list(group.sentences), options), settings.decoding)
+
+
+def _drafter_alone(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
+    settings = tools.settings
+    options = DrafterOptions(tools.reads, group.rows, settings.max_length)
+    return _named(decode_by_drafter(tools.verifier, drafter, group.sentences, options, tools.onlooker), settings.decoding)
+
+
+def _named(found: Iterator[Hypothesis], decoding: str) -> Iterator[Hypothesis]:
+    return (replace(hypothesis, decoding=decoding) for hypothesis in found)
+
+
+_STRATEGIES: Mapping[str, Strategy] = {"beam": _beam, "bidirectional": _beam, "drafter": _drafter_alone}

@@ -1,0 +1,58 @@
+"""The table that says which setting goes with which decoding."""
+
+from typing import Any
+
+import pytest
+
+from specdec_cli.decoding.names import DECODINGS, OPTIONS
+from specdec_cli.errors import UsageError
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.rules import SETTING_RULES, check_known, check_settings
+
+GIVEN: tuple[tuple[dict[str, Any], set[str]], ...] = (
+    ({"top_beta": 2}, {"specdec++", "blockwise", "input-guided"}),
+    ({"tolerance": 1.0}, {"specdec++", "blockwise", "input-guided"}),
+    ({"preset": "high-quality"}, {"specdec++", "blockwise", "input-guided"}),
+    ({"preset": "exact"}, {*DECODINGS, "lookup,specdec"}),
+    ({"block_size": "auto"}, {*DECODINGS, "lookup,specdec"}),
+    ({"block_size": 3}, {*DECODINGS, "lookup,specdec"} - {"greedy", "beam", "bidirectional"}),
+    ({"n_best": 2}, {"beam", "bidirectional"}),
+    ({"options": {"match": "unique"}}, {"input-guided"}),
+    ({"options": {"stop": "fixed-point"}}, {"jacobi", "gs-jacobi", "hybrid-jacobi"}),
+    ({"options": {"jacobi_length": 9}}, {"jacobi", "hybrid-jacobi"}),
+)
+"""A setting that is given, and the decodings that it is for."""
+
+
+@pytest.mark.parametrize("decoding", [*DECODINGS, "lookup,specdec"])
+@pytest.mark.parametrize(("given", "allowed"), GIVEN)
+def test_a_setting_is_for_its_decodings_alone(given: dict[str, Any], allowed: set[str], decoding: str) -> None:
+    request = DecodingRequest(decoding, **given)
+    if decoding in allowed:
+        check_settings(request, decoding)
+    else:
+        with pytest.raises(UsageError, match=f"not for {decoding.replace('+', '.')}"):
+            check_settings(request, decoding)
+
+
+def test_every_rule_is_in_the_table() -> None:
+    for rule in SETTING_RULES:
+        assert any(rule.is_given(DecodingRequest(**given)) for given, _ in GIVEN), rule.setting
+    assert {option.name for option in OPTIONS} <= {name for given, _ in GIVEN for name in given.get("options", ())}
+
+
+@pytest.mark.parametrize("given", [{"top_beta": 2}, {"tolerance": 0.5}])
+def test_an_exact_preset_contradicts_a_tolerance(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="contradict"):
+        check_settings(DecodingRequest(preset="exact", **given), "specdec++")
+
+
+@pytest.mark.parametrize(("decoding", "words"), [("magic", "'magic' is not known"), ("lookup,beam", "a chain is of .*, not of beam")])
+def test_what_is_no_decoding_is_refused(decoding: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"decoding {decoding}: {words}"):
+        check_known(decoding)
+
+
+def test_every_decoding_is_known() -> None:
+    for decoding in (*DECODINGS, "lookup,input-guided,jacobi"):
+        check_known(decoding)
