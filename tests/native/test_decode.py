@@ -16,7 +16,8 @@ from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import Decoded, NativeModel, Request
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -90,7 +91,8 @@ def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, mo
 def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 7, 20)
-    expected = reference(bundle, sources, DecodingRequest(decoding="input-guided", match=match, max_length=11, always_draft=True))
+    asked = DecodingRequest(decoding="input-guided", options={"match": match}, max_length=11, always_draft=True)
+    expected = reference(bundle, sources, asked)
     request = Request("input-guided", match, batch=2, max_length=11, word_starts=bundle.tokenizer.word_starts())
     found = native(NativeModel(bundle.verifier.config, path), sources, request)
     assert {number: (each.ids, each.rounds) for number, each in found.items()} == {
