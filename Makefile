@@ -50,7 +50,9 @@ bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into RE
 	$(if $(DATA),$(BIN)/python -m specdec_cli.commands.bench.results README.md --data $(DATA),$(BIN)/specdec bench)
 
 completions: .venv/installed ## Make the shell completions anew from the command line
-	$(BIN)/python -m specdec_cli.completions completions
+	$(BIN)/specdec --show-completion bash > completions/specdec.bash
+	$(BIN)/specdec --show-completion zsh > completions/_specdec
+	$(BIN)/specdec --show-completion fish > completions/specdec.fish
 
 golden: .venv/installed ## Write the help texts that the tests compare with anew
 	rm -f tests/golden/help/*.txt

@@ -13,23 +13,23 @@ from torch import Tensor
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, read_json
+from specdec_cli.model.hub import WEIGHT_FILES
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
-SINGLE_FILES = ("model.safetensors", "pytorch_model.bin")
 _MAX_UNPACKED_RATIO, _UNPACKED_ALLOWANCE = 20, 2**24
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """All weights of a Hugging Face model folder, stored in one file or several, as float32. Raises ModelError."""
-    for name in SINGLE_FILES:
+    for name in WEIGHT_FILES:
         if (folder / name).exists():
             return _as_float(_read_one(folder / name))
     for name, key in _INDEX:
         if (folder / name).exists():
             parts = sorted(set(read_json(folder / name, ModelError).get(key, {}).values()))
             return {k: v for part in parts for k, v in _as_float(_read_one(folder / part)).items()}
-    raise ModelError(f"{folder}: no weights ({' or '.join(SINGLE_FILES)})")
+    raise ModelError(f"{folder}: no weights ({' or '.join(WEIGHT_FILES)})")
 
 
 def read_pickle(path: Path) -> Any:

@@ -22,7 +22,7 @@ def find_dictionary(folder: Path, names: Iterable[str], settings: Mapping[str, A
     tried = list(dict.fromkeys([*(f"dict.{name}.txt" for name in names if name), fixed, "dict.txt"]))
     found = next((folder / name for name in tried if (folder / name).exists()), None)
     if found is None:
-        raise ModelError(f"{folder}: no dictionary ({' or '.join(tried)}); --source-language and --target-language name others")
+        raise ModelError(f"{folder}: no dictionary ({' or '.join(tried)}); give the source and the target language to look for others")
     return found
 
 

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from converters.checkpoints import check_sizes, find_weights, read_pickle
-from converters.conversion import Conversion
 from converters.fairseq_dictionaries import SPECIAL
 from converters.fairseq_settings import ACTIVATIONS, check_supported, read_settings
 from converters.fairseq_tokenizers import read_tokenizer
@@ -18,6 +17,7 @@ from converters.layout import build_transformer, keep_decoder_layers
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.formats import Conversion
 from specdec_cli.model.suppression import SUPPRESSED
 
 _FILES = "*.pt"

@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor
 
 from converters.checkpoints import read_weights
-from converters.conversion import Conversion
 from converters.huggingface_generation import decoding_settings, dropped_settings, suppressed_tokens
 from converters.huggingface_numbers import check_numbers
 from converters.huggingface_tokenizers import read_tokenizer
@@ -18,6 +17,7 @@ from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.formats import Conversion
 from specdec_cli.model.suppression import SUPPRESSED
 
 ARCHITECTURES = {

@@ -7,7 +7,6 @@ from typing import Any
 from torch import Tensor
 
 from converters.checkpoints import find_weights
-from converters.conversion import Conversion
 from converters.layout import build_transformer, keep_decoder_layers
 from converters.marian_settings import ACTIVATIONS, check_supported, embedding_norm, norm, read_settings
 from converters.marian_vocabularies import EOS, UNKNOWN, find_vocabularies, make_tokenizer, read_decoding, read_vocabulary
@@ -25,6 +24,7 @@ from converters.positions import tensor2tensor_sinusoids
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.formats import Conversion
 
 _POSITIONS = 512
 """Positions of a converted model. Marian has no limit; 512 is that of the same models at Hugging Face."""

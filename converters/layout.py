@@ -58,7 +58,7 @@ def keep_decoder_layers(
     absent = [layer for layer in kept if not 0 <= layer < config.decoder_layers]
     if absent or not kept:
         what = ", ".join(map(str, absent)) or "none"
-        raise UsageError(f"--decoder-layers: the model has layers 0 to {config.decoder_layers - 1}, not {what}")
+        raise UsageError(f"decoder layers: the model has layers 0 to {config.decoder_layers - 1}, not {what}")
     prefix = "decoder.layers."
     chosen = {name: value for name, value in weights.items() if not name.startswith(prefix)}
     for new, old in enumerate(kept):

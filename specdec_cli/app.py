@@ -107,7 +107,7 @@ def _print_completion(shell: str | None) -> None:
     if shell is not None:
         from specdec_cli.completions import SHELLS, read_commands
 
-        typer.echo(SHELLS[shell](read_commands()), nl=False)
+        typer.echo(SHELLS[shell](read_commands(app)), nl=False)
         raise typer.Exit
 
 

@@ -1,20 +1,18 @@
-"""Static completions for bash, zsh and fish, made from the command line itself: `python -m specdec_cli.completions FOLDER`."""
+"""Static completions for bash, zsh and fish, made from the command line itself: `specdec --show-completion SHELL`."""
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from typer import Typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
-from specdec_cli.app import app
 from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.commands.loading import RECIPES, shipped_bundles
 from specdec_cli.decoding.names import DECODINGS
-from specdec_cli.files import write_atomically
 
 Value = Literal["none", "text", "choice", "file", "folder"]
 _MADE = "made by `make completions`; do not edit"
@@ -41,8 +39,8 @@ class CompletedCommand:
     words: tuple[str, ...] = ()
 
 
-def read_commands() -> list[CompletedCommand]:
-    """What there is to complete, in the order of the help; the first, without a name, is `specdec` itself."""
+def read_commands(app: Typer) -> list[CompletedCommand]:
+    """The commands of a program, in the order of its help; the first, without a name, is the program itself."""
     group = get_group(app)
     context = group.context_class(group, **group.context_settings)
     commands: Mapping[str, Any] = group.commands
@@ -122,15 +120,7 @@ def fish(commands: Sequence[CompletedCommand]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-FILES = {"bash": "specdec.bash", "zsh": "_specdec", "fish": "specdec.fish"}
-
-
-def write_completions(folder: Path) -> None:
-    """Write the three files into `folder`."""
-    commands = read_commands()
-    for shell, name in FILES.items():
-        text = SHELLS[shell](commands)
-        write_atomically(folder / name, lambda partial, text=text: partial.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+"""The script for each shell."""
 
 
 def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) -> CompletedCommand:
@@ -224,7 +214,3 @@ def _fish_option(option: CompletedOption) -> str:
     words = [*option.choices, *["(__fish_complete_directories)"] * (option.value == "folder")]
     offered = f" -a {_quoted(' '.join(words))}" if words else ""
     return f"{names}{value}{offered} -d {_quoted(option.help)}"
-
-
-if __name__ == "__main__":
-    write_completions(Path(sys.argv[1]))

@@ -10,7 +10,7 @@ import torch
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels import build
 from specdec_cli.kernels.build import Loaded
@@ -117,7 +117,7 @@ def test_costs_that_cannot_be_kept_are_timed_again(measured: list[str], monkeypa
 @pytest.mark.parametrize(("there", "expected"), [(True, "int8"), (False, "float32")])
 def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "load_kernels", lambda: Loaded(None) if there else None)
-    assert settle_machine("cpu", "auto", 1).precision == expected
+    assert resolve_machine("cpu", "auto", 1).precision == expected
     assert not list(folder.glob("*.json"))
 
 

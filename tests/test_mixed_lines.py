@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED, place, settle_machine
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
 from specdec_cli.pipeline.engine import Engine
@@ -48,7 +49,7 @@ def test_there_are_two_hundred() -> None:
 
 
 def test_all_survive_translation() -> None:
-    bundle = place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", "auto", 1))
+    bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-de"))
     engine = Engine(bundle, resolve(DecodingRequest(batch_size=32), bundle))
     found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
@@ -58,7 +59,7 @@ def test_all_survive_translation() -> None:
 
 
 def test_all_survive_correction() -> None:
-    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", "auto", 1))
+    bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingRequest(batch_size=32, with_scores=True), bundle))
     found = list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info), languages=("en", "en")).correct(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []

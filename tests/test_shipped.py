@@ -3,7 +3,8 @@
 import pytest
 
 from specdec_cli.benchmark.examples import read_sample
-from specdec_cli.commands.loading import SHIPPED, place, settle_machine, shipped_bundles
+from specdec_cli.commands.loading import SHIPPED, shipped_bundles
+from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
@@ -38,7 +39,7 @@ def lines(precision: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def shipped(precision: str) -> Bundle:
-    return place(load_bundle(SHIPPED / "en-de"), settle_machine("cpu", precision, 1))
+    return move_to(resolve_machine("cpu", precision, 1), load_bundle(SHIPPED / "en-de"))
 
 
 def translations(bundle: Bundle, lines: list[str], **request: object) -> list[tuple[tuple[int, ...], ...]]:
@@ -77,7 +78,7 @@ def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:
 
 
 def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
-    bundle = place(load_bundle(SHIPPED / "en-gec"), settle_machine("cpu", precision, 1))
+    bundle = move_to(resolve_machine("cpu", precision, 1), load_bundle(SHIPPED / "en-gec"))
     restraint = Restraint.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):

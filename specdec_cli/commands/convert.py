@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import SHIPPED, Choice
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from converters.models import ConversionOptions
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.formats import ConversionOptions
 
 # What each language's proof says hardly matters: it shows that the result is complete and in order.
 _PROOFS = {"de": "Das ist ein kurzer Satz.", "fr": "Ceci est une phrase courte."}
@@ -92,15 +93,15 @@ def convert(
     """
     from dataclasses import asdict
 
-    from converters.models import ConversionOptions
     from specdec_cli.model.bundle import BundleInfo, save_bundle
+    from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.new_folder import new_folder
     from specdec_cli.recipe import apply_changes, build
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
-    bundle = _read(Choice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
+    bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
 
@@ -111,9 +112,9 @@ def convert(
             typer.echo(f"{output}: {sentence} -> {said}", err=True)
 
     if target_format == "ctranslate2":
-        from converters.to_ctranslate2 import to_ctranslate2
+        from specdec_cli.model.formats import find_writer
 
-        to_ctranslate2(bundle, output, quantization, force, check)
+        find_writer("ctranslate2")(bundle, output, quantization, force, check)
         if not quiet:
             typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
@@ -157,10 +158,11 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
 
 
-def _read(chosen: Choice, name: str | None, revision: str | None, wanted: "ConversionOptions") -> "Bundle":
+def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions") -> "Bundle":
     """The model as a bundle; what could not be carried over is said. Raises ModelError."""
-    from converters.models import convert_model, fetch, is_hub_name
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.model.formats import convert_model
+    from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name
     if name == "bundle" or (name is None and (path / "bundle.json").exists()):

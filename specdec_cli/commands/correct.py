@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import Choice, settle_machine
+from specdec_cli.commands.machine import resolve_machine
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import may_go_on
@@ -103,7 +104,7 @@ def correct(
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = unwrapped(lines)
-    machine = settle_machine(device, precision, threads, seed, quiet=quiet)
+    machine = resolve_machine(device, precision, threads, seed, quiet=quiet)
     request = DecodingRequest(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),
@@ -119,7 +120,7 @@ def correct(
         with_scores=True,
         always_draft=trace,
     )
-    stream = Stream(Choice(model, offline=offline, quiet=quiet), machine, request, trace=trace, quiet=quiet)
+    stream = Stream(ModelChoice(model, offline=offline, quiet=quiet), machine, request, trace=trace, quiet=quiet)
     restraint = Restraint.of(stream.bundle.info, min_score, max_edit_ratio)
     languages = (stream.bundle.info.source_language, stream.bundle.info.target_language)
     corrector = Corrector(stream.engine, stream.bundle.tokenizer, restraint, split=not no_split, warn=stream.warn, languages=languages)

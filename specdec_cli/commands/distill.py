@@ -172,10 +172,11 @@ def _open_teacher(models: Sequence[TeacherModel], output: Path, search: Search, 
     for model in models:
         if not model.is_bundle:
             raise UsageError(f"{model.folder}: an ensemble is made of bundles; a CTranslate2 folder tells no probabilities")
-    from specdec_cli.commands.loading import open_bundle, settle_machine
+    from specdec_cli.commands.loading import open_bundle
+    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.distillation.ensemble import Ensemble
 
-    machine = settle_machine(resources.device, "float32", resources.threads)
+    machine = resolve_machine(resources.device, "float32", resources.threads)
     bundles = [open_bundle(str(model.folder), machine) for model in models]
     yield Ensemble(bundles, search, resources.batch_tokens)
 

@@ -13,8 +13,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 
 if TYPE_CHECKING:
-    from converters.conversion import Conversion
-    from specdec_cli.commands.loading import Choice
+    from specdec_cli.commands.model_choice import ModelChoice
+    from specdec_cli.model.formats import Conversion
 
 _VERSION = 2
 """Part of every key; another number where conversion comes to mean something else."""
@@ -32,14 +32,15 @@ def cached_bundles() -> Iterator[Path]:
     return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
 
 
-def converted(chosen: "Choice") -> Path | None:
+def converted(chosen: "ModelChoice") -> Path | None:
     """The bundle of a model of another toolkit: a folder, a file, a name on the hub, or that of a bundle in the cache.
 
     None if there is no such thing. Raises ModelError for a model that cannot be converted, and UsageError for a language
     that is needed.
     """
-    from converters.models import ConversionOptions, convert_model, fetch, find_format, is_hub_name
     from specdec_cli.model.bundle import save_bundle
+    from specdec_cli.model.formats import ConversionOptions, convert_model, find_format
+    from specdec_cli.model.hub import fetch, is_hub_name
     from specdec_cli.new_folder import new_folder
 
     path = Path(chosen.name)
@@ -71,7 +72,7 @@ def converted(chosen: "Choice") -> Path | None:
     return folder
 
 
-def _forget_languages(conversion: "Conversion", chosen: "Choice") -> None:
+def _forget_languages(conversion: "Conversion", chosen: "ModelChoice") -> None:
     """Of a model of many languages no later use shall have those that were asked for this time."""
     bundle = conversion.bundle
     if bundle.tokenizer.multilingual:

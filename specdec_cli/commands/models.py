@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, Choice, find_bundle, shipped_bundles
+from specdec_cli.commands.loading import SHIPPED, find_bundle, shipped_bundles
 from specdec_cli.commands.model_cache import cached_bundles, models_folder
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements
@@ -35,7 +36,7 @@ def models(
     )
     cached = [] if names else list(cached_bundles())
     for name in names or [*shipped_bundles(), *map(str, cached)]:
-        folder = find_bundle(Choice(name, offline=True))
+        folder = find_bundle(ModelChoice(name, offline=True))
         info = read_info(folder)
         languages = f"{info.source_language} to {info.target_language}"
         shown = name if names else Path(name).name

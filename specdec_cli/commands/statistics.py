@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from specdec_cli.benchmark.memory import peak_resident_mb
-from specdec_cli.commands.loading import Machine
+from specdec_cli.commands.machine import Machine
 from specdec_cli.model.int8 import kernels_of
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import Settings

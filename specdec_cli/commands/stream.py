@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from specdec_cli.commands.loading import Choice, Machine, open_bundle
+from specdec_cli.commands.loading import open_bundle
+from specdec_cli.commands.machine import Machine
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.engine import Engine
@@ -90,7 +92,7 @@ class Stream:
     A fourth of the memory that the user allows is for lines in flight (read, decoded or waiting for either), the rest for batches.
     """
 
-    def __init__(self, model: str | Choice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
+    def __init__(self, model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         self.bundle, self.machine = open_bundle(model, machine), machine
         held = request.memory // _SHARE
         self.settings = resolve(replace(request, memory=request.memory - held), self.bundle)

@@ -12,7 +12,7 @@ from specdec_cli.commands.training_run import check_text, require_training, tell
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.loading import Machine
+    from specdec_cli.commands.machine import Machine
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.drafters import AnyDrafter
     from specdec_cli.training.batches import SentencePair
@@ -66,7 +66,8 @@ def train_drafter(
         if bool(data) == bool(source):
             raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
     from specdec_cli.commands.distill import distill
-    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
+    from specdec_cli.commands.loading import find_bundle, find_recipe
+    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
@@ -78,7 +79,7 @@ def train_drafter(
     texts = [DataSource.parse(text) for text in data or ()]
     check_text([*dev, *(source or ())], parallel=False)
     check_text([text.path for text in texts], parallel=True)
-    machine = settle_machine(device, "float32", threads)
+    machine = resolve_machine(device, "float32", threads)
     if simulate:
         _simulate(output, dev, machine, teller(quiet))
         return
@@ -103,14 +104,15 @@ def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Calla
     """Print what every block size would bring, on the outputs of the verifier that is in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.loading import find_bundle, open_bundle, place, settle_machine
+    from specdec_cli.commands.loading import find_bundle, open_bundle
+    from specdec_cli.commands.machine import move_to, resolve_machine
     from specdec_cli.commands.simulation_view import print_simulation
     from specdec_cli.model.bundle import load_bundle
 
     bundle = load_bundle(find_bundle(str(output)))
-    place(bundle, machine)
+    move_to(machine, bundle)
     held_out = _held_out(bundle, dev, tell)
-    measured = settle_machine(machine.device, "auto", machine.threads)
+    measured = resolve_machine(machine.device, "auto", machine.threads)
     print_simulation(Console(), bundle, open_bundle(str(output), measured), held_out, measured)
 
 

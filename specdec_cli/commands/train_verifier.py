@@ -66,7 +66,8 @@ def train_verifier(
     OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
     """
     require_training()
-    from specdec_cli.commands.loading import find_bundle, find_recipe, settle_machine
+    from specdec_cli.commands.loading import find_bundle, find_recipe
+    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.model.config import preset
     from specdec_cli.model.transformer import Transformer
@@ -84,7 +85,7 @@ def train_verifier(
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
-    machine = settle_machine(device, "float32", threads)
+    machine = resolve_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]
     check_text([*dev, *(source.path for source in sources)], parallel=True)
     with writing_alone(output):

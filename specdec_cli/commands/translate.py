@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import Choice, settle_machine
+from specdec_cli.commands.machine import resolve_machine
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.text.lines import read_lines
 from specdec_cli.text.paragraphs import unwrapped, written
 
@@ -69,7 +70,7 @@ def translate(
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = unwrapped(lines)
-    machine = settle_machine(device, precision, threads, seed, quiet=quiet)
+    machine = resolve_machine(device, precision, threads, seed, quiet=quiet)
     request = DecodingRequest(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),
@@ -86,7 +87,7 @@ def translate(
         with_scores=as_json,
         always_draft=trace,
     )
-    chosen = Choice(model, source_language, target_language, offline, quiet)
+    chosen = ModelChoice(model, source_language, target_language, offline, quiet)
     stream = Stream(chosen, machine, request, trace=trace, quiet=quiet)
     info = stream.bundle.info
     summarises = info.task == "summarise"

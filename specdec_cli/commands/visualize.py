@@ -89,11 +89,13 @@ def visualize(
     With --file, a corpus: how many tokens become right in each iteration of jacobi, by position, and by word start or
     inside a word.
     """
-    from specdec_cli.commands.loading import Choice, open_bundle, settle_machine
+    from specdec_cli.commands.loading import open_bundle
+    from specdec_cli.commands.machine import resolve_machine
+    from specdec_cli.commands.model_choice import ModelChoice
 
     _check(sentence, file, limit, decoding, block_size, output)
-    machine = settle_machine(device, "float32", threads)
-    bundle = open_bundle(Choice(model, source_language, target_language, offline), machine)
+    machine = resolve_machine(device, "float32", threads)
+    bundle = open_bundle(ModelChoice(model, source_language, target_language, offline), machine)
     if file is not None:
         from specdec_cli.visualization.corpus_html import to_corpus_html
         from specdec_cli.visualization.corpus_svg import to_corpus_svg

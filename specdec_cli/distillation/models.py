@@ -72,8 +72,8 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
         return model.folder
     if not cache.exists():
         # Imported here: torch takes seconds to import, and only bundles need it.
-        from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.model.bundle import load_bundle
+        from specdec_cli.model.formats import find_writer
 
-        to_ctranslate2(load_bundle(model.folder), cache)
+        find_writer("ctranslate2")(load_bundle(model.folder), cache)
     return cache

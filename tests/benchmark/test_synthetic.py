@@ -7,7 +7,7 @@ import pytest
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources, recorded_drafts
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
-from specdec_cli.commands.loading import Machine, place
+from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import UsageError
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
@@ -53,7 +53,7 @@ def test_sources_are_of_the_lengths_that_are_said() -> None:
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_rounds_are_as_recorded_and_the_output_is_greedys(geometry: Geometry, precision: str, batch_size: int) -> None:
     lines = make_sources(geometry)
-    runner = RecordedRunner(place(random_bundle(geometry), Machine("cpu", precision, 1)), geometry, lines)
+    runner = RecordedRunner(move_to(Machine("cpu", precision, 1), random_bundle(geometry)), geometry, lines)
     greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
     drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
@@ -66,7 +66,7 @@ def test_rounds_are_as_recorded_and_the_output_is_greedys(geometry: Geometry, pr
 @pytest.mark.skipif(load_kernels() is None, reason="there is no compiler, or the processor lacks the instructions")
 def test_time_outside_kernels_is_a_share() -> None:
     geometry = replace(BLOCKS, shape=replace(SHAPE, width=64))
-    runner = RecordedRunner(place(random_bundle(geometry), Machine("cpu", "int8", 1)), geometry, make_sources(geometry))
+    runner = RecordedRunner(move_to(Machine("cpu", "int8", 1), random_bundle(geometry)), geometry, make_sources(geometry))
     before = dict(vars(load_kernels()))
     share = runner.share_outside_kernels(Row("greedy", max_length=geometry.length), make_sources(geometry))
     assert share is not None and 0 < share < 1

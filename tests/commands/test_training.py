@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
 from specdec_cli.commands.training_view import TrainingView
@@ -163,7 +163,7 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
-    assert f"precision {settle_machine('cpu', 'auto', 1).precision}" in simulated.stdout
+    assert f"precision {resolve_machine('cpu', 'auto', 1).precision}" in simulated.stdout
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
     assert greedy.stdout_bytes == specdec.stdout_bytes
 

@@ -15,8 +15,8 @@ from converters.from_marian import from_marian, is_marian
 from converters.marian_settings import read_settings
 from converters.marian_vocabularies import read_vocabulary
 from converters.marian_weights import CONFIGURATION, read_arrays
-from converters.models import ConversionOptions, convert_model
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.formats import ConversionOptions, convert_model
 from specdec_cli.model.suppression import suppressed
 
 marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from converters.models import FORMATS
 from specdec_cli.model.bundle import BeamStop, Bundle, load_bundle, save_bundle
+from specdec_cli.model.formats import ConversionOptions, readers
 from tests.conftest import make_lines
 from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
@@ -49,8 +49,8 @@ def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bu
     """The model, recognised, converted, stored and loaded."""
     folder: Path = tmp_path_factory.mktemp("converted")
     toolkit = kind.partition(":")[0]
-    assert FORMATS[toolkit].recognises(made.folder)
-    save_bundle(FORMATS[toolkit].convert(made.folder, *made.languages).bundle, folder)
+    assert readers()[toolkit].recognises(made.folder)
+    save_bundle(readers()[toolkit].convert(made.folder, ConversionOptions(*made.languages)).bundle, folder)
     return load_bundle(folder)
 
 

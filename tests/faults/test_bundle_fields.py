@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from specdec_cli.commands.loading import Machine, place
+from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector, Restraint
@@ -49,7 +49,7 @@ def decode(folder: Path) -> tuple[int, str]:
     try:
         bundle = load_bundle(folder)
         resolve(DecodingRequest(), bundle)
-        place(bundle, Machine("cpu", "int8", 1))
+        move_to(Machine("cpu", "int8", 1), bundle)
         block = 4 if bundle.drafter is not None else None
         kind = None if bundle.drafter is None else bundle.drafter.config.kind
         names = {None: ["gs-jacobi"], "block": ["specdec", "specdec++"], "heads": ["blockwise"]}[kind]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from specdec_cli.commands.loading import settle_machine
+from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
@@ -170,9 +170,9 @@ def test_a_cache_that_cannot_be_written_to_runs_no_compiler(
 def test_missing_kernels_are_told_in_one_line_unless_quiet(
     precision: str, words: str, path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert settle_machine("cpu", precision, 1, quiet=True).precision == ("float32" if precision == "auto" else "int8")
+    assert resolve_machine("cpu", precision, 1, quiet=True).precision == ("float32" if precision == "auto" else "int8")
     assert capsys.readouterr().err == ""
-    settle_machine("cpu", precision, 1, quiet=False)
+    resolve_machine("cpu", precision, 1, quiet=False)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == f"specdec: no compiled kernels for int8: no C compiler was found; {words}"
     assert not path.exists()

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED, Machine, open_bundle
+from specdec_cli.commands.loading import SHIPPED, open_bundle
+from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.int8 import quantize

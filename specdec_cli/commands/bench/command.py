@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import Choice, beam_defaults, bundle_task
+from specdec_cli.commands.loading import beam_defaults, bundle_task
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.decoding.names import BEAM_SIZE, DECODINGS, JACOBI_LENGTH, Task, having
 from specdec_cli.errors import SpecdecError, UsageError
 
@@ -198,7 +199,7 @@ def bench(
     from specdec_cli.commands.bench.view import print_outcome, progress
     from specdec_cli.files import write_json
 
-    chosen = Choice(model or ("en-gec" if task == "gec" else "en-de"), source_language, target_language, offline, quiet)
+    chosen = ModelChoice(model or ("en-gec" if task == "gec" else "en-de"), source_language, target_language, offline, quiet)
     task = task or TASKS.get(bundle_task(chosen), "translation")
     if tune and model is None:
         raise UsageError("--tune changes the bundle: name it with --model")

@@ -17,7 +17,8 @@ from specdec_cli.benchmark.rows import BEST, Row, Sweep, sweep_rows
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, milliseconds_per_sentence, reference, summarise
 from specdec_cli.commands.bench.worker import Inspection
-from specdec_cli.commands.loading import Choice, find_bundle
+from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options import batch_rows
 from specdec_cli.errors import UsageError
 from specdec_cli.metrics.scoring import Score
@@ -31,7 +32,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 class Plan:
     """What was asked for. Rows that were not `asked` for by name are left out where the bundle cannot do them."""
 
-    model: Choice
+    model: ModelChoice
     examples: Examples
     scorer: Scorer
     rows: tuple[Row, ...]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from specdec_cli.benchmark.geometries import Geometry, make_sources
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.bench.worker import Worker, look_at
-from specdec_cli.commands.loading import place, settle_machine
+from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class SyntheticWorker(Worker):
         from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
 
         geometry = Geometry.from_dict(model)
-        bundle = place(random_bundle(geometry), settle_machine(device, precision, threads))
+        bundle = move_to(resolve_machine(device, precision, threads), random_bundle(geometry))
         self._runner = self._recorded = RecordedRunner(bundle, geometry, make_sources(geometry))
 
     def outside_kernels(self, row: dict[str, Any], lines: list[str]) -> float | None:
@@ -40,7 +40,7 @@ def inspect(model: dict[str, Any], device: str, precision: str, threads: int | N
     from specdec_cli.benchmark.synthetic import random_bundle
 
     geometry = Geometry.from_dict(model)
-    machine = settle_machine(device, precision, threads)
+    machine = resolve_machine(device, precision, threads)
     return look_at(random_bundle(geometry), machine, geometry.length, folders)
 
 

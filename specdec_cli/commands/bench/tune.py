@@ -10,7 +10,8 @@ from specdec_cli.benchmark.rows import Sweep
 from specdec_cli.benchmark.summary import Result
 from specdec_cli.commands.bench.run import Outcome, Plan
 from specdec_cli.commands.bench.view import View, environment_lines
-from specdec_cli.commands.loading import Choice, find_bundle
+from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.decoding.names import Task
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import read_json, write_json
@@ -22,7 +23,7 @@ MOST_LOST = 0.5
 """BLEU points that high-efficiency may have less than greedy decoding."""
 
 
-def check_tunable(model: Choice, task: Task) -> None:
+def check_tunable(model: ModelChoice, task: Task) -> None:
     """Better now than after all has been decoded: raises UsageError for a bundle that cannot be tuned, or not be written."""
     folder = find_bundle(model)
     if task != "translation":
@@ -76,7 +77,7 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
-def store(model: Choice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
+def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
     """Write `chosen`, by `lines` lines of text, into the bundle's presets, all else as it was, and print what is there now.
 
     Raises UsageError where it cannot be written, SpecdecError if there is nothing to write or too little to choose by.

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.commands.loading import Choice, Machine, open_bundle, settle_machine
+from specdec_cli.commands.loading import open_bundle
+from specdec_cli.commands.machine import Machine, resolve_machine
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
 
@@ -44,7 +46,7 @@ class Worker:
         """Load a bundle."""
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
-        self._runner = BundleRunner(open_bundle(Choice(**model), settle_machine(device, precision, threads)), split)
+        self._runner = BundleRunner(open_bundle(ModelChoice(**model), resolve_machine(device, precision, threads)), split)
 
     def open_ctranslate2(
         self, folder: str, compute_type: str, device: str, workers: int, threads: int, limits: list[tuple[int, int]], split: bool
@@ -84,8 +86,8 @@ def inspect(
     model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
 ) -> dict[str, Any]:
     """The fields of an Inspection; `folders` are where to convert the bundle to, by number format."""
-    machine = settle_machine(device, precision, threads)
-    return look_at(open_bundle(Choice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
+    machine = resolve_machine(device, precision, threads)
+    return look_at(open_bundle(ModelChoice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
 
 
 def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str
         return {}
     from ctranslate2 import get_supported_compute_types  # type: ignore[attr-defined]
 
-    from converters.to_ctranslate2 import to_ctranslate2
+    from specdec_cli.model.formats import find_writer
 
     refused = {}
     try:
@@ -133,7 +135,7 @@ def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str
             )
             continue
         try:
-            to_ctranslate2(bundle, Path(folder), None if compute_type == "float32" else compute_type)
+            find_writer("ctranslate2")(bundle, Path(folder), None if compute_type == "float32" else compute_type)
         except ModelError as error:
             refused[compute_type] = str(error)
     return refused

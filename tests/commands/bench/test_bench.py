@@ -19,7 +19,7 @@ from specdec_cli.benchmark.summary import summarise
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.run import Outcome, Plan, possible_rows
 from specdec_cli.commands.bench.worker import Inspection
-from specdec_cli.commands.loading import Choice
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
@@ -105,7 +105,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
     parts = (name.partition(":") for name in names)
     rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
     plan = Plan(
-        Choice("m"),
+        ModelChoice("m"),
         Examples("a", ("ka",), None),
         lambda _: None,
         rows,

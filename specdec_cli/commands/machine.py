@@ -1,0 +1,82 @@
+"""Where and in which precision a command computes."""
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Device, precision and number of threads, with every `auto` resolved."""
+
+    device: str
+    precision: str
+    threads: int
+
+
+def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
+    """Choose device and precision, and set torch's threads and seed. Raises UsageError for what this machine cannot do.
+
+    Unless `quiet`, warn on stderr if int8 was asked for or preferred and its compiled kernels are missing.
+    """
+    import torch
+
+    from specdec_cli.tuning.precision import best_precision
+
+    torch.manual_seed(seed)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("--device cuda: no CUDA device is available")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == ("float16" if device == "cpu" else "int8"):
+        offered = "float32, bfloat16 and int8" if device == "cpu" else "float32, bfloat16 and float16"
+        raise UsageError(f"--precision {precision} is not offered on {device}; {offered} are")
+    if threads is not None:
+        torch.set_num_threads(threads)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    asked = precision
+    if precision == "auto":
+        precision = best_precision(device)
+    if not quiet and device == "cpu" and (asked == "auto" or precision == "int8"):
+        _warn_without_kernels(precision)
+    return Machine(device, precision, torch.get_num_threads())
+
+
+def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
+    """Move a bundle's models to a machine, in its precision.
+
+    A block drafter is moved to bfloat16 where that is faster: the verifier alone decides the output.
+    """
+    import torch
+
+    dtype = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(machine.precision, torch.float32)
+    for module in (bundle.verifier, bundle.drafter):
+        if module is not None:
+            module.to(device=machine.device, dtype=dtype)
+            for weight in module.parameters():
+                weight.requires_grad_(False)
+    if machine.precision == "int8":
+        from specdec_cli.kernels.build import load_kernels
+        from specdec_cli.model.int8 import quantize
+
+        quantize(bundle.verifier, load_kernels(), bundle.drafter)
+    elif bundle.drafter is not None and machine.device == "cpu":
+        from specdec_cli.tuning.precision import has_bfloat16_products
+
+        if has_bfloat16_products():
+            bundle.drafter.lower_precision(torch.bfloat16)
+    return bundle
+
+
+def _warn_without_kernels(precision: str) -> None:
+    from specdec_cli.kernels.build import kernels_or_reason
+
+    found = kernels_or_reason()
+    if found.kernels is None:
+        effect = "int8 is slow, with the same output" if precision == "int8" else f"the precision is {precision}"
+        print(f"specdec: no compiled kernels for int8: {found.reason}; {effect}", file=sys.stderr)

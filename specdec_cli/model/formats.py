@@ -1,0 +1,122 @@
+"""Model formats of other toolkits: the converters that are registered, and conversion from and to bundles.
+
+A converter package registers its formats when it is imported; this package imports none of its modules by itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle import Bundle
+
+PLUGINS = ("converters.registration",)
+"""Modules that register formats, imported on the first use of a format."""
+
+
+@dataclass(frozen=True)
+class ConversionOptions:
+    """Options of a conversion: languages and task (empty: those of the model), and the decoder layers to keep (None: all)."""
+
+    source_language: str = ""
+    target_language: str = ""
+    task: str = ""
+    decoder_layers: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted model, and the settings of the original (`name=value`) that affect its output but are not supported."""
+
+    bundle: Bundle
+    dropped_settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format that can become a bundle: whether a path is of it, and the conversion.
+
+    `convert` raises ModelError; any KeyError, TypeError, ValueError, IndexError or AttributeError means a model that is not valid.
+    """
+
+    recognises: Callable[[Path], bool]
+    convert: Callable[[Path, ConversionOptions], Conversion]
+
+
+class Writer(Protocol):
+    """Writes a bundle in another format."""
+
+    def __call__(
+        self,
+        bundle: Bundle,
+        output: Path,
+        quantization: str | None = None,
+        force: bool = False,
+        prove: Callable[[Path], None] | None = None,
+    ) -> None:
+        """Write to the new folder `output`, which is whole or not there; `force` replaces a folder of the same format.
+
+        `quantization` is the number format of the weights (None: float32). `prove` gets the finished folder before it takes
+        its place. Raises UsageError for a folder that may not be replaced, ModelError for what the format cannot hold.
+        """
+
+
+_READERS: dict[str, Reader] = {}
+_WRITERS: dict[str, Writer] = {}
+
+
+def register_reader(name: str, reader: Reader) -> None:
+    """Make a format known under the name of its toolkit."""
+    _READERS[name] = reader
+
+
+def register_writer(name: str, writer: Writer) -> None:
+    """Make a format to write known under its name."""
+    _WRITERS[name] = writer
+
+
+def readers() -> Mapping[str, Reader]:
+    """The formats that can become bundles, by name."""
+    _import_plugins()
+    return _READERS
+
+
+def find_writer(name: str) -> Writer:
+    """The writer of a format. Raises UsageError for an unknown one."""
+    _import_plugins()
+    if name not in _WRITERS:
+        raise UsageError(f"format {name}: not known; known are {', '.join(_WRITERS) or 'none'}")
+    return _WRITERS[name]
+
+
+@cache
+def _import_plugins() -> None:
+    for name in PLUGINS:
+        import_module(name)
+
+
+def find_format(path: Path) -> str | None:
+    """The name of the format of the model at `path`; None if it is of no known format."""
+    return next((name for name, reader in readers().items() if reader.recognises(path)), None)
+
+
+def convert_model(path: Path, name: str | None, options: ConversionOptions) -> Conversion:
+    """Convert the model at `path` of the format `name` (None: detected) to a bundle.
+
+    Raises ModelError for a model that cannot be converted, and UsageError for an unknown format.
+    """
+    if name is not None and name not in readers():
+        raise UsageError(f"format {name}: not known; known are bundle, {', '.join(readers())}")
+    name = name or find_format(path)
+    if name is None:
+        raise ModelError(f"{path}: neither a bundle nor a model of {', '.join(readers())}")
+    try:
+        return readers()[name].convert(path, options)
+    except ModelError as error:
+        raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        # A setting is missing or has an unexpected type.
+        raise ModelError(f"{path}: not a valid {name} model ({type(error).__name__}: {error})") from error

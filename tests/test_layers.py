@@ -1,0 +1,75 @@
+"""The layers of the packages: modules import downwards alone, and no import is part of a cycle."""
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.source import imported, modules, tree
+
+LAYERS = (
+    {"__main__"},
+    {"app"},
+    {"completions"},
+    {"commands"},
+    {"benchmark", "visualization", "training", "distillation", "documents", "serving"},
+    {"pipeline"},
+    {"tuning"},
+    {"decoding"},
+    {"native"},
+    {"model"},
+    {"metrics", "corruption", "kernels"},
+    {"text"},
+    {"errors", "failures", "fields", "files", "folder_lock", "measurement_cache", "new_folder", "processes", "recipe", "signals"},
+)
+"""Rooms of specdec_cli, the highest layer first. A room imports only from layers below its own; its own modules aside."""
+BASE = max(range(len(LAYERS)))
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+
+
+def room(name: str) -> str:
+    """The room of a module of specdec_cli: the folder or the file at the top of the package."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def layer(name: str) -> int:
+    """The place of a module's layer, from the top. Modules that no layer names are in the lowest one."""
+    return next((place for place, rooms in enumerate(LAYERS) if room(name) in rooms), BASE)
+
+
+OWN = [name for name in modules() if name.startswith("specdec_cli")]
+
+
+@pytest.mark.parametrize("name", [name for name in OWN if layer(name) < BASE])
+def test_imports_go_down(name: str) -> None:
+    others = [other for other in imported(name) if room(other) != room(name)]
+    assert [other for other in others if not other.startswith("specdec_cli") or layer(other) <= layer(name)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in OWN if layer(name) == BASE])
+def test_the_lowest_layer_imports_only_itself(name: str) -> None:
+    assert [other for other in imported(name) if not other.startswith("specdec_cli") or layer(other) < BASE] == []
+
+
+@pytest.mark.parametrize("name", [name for name in modules() if name not in OWN])
+def test_converters_import_models_and_text_alone(name: str) -> None:
+    others = [other for other in imported(name) if other in OWN]
+    assert [other for other in others if room(other) not in ("model", "text") and layer(other) < BASE] == []
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = {name: set(imported(name)) - {name} for name in modules()}
+    graph["specdec_cli.decoding.state"].discard("specdec_cli.decoding.execution.cuda_steps")  # until its protocol is in a module of its own
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("name", [name for name in modules() if not name.startswith("specdec_cli.commands")])
+def test_only_commands_name_flags_in_messages(name: str) -> None:
+    raised = [node for node in ast.walk(tree(name)) if isinstance(node, ast.Raise)]
+    texts = [node.value for each in raised for node in ast.walk(each) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert [text for text in texts if FLAG.search(text)] == []
