@@ -4,38 +4,48 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from typer.main import get_command
 
 from specdec_cli.app import app, main
 
-SECONDS = 120
+SECONDS = 600
+_MODULES = ("commands.stream", "pipeline.corrector", "training.drafter", "training.verifier", "training.loop", "commands.bench.run")
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["__main__", "specdec_cli.commands.stream", "specdec_cli.pipeline.corrector", __name__])
+_context.set_forkserver_preload(["__main__", *(f"specdec_cli.{name}" for name in _MODULES), __name__])
 get_command(app)  # typer imports much when it is first used
 
 
-def run_forked(arguments: Sequence[str], text: str, folder: Path) -> tuple[int, str]:
-    """Exit code, or minus the signal that ended it, and stderr of `specdec` with `text` on stdin; its streams are files in `folder`.
+def run_forked(arguments: Sequence[str], folder: Path, text: str = "") -> tuple[int, str]:
+    """Run `specdec` in `folder`, with `text` on stdin: its exit code, or minus the signal that ended it, and its stderr.
 
     Raises AssertionError where it runs for longer than SECONDS.
     """
-    (folder / "stdin").write_text(text)
-    process = _context.Process(target=_main, args=(list(arguments), folder))
-    process.start()
+    process = start_forked(arguments, folder, text)
     process.join(SECONDS)
     if process.exitcode is None:
         process.kill()
         process.join()
         raise AssertionError(f"{' '.join(arguments)}: runs for longer than {SECONDS} s")
-    return process.exitcode, (folder / "stderr").read_text()
+    return process.exitcode, (folder / ".stderr").read_text()
+
+
+def start_forked(arguments: Sequence[str], folder: Path, text: str = "") -> BaseProcess:
+    """Start `specdec` in `folder`, in a session of its own; its streams are files there."""
+    (folder / ".stdin").write_text(text)
+    process = _context.Process(target=_main, args=(list(arguments), folder))
+    process.start()
+    return process
 
 
 def _main(arguments: list[str], folder: Path) -> None:
     """Be the program: its streams are files, its exit code that of the process."""
-    for number, (name, mode) in enumerate((("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY))):
-        os.dup2(os.open(folder / name, mode | os.O_CREAT | (os.O_TRUNC if number else 0)), number)
+    os.setsid()
+    os.chdir(folder)
+    for number, (name, mode) in enumerate(((".stdin", os.O_RDONLY), (".stdout", os.O_WRONLY), (".stderr", os.O_WRONLY))):
+        os.dup2(os.open(name, mode | os.O_CREAT | (os.O_TRUNC if number else 0)), number)
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
     sys.argv = ["specdec", *arguments]
     main()

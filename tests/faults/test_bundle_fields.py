@@ -71,7 +71,7 @@ def program(folder: Path) -> tuple[int, str]:
     command = "correct" if folder.name.startswith("corrector") else "translate"
     bound = ("--block-size", "4") if (folder / "drafter").exists() else ()
     arguments = (command, "-m", str(folder), "--precision", "int8", "--json", "--threads", "1", *bound)
-    return run_forked(arguments, "\n".join(LINES), folder.parent)
+    return run_forked(arguments, folder.parent, "\n".join(LINES))
 
 
 def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple[Case, Path]]:

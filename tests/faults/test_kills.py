@@ -1,15 +1,13 @@
 """kill -9 at any moment of a long command, then the same command: it does all that the first would have done."""
 
 import hashlib
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.faults.forked import run_forked, start_forked
 
 SETTINGS = {
     "verifier": ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1"],
@@ -38,23 +36,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines:
     (folder / "ENGLISH").write_text("He is here, and she is at home.\n" * 2000)
     (folder / "BUNDLE").symlink_to(bundle_folder)
     (folder / "PIECES").symlink_to(bundle_folder / "tokenizer.model")
+    run_forked(["--version"], folder)  # the first is slow to start
     return folder
 
 
-def start(folder: Path, name: str, output: str) -> subprocess.Popen[str]:
-    """A command of `COMMANDS` that writes into `output`, in a session of its own."""
+def words(name: str, output: str) -> list[str]:
+    """A command of `COMMANDS` that writes into `output`."""
     changes = [*SETTINGS[name.removeprefix("train-")], *RUN] if name.startswith("train-") else []
-    words = [*COMMANDS[name].replace("OUT", output).split(), *(part for change in changes for part in ("--set", change))]
-    return subprocess.Popen(
-        [sys.executable, "-m", "specdec_cli", *words],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    return [*COMMANDS[name].replace("OUT", output).split(), *(part for change in changes for part in ("--set", change))]
 
 
 def results(folder: Path) -> dict[str, str]:
@@ -68,32 +57,22 @@ def test_the_same_command_after_a_kill(folder: Path, name: str, long: bool, coun
     if not long and name not in SHORT:
         pytest.skip("in the long form only")
     began = time.monotonic()
-    process = start(folder, name, f"whole-{name}")
-    errors = process.communicate(timeout=600)[1]
-    assert process.returncode == 0, errors
+    code, errors = run_forked(words(name, f"whole-{name}"), folder)
+    assert code == 0, errors
     whole, expected = time.monotonic() - began, results(folder / f"whole-{name}")
     assert expected or name == "bench"
     moments = 12 if long else 1
     for moment in range(moments):
-        output = f"{name}-{moment}"
-        process = start(folder, name, output)
-        time.sleep(whole * (0.3 + 0.7 * (moment + 0.5) / moments))
+        command = words(name, f"{name}-{moment}")
+        process = start_forked(command, folder)
+        time.sleep(whole * (moment + 0.5) / moments)
         process.kill()
-        process.communicate()
-        process = start(folder, name, output)
-        errors = process.communicate(timeout=600)[1]
-        os_leftovers(process.pid)
+        process.join()
+        code, errors = run_forked(command, folder)
         # A command that had finished may refuse to replace what it had made.
-        done = process.returncode == 0 or "exists" in errors
+        done = code == 0 or "exists" in errors
         assert done and "Traceback" not in errors, errors
-        assert results(folder / output) == expected
-        assert [path for path in (folder / output).iterdir() if "partial" in path.name] == []
-        count("done" if process.returncode == 0 else "refused")
-
-
-def os_leftovers(group: int) -> None:
-    """End what a command may have left of its processes."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+        output = folder / f"{name}-{moment}"
+        assert results(output) == expected
+        assert [path for path in output.iterdir() if "partial" in path.name] == []
+        count("done" if code == 0 else "refused")
