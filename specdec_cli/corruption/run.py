@@ -1,5 +1,6 @@
 """Many lines, in one process or several, in order and in bounded memory."""
 
+import os
 import signal
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +8,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 
 from specdec_cli.corruption.corrupter import Corrupter
 from specdec_cli.corruption.lexicon import require
@@ -94,8 +96,7 @@ def _chunks(texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 def _in_processes(chunks: Iterable[tuple[int, list[str]]], plan: Plan, processes: int) -> Iterator[Chunk]:
     """The chunks in order. Only a few are under way at a time, so that input is read no faster than output is taken."""
     context = get_context("spawn")
-    # An interrupt reaches every process of a terminal; this one decides what becomes of the others.
-    with ProcessPoolExecutor(processes, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with ProcessPoolExecutor(processes, context, _begin_worker) as pool:
         waiting: deque[Future[Chunk]] = deque()
         try:
             for first, texts in chunks:
@@ -109,6 +110,20 @@ def _in_processes(chunks: Iterable[tuple[int, list[str]]], plan: Plan, processes
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _begin_worker() -> None:
+    """Let the parent process decide about interrupts, which reach every process of a terminal, and end when it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A worker waits for work at a pipe that the other workers hold open, also after SIGKILL has ended the parent process.
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _corrupt_chunk(plan: Plan, first: int, texts: Sequence[str]) -> Chunk:

@@ -1,8 +1,13 @@
 """Many lines: numbers, order, processes, memory."""
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +59,42 @@ def test_processes_change_nothing_and_read_no_further_than_they_must() -> None:
     assert last <= 4 * (2 * 2 + 1)
     made += [pair for chunk in chunks for pair in chunk.pairs]
     assert made == pairs(LINES * 20)
+
+
+KILLED = """
+import multiprocessing, time
+from specdec_cli.corruption import run
+from specdec_cli.corruption.recipe import CorruptionRecipe
+if __name__ == "__main__":
+    run._CHUNK_LINES = 1
+    chunks = run.corrupt_lines(["He is here."] * 9, run.Plan(CorruptionRecipe()), 2)
+    next(chunks)
+    print(*(process.pid for process in multiprocessing.active_children()), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell about processes in /proc")
+def test_processes_end_when_their_parent_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        children = list(map(int, parent.stdout.readline().split()))
+        assert len(children) == 2
+        parent.kill()
+    for _ in range(6000):
+        if not any(map(_runs, children)):
+            return
+        time.sleep(0.01)
+    for child in filter(_runs, children):
+        os.kill(child, signal.SIGKILL)
+    raise AssertionError("processes outlived their parent by a minute")
+
+
+def _runs(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_counts_add_up() -> None:

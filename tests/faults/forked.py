@@ -2,7 +2,9 @@
 
 import multiprocessing
 import os
+import signal
 import sys
+import time
 from collections.abc import Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -38,6 +40,25 @@ def start_forked(arguments: Sequence[str], folder: Path, text: str = "") -> Base
     process = _context.Process(target=_main, args=(list(arguments), folder))
     process.start()
     return process
+
+
+def wait_for_session(session: int) -> None:
+    """Wait until no process of a session is left, such as those that a program has started. Raises AssertionError after a minute."""
+    for _ in range(600):
+        left = [words for words in map(_status, Path("/proc").glob("[0-9]*/stat")) if words[3:4] == [str(session)] and words[0] not in "ZX"]
+        if not left:
+            return
+        time.sleep(0.1)
+    os.killpg(session, signal.SIGKILL)
+    raise AssertionError(f"{len(left)} processes outlived the one that started them by a minute")
+
+
+def _status(path: Path) -> list[str]:
+    """What Linux tells about a process after its name: state, parent, group, session."""
+    try:
+        return path.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _main(arguments: list[str], folder: Path) -> None:

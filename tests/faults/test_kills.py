@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.forked import run_forked, start_forked
+from tests.faults.forked import run_forked, start_forked, wait_for_session
 
 SETTINGS = {
     "verifier": ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1"],
@@ -68,6 +68,8 @@ def test_the_same_command_after_a_kill(folder: Path, name: str, long: bool, coun
         time.sleep(whole * (moment + 0.5) / moments)
         process.kill()
         process.join()
+        assert process.pid is not None
+        wait_for_session(process.pid)
         code, errors = run_forked(command, folder)
         # A command that had finished may refuse to replace what it had made.
         done = code == 0 or "exists" in errors
