@@ -1,10 +1,12 @@
 """Files and folders that are whole or not there."""
 
+import fcntl
 import json
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +42,15 @@ def make_folder(folder: Path) -> None:
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file.
 
-    Raises OSError naming `path` where it cannot be written.
+    What a killed program left beside `path` is removed first. Raises OSError naming `path` where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_left_behind(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with naming(path, partial):
-            partial.touch()
+        with naming(path, partial), partial.open("wb") as own:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
             usual = partial.stat().st_mode
             write(partial)
             partial.chmod(usual)  # safetensors makes files that only their owner can read
@@ -55,6 +59,30 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove files beside `path` that programs were filling when they were killed.
+
+    Such a file has the number of no process, and no process has locked it, which one on another machine would have.
+    """
+    for other in path.parent.glob(f".{escape(path.name)}.*.partial"):
+        number = other.name.removeprefix(f".{path.name}.").removesuffix(".partial")
+        if not number.isdecimal() or _is_process(int(number)):
+            continue
+        with suppress(OSError), other.open("rb+") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            other.unlink()
+
+
+def _is_process(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def write_json(path: Path, value: Any) -> None:

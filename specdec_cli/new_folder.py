@@ -26,15 +26,24 @@ def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
             raise UsageError(f"{output}: exists already")
         if not (output / marker).exists():
             raise UsageError(f"{output}: has no {marker}, and so is not replaced")
-    partial, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("partial", "old"))
+    with partial_folder(output) as partial:
+        try:
+            yield partial
+            _exchange(output, partial, output.with_name(f".{output.name}.{os.getpid()}.old"))
+        except OSError as error:
+            if error.errno is not None:
+                error.filename = str(error.filename or output).replace(str(partial), str(output))
+            raise
+
+
+@contextmanager
+def partial_folder(output: Path) -> Iterator[Path]:
+    """A hidden folder beside `output`, to be filled and removed in the end. Those that killed programs left are removed first."""
+    _remove_left_behind(output)
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     descriptor = lock_folder(partial, wait=True)
     try:
         yield partial
-        _exchange(output, partial, old)
-    except OSError as error:
-        if error.errno is not None:
-            error.filename = str(error.filename or output).replace(str(partial), str(output))
-        raise
     finally:
         os.close(descriptor)
         shutil.rmtree(partial, ignore_errors=True)

@@ -134,9 +134,8 @@ def _prepare(
 
     `vocabulary` is a file, a size, or None for the usual size or what the text has. Raises OSError, naming a file.
     """
-    from tempfile import TemporaryDirectory
-
     from specdec_cli.files import naming, write_atomically, write_json
+    from specdec_cli.new_folder import partial_folder
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.held_out import HeldOut
     from specdec_cli.text.parallel import read_pairs
@@ -145,8 +144,8 @@ def _prepare(
     names = ("train.tsv", "tokenizer.model", "prepare.json")
     given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
     report = CleaningReport()
-    with TemporaryDirectory(prefix=".", suffix=".partial", dir=output) as folder:
-        train, model, manifest = (Path(folder, name) for name in names)
+    with partial_folder(output / "prepare.json") as folder:
+        train, model, manifest = (folder / name for name in names)
         with _busy("Cleaning", quiet):
             pairs = clean(read_pairs(tsv, aligned), rules, report, HeldOut(held_out))
             with naming(output / train.name, train):

@@ -1,0 +1,61 @@
+"""Files that are whole or not there, whatever ends the program that writes them."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.files import write_atomically
+
+FILL = """
+import sys, time
+from pathlib import Path
+from specdec_cli.files import write_atomically
+def write(partial):
+    partial.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+write_atomically(Path(sys.argv[1]), write)
+"""
+
+
+def writing(path: Path) -> "subprocess.Popen[str]":
+    """A program that is writing a file."""
+    program = subprocess.Popen([sys.executable, "-c", FILL, path], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    assert program.stdout.readline() == "writing\n"
+    return program
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["file", "a[b]*.tsv"])
+def test_what_a_killed_program_left_is_removed_by_the_next(name: str, tmp_path: Path) -> None:
+    for other in (f".{name}.notes.partial", f".{name}.²", f".other{name}.99999999.partial"):
+        (tmp_path / other).touch()
+    with writing(tmp_path / name) as program:
+        program.send_signal(signal.SIGKILL)
+    assert f".{name}.{program.pid}.partial" in names(tmp_path)
+    write_atomically(tmp_path / name, lambda partial: partial.write_text("whole"))
+    assert names(tmp_path) == sorted([name, f".{name}.notes.partial", f".{name}.²", f".other{name}.99999999.partial"])
+    assert (tmp_path / name).read_text() == "whole"
+
+
+def test_a_running_program_keeps_its_file(tmp_path: Path) -> None:
+    with writing(tmp_path / "file") as program:
+        write_atomically(tmp_path / "file", lambda partial: partial.write_text("ours"))
+        assert names(tmp_path) == [f".file.{program.pid}.partial", "file"]
+        program.send_signal(signal.SIGKILL)
+
+
+def test_a_program_on_another_machine_keeps_its_file(tmp_path: Path) -> None:
+    with writing(tmp_path / "file") as program:
+        # No process here has this number, but the file is locked.
+        theirs = (tmp_path / f".file.{program.pid}.partial").rename(tmp_path / ".file.99999999.partial")
+        write_atomically(tmp_path / "file", lambda partial: partial.write_text("ours"))
+        assert names(tmp_path) == [theirs.name, "file"]
+        program.send_signal(signal.SIGKILL)
