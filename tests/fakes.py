@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.execution.protocol import NO_SENTENCE
 from specdec_cli.decoding.loop import LoopOptions, Round, decode
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import VACANT, Draft, Scores, State, Verdict
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
@@ -224,7 +225,7 @@ class FakeDrafter:
     def propose(self, state: State) -> Draft:
         """A guess for each row."""
         heard: Heard = state.drafting
-        there = state.numbers != VACANT
+        there = state.numbers != NO_SENTENCE
         assert torch.equal(heard.numbers[there], state.numbers[there])
         assert torch.equal(heard.tokens, state.lengths - 1)
         rows, size = len(state.numbers), self._draw(self.block_size, 1).item() if self.ragged else self.block_size

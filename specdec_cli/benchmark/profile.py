@@ -42,7 +42,7 @@ class WatchedVerifier(Verifier):
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.model, verifier.forced, verifier.constraints)
-        self.stages = verifier.stages
+        self.execution = verifier.execution
         self._stopwatch = stopwatch
 
     def begin(

@@ -1,25 +1,26 @@
-"""Which drafted tokens the verifier lets pass."""
+"""Acceptance rules: which drafted tokens the verifier accepts."""
 
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.state import Accepted, Draft
+from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Only the verifier's first choice passes: greedy decoding's output (technical report, equation 7)."""
+    """Accept a token only if it is the verifier's first choice: the output is greedy decoding's (technical report, equation 7)."""
 
 
 @dataclass(frozen=True)
 class Tolerant:
-    """A token passes among the verifier's `top_beta` best and at most `tolerance` nats below the best.
+    """Accept a token among the verifier's `top_beta` best and at most `tolerance` nats below the best.
 
-    SpecDec++ (technical report, equations 8 and 9). A tie at the first place passes, so this with β = 1 is not Exact.
+    SpecDec++ (technical report, equations 8 and 9). Every token that ties for the first place is accepted, so β = 1 differs
+    from Exact.
     """
 
     top_beta: int
@@ -28,10 +29,10 @@ class Tolerant:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """A draft passes as a whole or not at all: a block of Jacobi decoding that no longer changes.
+    """Accept a draft as a whole or not at all: a block of Jacobi decoding once it no longer changes.
 
-    Santilli et al. 2023, equation 5. With a draft that passes goes the verifier's choice after it: all inputs of that
-    prediction are final.
+    Santilli et al. 2023, equation 5. The verifier's choice after an accepted draft is accepted too, since all inputs of
+    that prediction are final.
     """
 
 
@@ -40,17 +41,28 @@ _BY_OPERATORS = Choices()
 
 
 def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPERATORS) -> Accepted:
-    """The longest passing start of `draft` (B, k) and, after it, the verifier's own choice from `logits` (B, k + 1, V)."""
+    """Accept the longest prefix of `draft` (B, k) that passes `rule`, and the verifier's choice after it by `logits` (B, k + 1, V)."""
     predictions = choices.first(logits)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
-    meant = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
-    bifurcation = (_passing(draft.ids, predictions, logits, rule) & meant).cumprod(1).sum(1)
+    drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
+    bifurcation = (_passing(draft.ids, predictions, logits, rule) & drafted).cumprod(1).sum(1)
     ids = predictions
-    if not isinstance(rule, Exact | FixedPoint):  # where what passes may differ from the prediction
-        drafted = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
-        ids = torch.where(steps(drafted.shape[1], logits.device) < bifurcation[:, None], drafted, predictions)
+    if not isinstance(rule, Exact | FixedPoint):  # an accepted token may differ from the prediction
+        widened = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
+        ids = torch.where(steps(widened.shape[1], logits.device) < bifurcation[:, None], widened, predictions)
     return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions, draft.counts)
+
+
+def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Cut the first `counts` (B,) of `ids` (B, k) after an EOS and at each row's limit: the counts left, and which rows (B,) end.
+
+    A finished row takes no ids.
+    """
+    before_end = (ids != eos).cumprod(1).sum(1)
+    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
+    counts = counts.minimum(before_end + 1).minimum(room)
+    return counts, (counts > before_end) | (counts == room)
 
 
 def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:

@@ -1,4 +1,4 @@
-"""Generation settings that change scores before a token is chosen, with the meaning they have in transformers and fairseq."""
+"""Constraints on generation: they change scores before a token is chosen, as in transformers and fairseq."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,15 +10,15 @@ from specdec_cli.decoding.state import State
 from specdec_cli.model.cache import steps
 
 EXCLUDED = float("-inf")
-"""The score of a token that may not be chosen."""
+"""The score of a token that is not allowed."""
 
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What precedes each of Q slots of B rows.
+    """The prefixes of Q slots in each of B rows.
 
     The prefix of a slot is the first `lengths` (B, Q) of its row's `tokens` (B, S), decoder start included. `limits` (B,)
-    are the largest lengths of outputs, `source` (B, M) the source ids.
+    are the largest lengths that rows may reach, `source` (B, M) the source ids.
     """
 
     tokens: Tensor
@@ -28,23 +28,24 @@ class Prefixes:
 
     @classmethod
     def of(cls, state: State, drafted: Tensor) -> Self:
-        """The prefixes of the slots after the accepted tokens of `state` and after each of the `drafted` ids (B, k)."""
+        """Prefixes of the k + 1 slots after the accepted tokens of `state` and after each of the `drafted` ids (B, k)."""
         lengths = state.lengths[:, None] + steps(drafted.shape[1] + 1, drafted.device)
-        # What lies beyond the capacity is never accepted.
+        # Tokens beyond the capacity are never accepted, so they may overwrite one another.
         places = lengths[:, :-1].clamp_max(state.tokens.shape[1] - 1)
         return cls(state.tokens.scatter(1, places, drafted), lengths, state.limits, state.source)
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """What is changed about the scores of the next token. The defaults change nothing.
+    """Constraints on the next token. The default values constrain nothing.
 
-    `forced`: the first token of every output. `min_length`: tokens that are emitted before EOS may be chosen.
-    `no_repeat_ngram_size`: no n-gram of this size occurs twice in the output, decoder start included.
-    `source_ngram_size`: none of the output occurs in the source (transformers' encoder_no_repeat_ngram_size).
-    `repetition_penalty`: a positive score of a token that is in the output, decoder start included, is divided by this, a
-    negative one multiplied (Keskar et al. 2019). `forced_end`: the last token that fits is EOS. 0, or 1.0 for the penalty,
-    turns a constraint off.
+    - `forced`: the first token of every output.
+    - `min_length`: tokens that precede the first allowed EOS; 0 for none.
+    - `no_repeat_ngram_size`: no n-gram of this size occurs twice in the output, decoder start included; 0 for no constraint.
+    - `source_ngram_size`: no n-gram of this size occurs in both source and output (transformers' encoder_no_repeat_ngram_size).
+    - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
+      start included (Keskar et al. 2019); 1.0 for none.
+    - `forced_end`: the last token that fits is EOS.
     """
 
     forced: int | None = None
@@ -56,21 +57,21 @@ class Constraints:
 
     @property
     def everywhere(self) -> bool:
-        """Whether a token's score depends on the tokens before it, at every position."""
+        """Whether a constraint can apply at any position: it depends on the tokens before, not on their number alone."""
         return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1)
 
     def bind(self, state: State, slots: int) -> bool:
-        """Whether the next `slots` tokens of `state` are constrained by more than `forced`."""
+        """Whether a constraint other than `forced` applies to one of the next `slots` tokens of `state`."""
         if self.everywhere:
             return True
         early = self.min_length > 0 and bool(((state.lengths <= self.min_length) & ~state.finished).any())
         return early or (self.forced_end and bool(((state.lengths + slots >= state.limits) & ~state.finished).any()))
 
     def apply(self, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False) -> Tensor:
-        """Constrained `scores` (B, Q, V), logits or log probabilities; the tensor given may be written to.
+        """Apply the constraints to `scores` (B, Q, V), logits or log probabilities, perhaps in place.
 
-        The order is that of transformers' processors: penalty, n-grams, minimal length, first and last token. A token that is
-        forced gets the score 0, or keeps its own if `keep_forced`, as in fairseq.
+        The order is that of transformers' processors: penalty, n-grams, minimal length, first and last token. A forced token
+        gets the score 0, or keeps its own score if `keep_forced`, as in fairseq.
         """
         own = scores.clone() if keep_forced and (self.forced is not None or self.forced_end) else None
         if self.repetition_penalty != 1:
@@ -92,7 +93,7 @@ class Constraints:
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
-    """Leave only `token` in the slots `where` (B, Q), with its score in `own`, else 0."""
+    """Exclude all tokens but `token` in the slots `where` (B, Q); its score becomes that in `own`, or 0 without `own`."""
     kept = torch.zeros_like(scores[..., token]) if own is None else own[..., token]
     kept = torch.where(where, kept, scores[..., token])
     scores.masked_fill_(where[..., None], EXCLUDED)
@@ -100,10 +101,10 @@ def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> Non
 
 
 def _seen(prefixes: Prefixes, vocabulary: int) -> Tensor:
-    """Which tokens are in the prefix of each slot (B, Q, V)."""
+    """Which tokens occur in the prefix of each slot (B, Q, V)."""
     lengths, tokens = prefixes.lengths, prefixes.tokens
     (rows, slots), width = lengths.shape, vocabulary + 1
-    # The first slot whose prefix includes a place; a place that none includes goes to a column of its own.
+    # The first slot whose prefix includes a position. Positions in no prefix are scattered to column V, which is cut off.
     first = (steps(tokens.shape[1], tokens.device) - lengths[:, :1] + 1).clamp_min(0)
     places = torch.where(first < slots, first.clamp_max(slots - 1) * width + tokens, vocabulary)
     seen = torch.zeros(rows, slots * width, dtype=torch.bool, device=tokens.device).scatter_(1, places, value=True)
@@ -114,11 +115,11 @@ def _seen(prefixes: Prefixes, vocabulary: int) -> Tensor:
 
 
 def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: Tensor) -> None:
-    """Exclude each token that would complete an n-gram of `text` (B, T) that ends at one of the places `ends` (B, Q, T)."""
+    """Exclude every token that would repeat an n-gram of `text` (B, T) that ends at one of the positions `ends` (B, Q, T)."""
     capacity, width = prefixes.tokens.shape[1], text.shape[1]
     found = ends & (steps(width, text.device) >= size - 1)
     for back in range(1, size):
-        # The token that far before the slot, and the one that far before each place of the text.
+        # The token `back` positions before the slot, and the one `back` positions before each position of the text.
         places = (prefixes.lengths - back).clamp(0, capacity - 1)
         before = text.roll(back, 1)
         found = found & (before[:, None] == prefixes.tokens.gather(1, places)[..., None]) & (prefixes.lengths >= back)[..., None]

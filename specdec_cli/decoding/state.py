@@ -1,31 +1,27 @@
-"""What the loop passes round: the state of a batch, a draft, scores, and what was accepted."""
+"""Records of a round: the state of a batch, a draft, the verifier's scores and its verdict; and how steps on them are run."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
-if TYPE_CHECKING:
-    from specdec_cli.decoding.execution.cuda_steps import Stage
-
 R = TypeVar("R")
-VACANT = -1
 
 
 @dataclass
 class State:
-    """B sentences on their way; every tensor has the row first.
+    """A batch of B sentences that are being decoded; the first dimension of every tensor is the row.
 
-    `tokens` (B, S) begins with the decoder start and is stale from `lengths` (B,) on. A row ends at EOS or when
-    its length reaches `limits` (B,). `cache` is the verifier's, valid below length - 1: the last accepted token
-    has not been fed yet. `source` (B, M) are the source ids; `drafting` is the drafter's own record;
-    `numbers` (B,) say which sentence a row is, `rounds` (B,) how many verifications it took (drafting passes where nothing is verified),
-    `log_probabilities` (B, S) those of its tokens under the verifier, where that is computed. On a GPU it lies at a `stage`.
-    So many rows as are `vacant` are no sentences: they are finished, and their number is VACANT.
+    `source` (B, M) holds the source ids, `memory` their encoding. `tokens` (B, S) begins with the decoder start and is stale
+    from position `lengths` (B,) on. A row ends at EOS or when its length reaches `limits` (B,), and is `finished` (B,) then.
+    `numbers` (B,) are the numbers of the sentences. `rounds` (B,) counts verifications, or drafting passes where nothing is
+    verified. `log_probabilities` (B, S) are those of `tokens` under the verifier, if they are computed. `cache` is the
+    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet. `drafting` is the record
+    of the drafter.
     """
 
     source: Tensor
@@ -39,28 +35,15 @@ class State:
     memory: Memory
     cache: Cache
     drafting: Any = None
-    stage: "Stage | None" = None
-    vacant: int = 0
 
     def last_tokens(self) -> Tensor:
         """The last accepted token (B,) of each row."""
         return self.tokens.gather(1, self.lengths[:, None] - 1)[:, 0]
 
-    def run(self, name: tuple[Hashable, ...], function: Callable[..., R], *inputs: Tensor) -> R:
-        """`function` of this and of `inputs`, by a graph where there is one.
-
-        It must write to this state's tensors in place, and wait for nothing from the GPU; `name` must tell apart all that
-        differs between functions but the form of their inputs. What it gives is valid until the next round.
-        """
-        if self.stage is None:
-            return function(self, *inputs)
-        result: R = self.stage.run(name, function, self, inputs)
-        return result
-
 
 @dataclass(frozen=True)
 class Draft:
-    """Proposed ids (B, k), of which the first `counts` (B,) of a row are meant."""
+    """Proposed ids (B, k); the draft of a row is the first `counts` (B,) of them, the rest is padding."""
 
     ids: Tensor
     counts: Tensor
@@ -76,10 +59,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What a round adds: the first `counts` (B,) of `ids` (B, k + 1); `bifurcation` (B,) is the first slot that differed.
+    """Tokens that a round adds: the first `counts` (B,) of `ids` (B, k + 1); `bifurcation` (B,) is the first slot that differed.
 
-    `predictions` (B, k + 1) are the verifier's own, also beyond the bifurcation; they mean something in the first
-    `drafted` + 1 slots, where `drafted` (B,) is the number of tokens that the row's draft had.
+    `predictions` (B, k + 1) are the verifier's own choices, also beyond the bifurcation. They are defined in the first
+    `drafted` + 1 slots, where `drafted` (B,) is the length of the row's draft.
     """
 
     ids: Tensor
@@ -91,12 +74,32 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the verifier says of a draft: what is accepted, and which rows (B,) that ends, by an EOS or their limit.
+    """The verifier's answer to a draft: the accepted tokens, and which rows (B,) end with them, at an EOS or their limit.
 
-    `states` (B, k + 1, W) are its top states; `log_probabilities` (B, k + 1) those of the accepted ids, if they were asked for.
+    `states` (B, k + 1, W) are the verifier's top states. `log_probabilities` (B, k + 1) are those of the accepted ids, if
+    they were requested.
     """
 
     accepted: Accepted
     ended: Tensor
     states: Tensor
     log_probabilities: Tensor | None
+
+
+class StepRunner(Protocol):
+    """Runs a step of a round: a function of a state and of further tensors.
+
+    A runner may capture a step and replay it, so a step must write to the state's tensors in place and must not wait for
+    the GPU.
+    """
+
+    def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:
+        """The result of `step(state, *inputs)`, valid until the next round.
+
+        `name` begins with the kind of step. It must hold everything that the result depends on, except the tensors.
+        """
+
+
+def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:  # noqa: ARG001
+    """Run a step by calling it."""
+    return step(state, *inputs)

@@ -8,7 +8,6 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.registry import make_drafter
-from specdec_cli.decoding.execution.cuda_sizes import Rounded
 from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError
@@ -42,11 +41,12 @@ def build_drafter(bundle: Bundle, settings: Settings, verifier: Verifier, length
 
     Jacobi and GS-Jacobi decoding draft up to `lengths`, if they are given.
     """
-    drafter = make_drafter(settings.decoding, DrafterInputs(bundle, settings.rule, settings.block_size, settings.options, lengths))
+    run = verifier.execution.run
+    drafter = make_drafter(settings.decoding, DrafterInputs(bundle, settings.rule, settings.block_size, settings.options, lengths, run))
     if drafter is None:
         return NoDrafter()
-    if verifier.stages is not None and settings.decoding != "drafter":
-        drafter = Rounded(drafter)
+    if settings.decoding != "drafter":
+        drafter = verifier.execution.padded(drafter)
     return _adaptive(bundle, settings, verifier, drafter) if settings.adaptive_length else drafter
 
 

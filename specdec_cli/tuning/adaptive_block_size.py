@@ -112,7 +112,7 @@ class AdaptiveBlockSize:
     def propose(self, state: State) -> Draft:
         """A draft (B, k)."""
         self._started = time.perf_counter()
-        self._size = self._choice(len(state.lengths) - state.vacant)[0]
+        self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1
         self._drafter.block_size = self._size
         self._drafted = self._drafter.propose(state)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -19,15 +20,14 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.execution.cuda_steps import Stages
-from specdec_cli.decoding.execution.kernels import CompiledVerdict
+from specdec_cli.decoding.execution.kernels import KernelExecution
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.decoding.execution.test_cuda_steps import Imitation
+from tests.decoding.execution.imitation import imitated
 from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_heads, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
@@ -177,25 +177,25 @@ def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_captured_steps_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(9)
-    staged, imitation = Verifier(model(), forced, rules), Imitation()
-    staged.stages = Stages(imitation)
+    imitation = imitated(model(), forced, rules)
     options = LoopOptions(Exact(), 3, LONGEST, with_scores=True)
-    found = run(staged, Jacobi(4, PADDING), sentences, options)
+    found = run(imitation.verifier, Jacobi(4, PADDING), sentences, options)
     assert found == run(Verifier(model(), forced, rules), Jacobi(4, PADDING), sentences, options)
-    assert imitation.graphs["score"]
+    assert imitation.capture.graphs["score"]
 
 
 @torch.inference_mode()
 def test_compiled_rounds_go_on_where_no_constraint_binds() -> None:
     network = model("int8")
     verifier, sentence = Verifier(network, None, Constraints(min_length=4, forced_end=True)), sentences_of(1)[0]
-    if verifier._compiled is None:
+    if not isinstance(verifier.execution, KernelExecution):
         pytest.skip("no kernels on this machine")
     state, kinds = verifier.begin([0], [sentence.source], 12), []
     while not state.finished.all():
-        verdict = verifier.verify(state, Draft(state.tokens[:, :0], state.lengths * 0), Exact())
-        kinds.append(isinstance(verdict, CompiledVerdict))
-        verifier.advance(state, verdict)
+        with mock.patch.object(verifier, "score", wraps=verifier.score) as score:
+            verdict = verifier.verify(state, Draft(state.tokens[:, :0], state.lengths * 0), Exact())
+        kinds.append(not score.called)
+        verifier.execution.advance(state, verdict)
     emitted = len(kinds)
     assert emitted > 4
     assert kinds == [4 <= place < 11 for place in range(emitted)]

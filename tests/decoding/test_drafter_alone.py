@@ -25,7 +25,7 @@ from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
-from tests.decoding.execution.test_cuda_steps import staged
+from tests.decoding.execution.imitation import imitated
 from tests.fakes import DRAFTERS, FakeDrafter, in_precision, make_sentences, right, tiny_drafter, tiny_transformer
 
 SIZE = 4
@@ -129,7 +129,10 @@ def test_what_is_replayed_on_a_gpu_is_the_same(kind: str, rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(14)
     network = tiny_drafter(model, **DRAFTERS[kind])
     expected = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences, rows)
-    assert found(staged(model)[0], Block(network, SIZE), network.config.reads, sentences, rows) == expected
+    imitation = imitated(model)
+    drafter = Block(network, SIZE, imitation.execution.run)
+    assert found(imitation.verifier, drafter, network.config.reads, sentences, rows) == expected
+    assert ("propose" in imitation.capture.graphs) == (network.config.prefix == "states")
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])

@@ -1,4 +1,4 @@
-"""Drafters: each proposes tokens its own way, and the loop knows none of them by name."""
+"""Drafters: protocols that every drafter implements."""
 
 from typing import Protocol, runtime_checkable
 
@@ -9,24 +9,24 @@ class Drafter(Protocol):
     """Proposes tokens for the verifier to check."""
 
     def begin(self, state: State) -> object:
-        """The drafter's own record for new rows; its tensors have the row first. The loop keeps it in `state.drafting`."""
+        """The drafter's record for new rows, kept in `state.drafting`; the first dimension of its tensors is the row."""
 
     def propose(self, state: State) -> Draft:
-        """Up to k ids a row."""
+        """A draft for each row, perhaps empty."""
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Hear what was accepted, before `state` advances, and what the verifier predicted beyond."""
+        """Update the record from the verdict, before `state` advances."""
 
 
 @runtime_checkable
 class OptionalDrafter(Drafter, Protocol):
-    """A drafter that may be left out where it does not pay."""
+    """A drafter that can be skipped when drafting is slower than greedy decoding."""
 
     def for_rows(self, rows: int) -> Drafter:
-        """What drafts for the next sentences, `rows` at a time: itself, or a drafter that proposes nothing."""
+        """The drafter for the next sentences, `rows` in a batch: this one, or one that proposes nothing."""
 
 
 class SizedDrafter(Drafter, Protocol):
-    """A drafter whose drafts have at most `block_size` tokens (0: no bound), which may change from round to round."""
+    """A drafter whose drafts have at most `block_size` tokens (0: no bound). The size may change between rounds."""
 
     block_size: int

@@ -1,4 +1,4 @@
-"""SpecDec's drafter: a non-autoregressive network that proposes a block at once."""
+"""SpecDec's drafter: a non-autoregressive network that proposes a block in one pass."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -16,11 +16,11 @@ from specdec_cli.model.drafter import BlockDrafter, SourceView
 
 @dataclass
 class BlockState:
-    """The drafter's record: its cache, its view of the source, and what the next block starts from.
+    """The drafter's record: its cache, its view of the source, and the start of the next block.
 
-    `previous` (B, W) is the verifier's state that predicted the last token; `fed` (B,) counts the prefix tokens that
-    layers of its own have seen (only those below it are valid in the cache). A prefix that sees the block is not kept:
-    `fed` stays 0, and the cache has no layers.
+    `previous` (B, W) is the verifier's state that predicted the last token. `fed` (B,) is the number of prefix tokens in the
+    cache of a drafter with layers of its own. With bidirectional attention nothing is cached: `fed` stays 0, and the
+    cache has no layers.
     """
 
     cache: Cache
@@ -33,19 +33,20 @@ def make(inputs: DrafterInputs) -> "Block":
     """The bundle's drafter at work. Raises UsageError for a bundle without a block drafter."""
     if not isinstance(inputs.bundle.drafter, BlockDrafter):
         raise UsageError("this bundle has no block drafter")
-    return Block(inputs.bundle.drafter, inputs.block_size)
+    return Block(inputs.bundle.drafter, inputs.block_size, inputs.run)
 
 
 class Block:
-    """Proposes `block_size` tokens a round with `network`. Raises UsageError for a size it was not trained for."""
+    """Proposes `block_size` tokens a round with `network`; `run` runs its steps. Raises UsageError for a size it was not trained for."""
 
-    def __init__(self, network: BlockDrafter, block_size: int) -> None:
+    def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network)
         self.network = network.eval()
         self.block_size = block_size
+        self._run = run
 
     def begin(self, state: State) -> BlockState:
-        """An empty cache as large as the verifier's."""
+        """A record with an empty cache, as large as the verifier's."""
         network, rows = self.network, state.tokens.shape[0]
         states = state.memory.states
         cache = Cache.empty(
@@ -63,8 +64,8 @@ class Block:
     def propose(self, state: State) -> Draft:
         """A block (B, k) after the last accepted token."""
         if self.network.config.prefix == "states":
-            return state.run(("propose", self.network, self.block_size), self._propose)
-        return self._propose(state)  # how much is to be caught up with differs from round to round
+            return self._run(("propose", self.network, self.block_size), self._propose, state)
+        return self._propose(state)  # not captured: the number of positions differs from round to round
 
     def _propose(self, state: State) -> Draft:
         own: BlockState = state.drafting
@@ -79,9 +80,9 @@ class Block:
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the verifier's top states as the prefix of the next block."""
+        """Cache keys and values of the verifier's top states, the prefix of the next block."""
         if self.network.config.prefix == "states":
-            state.run(("observe", self.network), self._observe, verdict.accepted.counts, verdict.states)
+            self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
         own: BlockState = state.drafting
@@ -95,7 +96,7 @@ class Block:
         return self.network.run(x, block, mask, own.view, own.cache.at(block))
 
     def _over_own_prefix(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
-        # Catch up with what was accepted since, then the block; both at consecutive positions.
+        # Feed the tokens that were accepted since the last round, then the block, at consecutive positions.
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
         behind = begin - own.fed
         most = int(behind.max())

@@ -1,4 +1,4 @@
-"""Blockwise parallel decoding: the draft comes from heads on the state that predicted the last accepted token."""
+"""Blockwise parallel decoding: heads on the state that predicted the last accepted token make the draft."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
 
@@ -22,28 +22,30 @@ def make(inputs: DrafterInputs) -> "Blockwise":
     """The bundle's heads at work. Raises UsageError for a bundle without heads."""
     if not isinstance(inputs.bundle.drafter, Heads):
         raise UsageError("this bundle has no heads")
-    return Blockwise(inputs.bundle.drafter, inputs.block_size)
+    return Blockwise(inputs.bundle.drafter, inputs.block_size, inputs.run)
 
 
 class Blockwise:
     """Proposes `block_size` tokens a round with `network` (Stern et al. 2018, Section 4: verify and predict in one pass).
 
-    At the start of a sentence there is no state yet, and so no draft. Raises UsageError for more tokens than there are heads.
+    `run` runs its steps. The first draft of a sentence is empty, because no state exists yet. Raises UsageError for more
+    tokens than there are heads.
     """
 
-    def __init__(self, network: Heads, block_size: int) -> None:
+    def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network)
         self.network = network.eval()
         self.block_size = block_size
+        self._run = run
 
     def begin(self, state: State) -> BlockwiseState:
-        """A record without a state."""
+        """A record with zeros for the state."""
         states = state.memory.states
         return BlockwiseState(states.new_zeros(states.shape[0], states.shape[2]))
 
     def propose(self, state: State) -> Draft:
-        """A block (B, k) after the last accepted token; empty where that is the decoder start."""
-        return state.run(("propose", self.network, self.block_size), self._propose)
+        """A block (B, k) after the last accepted token; empty if that is the decoder start."""
+        return self._run(("propose", self.network, self.block_size), self._propose, state)
 
     def _propose(self, state: State) -> Draft:
         own: BlockwiseState = state.drafting
@@ -51,8 +53,8 @@ class Blockwise:
         return Draft(ids, (state.lengths > 1) * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the state that predicted the last of the accepted tokens."""
-        state.run(("observe", self.network), self._observe, verdict.accepted.counts, verdict.states)
+        """Keep the state that predicted the last accepted token."""
+        self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
         own: BlockwiseState = state.drafting

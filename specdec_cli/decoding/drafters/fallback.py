@@ -1,4 +1,4 @@
-"""A chain of drafters: each row takes the draft of the first that has one."""
+"""Several drafters in order: each row takes the draft of the first that has one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +13,23 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
 SHORTEST = ROW_MULTIPLE - 1
-"""Tokens that a draft may always have: the verifier's pass is so wide even without."""
+"""Draft tokens that cost nothing: the verifier's pass has ROW_MULTIPLE positions even without a draft."""
 
 
 @dataclass
 class FallbackState:
-    """The records of all drafters, the tokens (B,) a draft may have, and how many the last one had (B,)."""
+    """The records of all drafters, the longest draft (B,) of the next round, and the length (B,) of the last draft."""
 
     records: list[Any]
-    reach: Tensor
+    longest: Tensor
     drafted: Tensor
 
 
 class Fallback:
-    """Asks `drafters` in turn. Drafts get longer, up to `block_size`, while all of them is accepted, else short again."""
+    """Asks `drafters` in turn for the draft of each row.
+
+    The longest draft grows, up to `block_size`, while drafts are accepted as a whole; otherwise it falls back to SHORTEST.
+    """
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
@@ -38,7 +41,7 @@ class Fallback:
         return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
-        """For each row the first draft that is not empty, cut to its reach (B, k)."""
+        """For each row the first draft that is not empty, cut to the row's longest draft: (B, k)."""
         own: FallbackState = state.drafting
         ids, counts = state.tokens[:, :0], state.lengths * 0
         for drafter, record in zip(self._drafters, own.records, strict=True):
@@ -48,18 +51,18 @@ class Fallback:
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
         state.drafting = own
-        own.drafted = counts.minimum(own.reach)
+        own.drafted = counts.minimum(own.longest)
         return Draft(ids[:, : int(own.drafted.max())], own.drafted)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Let all of them hear it, and set the reach."""
+        """Pass the verdict on to all drafters, and set the longest draft."""
         own: FallbackState = state.drafting
         for drafter, record in zip(self._drafters, own.records, strict=True):
             state.drafting = record
             drafter.observe(state, verdict)
         state.drafting = own
-        all_of_it = (own.drafted > 0) & (verdict.accepted.bifurcation == own.drafted)
-        own.reach = torch.where(all_of_it, 2 * own.reach + 1, SHORTEST).clamp_max(self.block_size)
+        accepted_whole = (own.drafted > 0) & (verdict.accepted.bifurcation == own.drafted)
+        own.longest = torch.where(accepted_whole, 2 * own.longest + 1, SHORTEST).clamp_max(self.block_size)
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

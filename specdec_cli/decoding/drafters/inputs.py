@@ -8,6 +8,7 @@ import torch
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.names import DecodingOption, OptionValue
+from specdec_cli.decoding.state import StepRunner, run_directly
 from specdec_cli.model.bundle import Bundle
 
 
@@ -15,7 +16,7 @@ from specdec_cli.model.bundle import Bundle
 class DrafterInputs:
     """A loaded bundle, the acceptance rule, the block size (0: no bound was given), and the values of options by name.
 
-    `lengths` are the expected lengths of outputs where they are known beforehand.
+    `lengths` are the expected lengths of outputs if they are known beforehand. `run` runs the drafter's steps.
     """
 
     bundle: Bundle
@@ -23,6 +24,7 @@ class DrafterInputs:
     block_size: int = 0
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     lengths: Lengths | None = None
+    run: StepRunner = run_directly
 
     @property
     def device(self) -> torch.device:

@@ -15,7 +15,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 
 @dataclass
 class JacobiState:
-    """The drafter's record: a guess for every position (B, S), as in `state.tokens`, and the position (B,) after the last to draft."""
+    """The drafter's record: a guess for every position (B, S) of `state.tokens`, and the position (B,) where drafts end."""
 
     guesses: Tensor
     ends: Tensor
@@ -54,13 +54,13 @@ def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
 class Jacobi:
     """Drafts what the verifier predicted for the same positions one round earlier (Algorithms 1 to 3).
 
-    A draft has at most `block_size` tokens (GS-Jacobi), or as many as are left if that is 0 (Jacobi). It ends at the
-    expected length of the output, if `lengths` are given; beyond that length a draft has `beyond` tokens, and 0 of them
-    are greedy decoding (hybrid). Positions without a prediction hold padding. Nothing is kept from sentence to sentence.
+    A draft has at most `block_size` tokens (GS-Jacobi), or reaches to the end of the output if that is 0 (Jacobi). If
+    `lengths` are given, drafts end at the expected length of the output. Beyond it a draft has `beyond` tokens; with 0 of them
+    decoding continues greedily (hybrid). Positions without a prediction hold `padding`.
 
     With `whole_blocks`, for the acceptance rule `FixedPoint`, a block of `block_size` positions begins with the last
-    accepted token. It has block_size - 1 drafted tokens and yields block_size, after as many rounds at most; the last of them
-    begins the next block, whose other positions hold padding.
+    accepted token. Its block_size - 1 other positions are drafted. After at most block_size rounds it yields block_size tokens;
+    the last of them begins the next block, whose other positions hold padding again.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Jacobi:
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State) -> JacobiState:
-        """No predictions yet."""
+        """A record without predictions."""
         ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
 
@@ -85,7 +85,7 @@ class Jacobi:
         return Draft(own.guesses.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the predictions of each row's own draft as guesses; also the one after it, unless it begins the next block."""
+        """Keep the predictions in the slots of each row's draft as guesses, and the prediction after it unless it begins the next block."""
         own: JacobiState = state.drafting
         accepted = verdict.accepted
         steps = torch.arange(accepted.predictions.shape[1], device=own.ends.device)

@@ -1,4 +1,4 @@
-"""How long an output is expected to be, for decodings that draft up to its end."""
+"""Expected lengths of outputs, for decodings that draft up to the end."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,9 +12,10 @@ Lengths = Callable[[State], Tensor]
 
 
 def by_source(ratio: float, padding: int) -> Lengths:
-    """`ratio` times the source's tokens and a tenth more, for about half of all outputs are longer than the ratio says.
+    """`ratio` times the number of source tokens, and a tenth of that number more.
 
-    The ratio is 1.0 where none was measured, as for converted models.
+    About half of all outputs are longer than the mean ratio of target to source tokens. The ratio of a model for which none
+    was measured is 1.0.
     """
 
     def lengths(state: State) -> Tensor:
@@ -25,12 +26,12 @@ def by_source(ratio: float, padding: int) -> Lengths:
 
 
 def fixed(tokens: int) -> Lengths:
-    """The same number of tokens for every output."""
+    """`tokens` for every output."""
     return lambda state: torch.full_like(state.lengths, tokens)
 
 
 def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
-    """The true length of each output by the ids of its source; as long as the source if that is not among `outputs`.
+    """The true length of each output from `outputs`, by its source ids; the source's length for a source that is not in them.
 
     Santilli et al. 2023, Section 4.1: the length is known beforehand.
     """

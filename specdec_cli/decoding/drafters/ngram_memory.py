@@ -1,4 +1,4 @@
-"""N-gram memory: what followed the last tokens the last time, in any sentence decoded so far."""
+"""N-gram memory: drafts the last continuation of the same n-gram in all sentences decoded so far."""
 
 import torch
 from torch import Tensor
@@ -17,11 +17,11 @@ def make(inputs: DrafterInputs) -> "NgramMemory":
 
 
 class NgramMemory:
-    """Drafts up to `block_size` tokens, each the last known continuation of the two tokens before it, or else of the one.
+    """Drafts up to `block_size` tokens, each the last continuation of the two tokens before it, or else of the one before it.
 
-    The memory is kept from sentence to sentence, so rounds depend on the text decoded before. It has two tables: what
-    followed each token (bigrams), and what followed each pair of tokens (trigrams), in 65,536 hashed places. Pairs that
-    share a place overwrite each other, which costs a wrong draft and never changes the output.
+    The memory outlives a sentence, so the number of rounds depends on the text decoded before. It has two tables: one of
+    continuations of single tokens (bigrams), and a hash table of 65,536 entries for continuations of pairs (trigrams). Pairs with the
+    same hash overwrite each other; that can cause a wrong draft but never changes the output.
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
@@ -30,11 +30,11 @@ class NgramMemory:
         self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
 
     def begin(self, state: State) -> object:  # noqa: ARG002
-        """No record: the memory belongs to no sentence."""
+        """No record: all sentences share the memory."""
         return None
 
     def propose(self, state: State) -> Draft:
-        """The remembered continuation (B, k) of each row, which ends before the first unknown token."""
+        """The continuation (B, k) of each row from memory; it ends before the first unknown token."""
         before, last = _two_last(state)
         columns: list[Tensor] = []
         for _ in range(self.block_size):
@@ -47,7 +47,7 @@ class NgramMemory:
         return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Remember what was accepted."""
+        """Store the accepted tokens in the memory."""
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
         new = torch.arange(accepted.ids.shape[1], device=tokens.device) < accepted.counts[:, None]
@@ -56,7 +56,7 @@ class NgramMemory:
 
 
 def _two_last(state: State) -> tuple[Tensor, Tensor]:
-    """The last token but one (B,) and the last (B,) of each row; the decoder start stands before itself."""
+    """The second to last token (B,) and the last (B,) of each row; the decoder start also precedes itself."""
     last = state.lengths[:, None] - 1
     return state.tokens.gather(1, (last - 1).clamp_min(0))[:, 0], state.tokens.gather(1, last)[:, 0]
 

@@ -1,10 +1,10 @@
-"""Greedy decoding: the loop without a draft."""
+"""Greedy decoding: the loop with empty drafts."""
 
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class NoDrafter:
-    """Proposes nothing, so that each round yields the verifier's one next token."""
+    """Proposes nothing, so that each round yields one token."""
 
     def begin(self, state: State) -> object:  # noqa: ARG002
         """No record."""
@@ -15,4 +15,4 @@ class NoDrafter:
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Nothing to learn."""
+        """Nothing to update."""

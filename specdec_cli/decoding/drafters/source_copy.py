@@ -1,4 +1,4 @@
-"""Input-guided drafting: the source itself is the draft, for output that repeats most of its input."""
+"""Input-guided drafting: the draft is copied from the source, for outputs that repeat most of their input."""
 
 import ctypes
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from specdec_cli.kernels.structs import CopyStruct
 from specdec_cli.model.int8 import kernels_of
 
 LONGEST_SUFFIX = 3
-"""Tokens of the longest suffix that the rule "unique-3" looks for in the source."""
+"""Tokens of the longest suffix that the rule "unique-3" searches in the source."""
 WINDOW = 4
-"""How far from where the copy left off a token is looked for; as much again for every round that found nothing."""
+"""Positions around the end of the last copy in which a token is searched; after n rounds without a match, n + 1 times as many."""
 
 
 @dataclass
 class CopyState:
-    """The drafter's record: where in the source to copy from, and how lost it is.
+    """The drafter's record: where to copy from.
 
-    `start` (B,) is the next source position to copy, or -1 where there is none; `ends` (B,) the position of the
-    source's EOS; `misses` (B,) how many rounds in a row accepted nothing of a draft.
+    `start` (B,) is the next source position to copy, or -1 for an empty draft. `ends` (B,) is the position of the source's
+    EOS. `misses` (B,) is the number of successive rounds that accepted nothing of a draft.
     """
 
     start: Tensor
@@ -40,16 +40,18 @@ def make(inputs: DrafterInputs) -> "SourceCopy":
 
 
 class SourceCopy:
-    """Copies what follows in the source, at most `block_size` tokens a round if that is given.
+    """Copies from the source, at most `block_size` tokens a round if that is not 0.
 
-    The first draft is the whole source. After a bifurcation the rule `match` says where to go on.
-    "unique" is Algorithm 1 of the technical report: after a suffix of the output, of any length, that stands exactly once
-    in the source; while there is none, no draft. Both begin with the same token, the decoder's start (the report's o0 = x0), so
-    a suffix may be the whole output. "unique-3" is the rule of the report's published code: the suffix has at most
-    LONGEST_SUFFIX tokens, the start not among them.
-    "nearest" is ours: the verifier's new token is looked for near the place where the copy left off, and if it is
-    not there, it was put in or took the place of a word, by whether pieces begin a word (`word_starts`, (V,)).
-    It always has a draft; a wrong one costs no round. The compiled `kernels`, if given, do it in one call.
+    The first draft is the whole source. After a bifurcation the rule `match` says where the next draft begins:
+
+    - "unique" (technical report, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once in the
+      source; if there is none, the draft is empty. Source and output begin with the same token, the decoder start (the
+      report's o0 = x0), so the suffix may be the whole output.
+    - "unique-3", the rule of the report's published code: the same for suffixes of at most LONGEST_SUFFIX tokens without the
+      decoder start.
+    - "nearest", our own: after the occurrence of the verifier's new token that is nearest to the end of the last copy. If there is
+      none near by, the token was inserted or replaced a word; which of them follows from `word_starts` (V,), the tokens
+      that begin a word. The draft is never empty. The compiled `kernels` compute this rule, if they are given.
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
@@ -59,12 +61,12 @@ class SourceCopy:
         self._kernels = kernels if match == "nearest" else None
 
     def begin(self, state: State) -> CopyState:
-        """Copy from the start."""
+        """A record that begins at the start of the source."""
         ends = state.memory.mask.ends[:, 0] - 1
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends))
 
     def propose(self, state: State) -> Draft:
-        """What is left of the source (B, k) from where the copy stands, without its EOS: that is the verifier's to say."""
+        """The rest of the source (B, k) without its EOS, which only the verifier predicts."""
         own: CopyState = state.drafting
         if self._kernels is not None:
             return self._copy(self._kernels, state, own)
@@ -75,7 +77,7 @@ class SourceCopy:
         return Draft(state.source.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Find where to copy from next."""
+        """Find where the next draft begins."""
         own: CopyState = state.drafting
         accepted = verdict.accepted
         if self.match != "nearest":
@@ -96,21 +98,21 @@ class SourceCopy:
         return Draft(ids[: rows * longest].view(rows, longest), counts)
 
     def _describe(self, state: State, own: CopyState) -> CopyStruct:
-        """The record, whose start and misses the kernels write to, as they know it."""
+        """The record for the kernels, which update `start` and `misses`."""
         tensors = (state.source, own.ends, own.start, own.misses, self._word_starts)
         return CopyStruct(*state.source.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, ends: Tensor) -> Tensor:
-        """The source position (B,) after a suffix of the output that stands once in the source; -1 where there is none."""
+        """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
         output, lengths = _with(state, accepted)
         bounded = self.match == "unique-3"
         first = 1 if bounded else 0
-        text = torch.cat([output[:, :1], state.source], dim=1)  # begins as the output does
+        text = torch.cat([output[:, :1], state.source], dim=1)  # begins with the decoder start, as the output does
         places = torch.arange(text.shape[1], device=text.device)
         matching = (places >= first) & (places <= ends[:, None])
         start = torch.full_like(ends, -1)
         for back in range(LONGEST_SUFFIX if bounded else output.shape[1]):
-            # Still matching at its end when all `back` + 1 last tokens are the text's.
+            # A position still matches if the `back` + 1 last tokens of the output end there.
             token = output.gather(1, (lengths[:, None] - 1 - back).clamp_min(0))
             same = (text == token).roll(back, 1)
             same[:, :back] = False
@@ -134,17 +136,17 @@ class SourceCopy:
         own.misses = missed.masked_fill(on_track, 0)
 
     def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
-        """The position after the source's `token` nearest to `here`, ahead or also `behind`; -1 where there is none."""
+        """The position after the `token` of the source nearest to `here`, ahead of it or also `behind` it; -1 if there is none."""
         places = torch.arange(source.shape[1], device=source.device)
         distance = places - here[:, None]
         reachable = (distance > 0) | ((distance < 0) & behind[:, None])
         found = (source == token[:, None]) & reachable & (distance.abs() <= window[:, None]) & (places < ends[:, None])
-        # Ahead before behind where both are as near.
+        # Of two positions at the same distance, the one ahead.
         cost = (2 * distance.abs() + (distance < 0)).masked_fill(~found, 2 * source.shape[1] + 2)
         return torch.where(found.any(1), cost.argmin(1) + 1, -1)
 
     def _after_edit(self, source: Tensor, token: Tensor, expected: Tensor, here: Tensor) -> Tensor:
-        """Where to go on after a token that is not in the source: a new one, or another than the `expected` one."""
+        """Where to continue after a token that is not near by: it was inserted, or it replaced the word of the `expected` one."""
         begins = self._word_starts[source] | (source == self._eos)
         ahead = torch.arange(source.shape[1], device=source.device) > here[:, None]
         next_word = (begins & ahead).int().argmax(1)
@@ -155,7 +157,7 @@ class SourceCopy:
 
 
 def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:
-    """The output (B, S) with what was accepted, and its lengths (B,), the decoder's start included."""
+    """The output (B, S) with the accepted tokens, and its lengths (B,), decoder start included."""
     steps = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
     places = (state.lengths[:, None] + steps).clamp_max(state.tokens.shape[1] - 1)
     return state.tokens.scatter(1, places, accepted.ids), state.lengths + accepted.counts

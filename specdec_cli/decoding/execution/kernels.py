@@ -1,97 +1,133 @@
-"""A round on a CPU, for a model in int8 and the exact rule: each of its steps is one call of the compiled kernels."""
+"""Rounds by the compiled kernels, for int8 models on a CPU: one call for a verification, one for an advance."""
 
 import ctypes
 import threading
 import weakref
-from dataclasses import dataclass
-from typing import Self, cast
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar, cast
 
-from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.decoding.accept import Exact, Rule
+from specdec_cli.decoding.constraints import Constraints
+from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.execution.operators import OperatorExecution
+from specdec_cli.decoding.execution.protocol import NO_SENTENCE, Rows, Score, SourceQueue
+from specdec_cli.decoding.state import Accepted, Draft, State, StepRunner, Verdict
 from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import AT_ONCE, TILE, BatchStruct, DecoderStruct, DraftStruct, KeysStruct, VerdictStruct, describe_keys
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.rows import replace_rows
 from specdec_cli.model.transformer import Transformer
 
+T = TypeVar("T")
 _NOT_FORCED = -1
 
 
-@dataclass(frozen=True)
-class CompiledVerdict(Verdict):
-    """With the batch it is about and itself, as the kernels know them."""
-
-    batch: BatchStruct
-    described: VerdictStruct
+def round_kernels(model: Transformer) -> Kernels | None:
+    """The compiled kernels, if they can compute whole rounds of `model`."""
+    return model.layers.kernels if isinstance(model.layers, Int8Layers) else None
 
 
-class CompiledRounds:
-    """Verifies with `model` and advances; every output begins with the token `forced`, if it is given."""
+class KernelExecution:
+    """Computes rounds of `model` with `kernels`; rounds with another rule than Exact, and constrained ones, with `operators`."""
 
-    def __init__(self, model: Transformer, kernels: Kernels, forced: int | None) -> None:
+    def __init__(self, operators: OperatorExecution, model: Transformer, kernels: Kernels, constraints: Constraints) -> None:
+        self._operators, self._constraints = operators, constraints
         layers, output = cast(Int8Layers, model.layers), cast(Int8Linear, model.output)
         embedding = cast(FusedEmbedding, model.embedding)
-        self._parts = (layers, embedding, output)  # the kernels read what these own
-        self._kernels, self._width, self._own = kernels, model.config.width, threading.local()
-        first = _NOT_FORCED if forced is None else forced
+        self._parts = (layers, embedding, output)  # own the memory that the kernels read
+        self._kernels, self._width = kernels, model.config.width
+        self._described = threading.local()
+        first = _NOT_FORCED if constraints.forced is None else constraints.forced
         self._decoder = DecoderStruct(embedding.struct, layers.stack, output.address, model.config.eos, first)
         self._scratch, self._head = layers.scratch, 4 * (output.outputs + output.outputs // TILE + 1) + output.inputs + 8
         self._work = layers.work + output.inputs * output.outputs
 
-    @classmethod
-    def of(cls, model: Transformer, forced: int | None) -> Self | None:
-        """For `model`, if it is one in int8 and the kernels can do all of it."""
-        kernels = model.layers.kernels if isinstance(model.layers, Int8Layers) else None
-        return None if kernels is None else cls(model, kernels, forced)
+    @property
+    def run(self) -> StepRunner:
+        """Runs the drafter's steps by operators."""
+        return self._operators.run
 
-    def verify(self, state: State, draft: Draft, with_scores: bool) -> CompiledVerdict:
-        """One pass over the last accepted token and the draft (B, k), and what it accepts."""
-        ids, offered = draft.ids.contiguous(), draft.counts.contiguous()
+    def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
+        if not isinstance(rule, Exact) or self._constraints.bind(state, draft.ids.shape[1] + 1):
+            return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
+        ids, drafted = draft.ids.contiguous(), draft.counts.contiguous()
         rows, longest = ids.shape
         slots = longest + 1
         states = state.memory.states.new_empty(rows, slots, self._width)
         predictions, bifurcation, counts = ids.new_empty(rows, slots), ids.new_empty(rows), ids.new_empty(rows)
         ended = state.finished.new_empty(rows)
         scores = state.log_probabilities.new_zeros(rows, slots) if with_scores else None
-        found = VerdictStruct(
-            states.data_ptr(),
-            None if scores is None else scores.data_ptr(),
-            predictions.data_ptr(),
-            bifurcation.data_ptr(),
-            counts.data_ptr(),
-            ended.data_ptr(),
-        )
-        batch = self._described(state)
+        verdict = Verdict(Accepted(predictions, counts, bifurcation, predictions, drafted), ended, states, scores)
         positions = rows * slots
         self._kernels.verify(
             ctypes.byref(self._decoder),
-            ctypes.byref(batch),
-            ctypes.byref(DraftStruct(ids.data_ptr(), offered.data_ptr(), longest)),
-            ctypes.byref(found),
+            ctypes.byref(self._batch(state)),
+            ctypes.byref(DraftStruct(ids.data_ptr(), drafted.data_ptr(), longest)),
+            ctypes.byref(_describe_verdict(verdict)),
             self._kernels.scratch(8 * (1 + rows + 4 * positions) + max(positions * self._scratch, min(positions, AT_ONCE) * self._head)),
             self._kernels.threads(positions * self._work),
         )
-        accepted = Accepted(predictions, counts, bifurcation, predictions, offered)
-        return CompiledVerdict(accepted, ended, states, scores, batch, found)
+        return verdict
 
-    def _described(self, state: State) -> BatchStruct:
-        """The batch as the kernels know it; that of the last round if it is still the same."""
-        last: weakref.ref[State] | None = getattr(self._own, "state", None)
+    def advance(self, state: State, verdict: Verdict) -> int:
+        """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
+        slots = verdict.accepted.ids.shape[1]
+        return self._kernels.advance(ctypes.byref(self._batch(state)), ctypes.byref(_describe_verdict(verdict)), slots)
+
+    def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
+        """Batches that keep finished rows, if the kernels verify by `rule`: they skip such rows."""
+        if isinstance(rule, Exact) and not self._constraints.everywhere:
+            return nullcontext(KeptRows())
+        return self._operators.rows(batch_size, rule)
+
+    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
+        """A queue that encodes sentences when they are taken."""
+        return self._operators.queue(sentences, encode, ahead)
+
+    def padded(self, drafter: SizedDrafter) -> SizedDrafter:
+        """`drafter` itself."""
+        return drafter
+
+    def _batch(self, state: State) -> BatchStruct:
+        """The description of `state` for the kernels; this thread keeps that of its last state."""
+        own = self._described
+        last: weakref.ref[State] | None = getattr(own, "state", None)
         if last is None or last() is not state:
             keys_values, ends = state.memory.keys_values, state.memory.mask.ends
-            self._own.memory = (KeysStruct * len(keys_values))(*(describe_keys(each, ends) for each in keys_values))
-            self._own.batch = _describe(state, ctypes.addressof(self._own.memory))
-            self._own.state = weakref.ref(state)
-        batch: BatchStruct = self._own.batch
+            own.memory = (KeysStruct * len(keys_values))(*(describe_keys(each, ends) for each in keys_values))
+            own.batch = _describe_batch(state, ctypes.addressof(own.memory))
+            own.state = weakref.ref(state)
+        batch: BatchStruct = own.batch
         return batch
 
-    def advance(self, verdict: CompiledVerdict) -> int:
-        """Take what was accepted into the state; the number of rows that are finished."""
-        slots = verdict.accepted.predictions.shape[1]
-        return self._kernels.advance(ctypes.byref(verdict.batch), ctypes.byref(verdict.described), slots)
+
+class KeptRows:
+    """Batches whose finished rows stay as empty rows until new ones take their places."""
+
+    def __init__(self) -> None:
+        self.empty = 0
+
+    def begin(self, state: State) -> State:
+        """`state` itself, without empty rows."""
+        self.empty = 0
+        return state
+
+    def exchange(self, state: State, entering: State | None) -> State:
+        """`entering` rows replace finished ones; the other finished rows become empty."""
+        free = state.finished.nonzero()[:, 0]
+        taken = 0 if entering is None else len(entering.lengths)
+        if entering is not None:
+            state = replace_rows(state, free[:taken], entering)
+        state.numbers[free[taken:]] = NO_SENTENCE
+        self.empty = len(free) - taken
+        return state
 
 
-def _describe(state: State, memory: int) -> BatchStruct:
+def _describe_batch(state: State, memory: int) -> BatchStruct:
     rows, capacity = state.tokens.shape
     return BatchStruct(
         rows,
@@ -104,4 +140,16 @@ def _describe(state: State, memory: int) -> BatchStruct:
         state.log_probabilities.data_ptr(),
         describe_keys(state.cache.whole[:, :, 0], None),
         memory,
+    )
+
+
+def _describe_verdict(verdict: Verdict) -> VerdictStruct:
+    accepted, scores = verdict.accepted, verdict.log_probabilities
+    return VerdictStruct(
+        verdict.states.data_ptr(),
+        None if scores is None else scores.data_ptr(),
+        accepted.ids.data_ptr(),
+        accepted.bifurcation.data_ptr(),
+        accepted.counts.data_ptr(),
+        verdict.ended.data_ptr(),
     )

@@ -1,1 +1,1 @@
-"""Searches that do not keep to the verifier's first choice; they stand beside the loop."""
+"""Decodings other than the loop: beam search, and the drafter alone."""

@@ -19,13 +19,16 @@ from specdec_cli.text.folding import unfold
 
 @dataclass(frozen=True)
 class BeamOptions:
-    """Hypotheses kept, the power of the length that scores are divided by, hypotheses returned, sentences at a time.
+    """Hypotheses kept, the power of the length by which scores are divided, hypotheses returned, sentences in a batch.
 
-    `stop` says when a sentence ends, beside its limit. In each case it has as many finished hypotheses as the beam holds.
-    "first" (transformers' early_stopping=True): nothing else is needed. "heuristic" (False): no running hypothesis, scored
-    at its present length, is better than the worst of them. "never": none is better at the length that helps it most.
-    "fairseq": as "first", but the hypotheses that come last in the step that ends the sentence are dropped by rank rather
-    than by score, and a token that is forced counts with its own probability rather than 1.
+    `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished hypotheses:
+
+    - "first" (transformers' early_stopping=True): at once.
+    - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
+      of the `beam_size` best finished ones.
+    - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
+    - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
+      instead of by score, and a forced token counts with its own probability instead of 1.
     """
 
     beam_size: int = 5
@@ -38,21 +41,21 @@ class BeamOptions:
 
 @torch.inference_mode()
 def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> Iterator[Hypothesis]:
-    """Decode `sentences`, which share their source width, with one model or an ensemble of them.
+    """Decode `sentences`, which must share their source width, with one model or an ensemble of them.
 
-    The models must share vocabulary, positions and order. A hypothesis's score is its log probability over its length
-    (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant). The constraints of the first
-    verifier apply to log probabilities, as in transformers and fairseq, and what they leave is not normalised again.
+    The models must share vocabulary, positions and order. The score of a hypothesis is its log probability divided by its
+    length (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant). The constraints of the first
+    verifier apply to log probabilities, which are not normalised again, as in transformers and fairseq.
 
-    Models that write two tokens a step are searched by pairs (Imamura and Sumita, Algorithm 1). A pair with an EOS ends its
-    hypothesis, which is then unfolded; its length counts folded tokens, with one EOS or two.
+    Models that write two tokens per step are searched by pairs (Imamura and Sumita, Algorithm 1). A pair with an EOS ends its
+    hypothesis, which is then unfolded. Its length counts the folded tokens, with one EOS or two.
     """
     for start in range(0, len(sentences), options.batch_size):
         yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
 
 
 class _Batch:
-    """Beam search over a few sentences; `scores` (B, beam) are the log probabilities of the running hypotheses."""
+    """Beam search over a batch; `scores` (B, beam) are the log probabilities of the running hypotheses."""
 
     def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> None:
         self.verifiers, self.sentences, self.options = verifiers, sentences, options
@@ -79,7 +82,7 @@ class _Batch:
             yield Hypothesis(sentence.number, best[0].ids, rounds, best[0].log_probability, tuple(best))
 
     def _extend(self, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The best continuations of each sentence: scores (B, C), parents (rows of the state) (B, C) and tokens (B, C, step).
+        """The best C continuations of each sentence: scores (B, C), parents (B, C), which are rows of the state, and tokens (B, C, step).
 
         C is 2 * beam, or 3 * beam for pairs.
         """
@@ -97,7 +100,7 @@ class _Batch:
         return scores, parents + firsts, tokens
 
     def _collect(self, live: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor) -> Tensor:
-        """Store what ends here, and say which of the live sentences (B,) are done."""
+        """Store the hypotheses that end in this step; which of the live sentences (B,) are done."""
         state, beam, step = self.states[0], self.options.beam_size, self.config.step
         length = int(state.lengths[0])
         full = length + step >= int(state.limits[0])
@@ -118,12 +121,12 @@ class _Batch:
         return torch.tensor(done, device=tokens.device)
 
     def _sentence(self, folded: list[int]) -> list[int]:
-        """FINALIZE: the ids of a folded sentence, joined where its ends meet; EOS comes last where there is one."""
+        """The ids of a folded sentence (FINALIZE in Algorithm 1), with EOS at the end if the folded sentence has one."""
         order, eos = self.config.order, self.config.eos
         return unfold(folded, order, eos) + [eos] * (eos in folded)
 
     def _done(self, found: list[Alternative], running: float, length: int) -> bool:
-        """Whether a sentence ends by the rule, given the log probability of its best running hypothesis, of `length` tokens."""
+        """Whether the search stops, given the log probability of the best running hypothesis, of `length` tokens."""
         options = self.options
         if len(found) < options.beam_size or options.stop in ("first", "fairseq"):
             return len(found) >= options.beam_size
@@ -133,7 +136,7 @@ class _Batch:
         return bool(running / float(length) ** options.length_penalty <= worst)
 
     def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
-        """Go on with the best unfinished continuations of the sentences in `keep`."""
+        """Continue with the best unfinished continuations of the sentences in `keep`."""
         running = scores.masked_fill((tokens == self.config.eos).any(2), -torch.inf)[keep]
         self.scores, places = running.topk(self.options.beam_size, dim=1)
         rows = parents[keep].gather(1, places).flatten()
@@ -147,6 +150,6 @@ class _Batch:
 
 
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
-    """Log probabilities (B * beam, step, V) of the tokens of the next step, without constraints."""
+    """Unconstrained log probabilities (B * beam, step, V) of the tokens of the next step."""
     logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits
     return without_suppression(logits).log_softmax(-1).masked_fill(suppressed(logits), EXCLUDED)

@@ -1,6 +1,7 @@
 """What a round does in a call of the compiled kernels is what is done without them."""
 
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -10,7 +11,8 @@ from torch.profiler import ProfilerActivity, profile
 from specdec_cli.decoding.accept import Exact, Tolerant
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import CopyState, SourceCopy
-from specdec_cli.decoding.execution.kernels import CompiledVerdict
+from specdec_cli.decoding.execution.kernels import KernelExecution
+from specdec_cli.decoding.execution.operators import OperatorExecution
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -36,7 +38,7 @@ def compiled() -> None:
 def both(forced: int | None, **changes: Any) -> tuple[Verifier, Verifier]:
     """A verifier with compiled rounds, and one of the same model without kernels."""
     with_kernels, plain = (Verifier(in_precision(tiny_transformer(**changes), name), forced) for name in ("int8", "int8 by operators"))
-    assert with_kernels._compiled is not None and plain._compiled is None
+    assert isinstance(with_kernels.execution, KernelExecution) and isinstance(plain.execution, OperatorExecution)
     return with_kernels, plain
 
 
@@ -84,9 +86,8 @@ def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | N
     while not state.finished.all():
         draft = drafts(state, outputs, generator)
         verdict, expected = (v.verify(s, draft, Exact(), with_scores=True) for v, s in ((mine, beside), (plain, state)))
-        assert isinstance(verdict, CompiledVerdict) and not isinstance(expected, CompiledVerdict)
         same_verdict(verdict, expected, state.finished, draft.counts)
-        assert mine.advance(beside, verdict) == plain.advance(state, expected)
+        assert mine.execution.advance(beside, verdict) == plain.execution.advance(state, expected)
         for name in ("lengths", "finished", "rounds"):
             assert torch.equal(getattr(beside, name), getattr(state, name))
         for row, length in enumerate(state.lengths.tolist()):
@@ -101,9 +102,33 @@ def test_other_rules_and_other_formats_go_by_operators() -> None:
     mine, _ = both(None)
     state = mine.begin([0], [make_sentences(1)[0].source])
     draft = Draft(state.tokens[:, :2], state.lengths * 0 + 2)
-    assert not isinstance(mine.verify(state, draft, Tolerant(2, 1.0)), CompiledVerdict)
-    assert Verifier(tiny_transformer())._compiled is None
-    assert Verifier(in_precision(tiny_transformer(), "int8 by operators"))._compiled is None
+    with mock.patch.object(mine, "score", wraps=mine.score) as score:
+        mine.verify(state, draft, Exact())
+        assert not score.called
+        mine.verify(state, draft, Tolerant(2, 1.0))
+        assert score.called
+    for model in (tiny_transformer(), in_precision(tiny_transformer(), "int8 by operators")):
+        assert isinstance(Verifier(model).execution, OperatorExecution)
+
+
+@torch.inference_mode()
+def test_an_advance_takes_any_verdict() -> None:
+    """Verdicts by operators too: those of other rules, and those of decoding by the drafter alone."""
+    mine, plain = both(None)
+    sources = [sentence.source for sentence in make_sentences(3)]
+    states = [verifier.begin(range(3), sources) for verifier in (mine, plain)]
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(4):
+        ids = torch.randint(0, VOCABULARY, (3, 4), generator=generator)
+        draft = Draft(ids, torch.randint(0, 5, (3,), generator=generator))
+        verdict = plain.verify(states[1], draft, Tolerant(VOCABULARY, 2.0), with_scores=True)
+        finished = [v.execution.advance(state, verdict) for v, state in zip((mine, plain), states, strict=True)]
+        assert finished[0] == finished[1]
+        for name in ("lengths", "finished", "rounds"):
+            assert torch.equal(getattr(states[0], name), getattr(states[1], name))
+        for row, length in enumerate(states[1].lengths.tolist()):
+            assert torch.equal(states[0].tokens[row, :length], states[1].tokens[row, :length])
+            assert torch.equal(states[0].log_probabilities[row, :length], states[1].log_probabilities[row, :length])
 
 
 @torch.inference_mode()
@@ -113,7 +138,7 @@ def test_a_round_calls_hardly_any_operator() -> None:
         state = verifier.begin([0], [make_sentences(1)[0].source])
         draft = Draft(state.tokens[:, :3], state.lengths * 0 + 3)
         with profile(activities=[ProfilerActivity.CPU]) as seen:
-            verifier.advance(state, verifier.verify(state, draft, Exact(), with_scores=True))
+            verifier.execution.advance(state, verifier.verify(state, draft, Exact(), with_scores=True))
         return sum(event.count for event in seen.key_averages() if event.key.startswith("aten::"))
 
     assert calls(2) == calls(4) <= 20

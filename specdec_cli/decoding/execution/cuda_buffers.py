@@ -1,0 +1,122 @@
+"""Batches at fixed addresses, so that the steps of a round can be captured as CUDA graphs and replayed."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from specdec_cli.decoding.execution.cuda_graphs import Capture, Graph
+from specdec_cli.decoding.state import State
+from specdec_cli.model.rows import map_tensors, tensors
+
+WARM_UP_CALLS = 3
+"""Calls of a step that run eagerly; the next call captures it as a CUDA graph."""
+MOST_STEPS = 32
+"""Most captured steps that the buffers of a batch keep."""
+MOST_FREE = 16
+"""Most buffers that are kept while no decoding uses them."""
+MOST_FREE_BYTES = 1 << 30
+"""Most bytes of such buffers."""
+
+
+@dataclass
+class _CapturedStep:
+    """A captured step and its input tensors. `compute` keeps alive all tensors that the graph reads."""
+
+    graph: Graph
+    inputs: Sequence[Tensor]
+    compute: Callable[[], Any]
+
+
+class BatchBuffers:
+    """Buffers for one batch after another, all of the form of `like`, and the steps that were captured on them.
+
+    A step reads and writes the batch in place. An input tensor that belongs to the batch, or that another captured step
+    returned, is read at its own address. Any other input is copied to the address with which the step was captured.
+    """
+
+    def __init__(self, like: State, capture: Capture) -> None:
+        self._capture = capture
+        self._batch = map_tensors(lambda tensor: tensor.new_empty(tensor.shape), like)
+        self._calls: Counter[Hashable] = Counter()
+        self._steps: OrderedDict[Hashable, _CapturedStep] = OrderedDict()
+        self._fixed = set(map(id, tensors(self._batch)))
+
+    @property
+    def key(self) -> int:
+        """Identifies the states in these buffers: the identity of their `tokens`."""
+        return id(self._batch.tokens)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the batch."""
+        return sum(tensor.nbytes for tensor in tensors(self._batch))
+
+    def store(self, state: State) -> State:
+        """`state` in these buffers; tensors that are already there are not copied."""
+        for here, new in zip(tensors(self._batch), tensors(state), strict=True):
+            if here is not new:
+                here.copy_(new)
+        return _new_records(self._batch)
+
+    def run(self, name: tuple[Hashable, ...], step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> Any:
+        """The result of `step(state, *inputs)`, by a graph once the step is warmed up; `name[0]` is the kind of step."""
+        kind = (name, *((each.shape, each.dtype) for each in inputs))
+        if self._calls[kind] < WARM_UP_CALLS:
+            self._calls[kind] += 1
+            return self._capture.warm_up(lambda: step(_new_records(state), *inputs))
+        key = (kind, *(id(each) if id(each) in self._fixed else None for each in inputs))
+        if key not in self._steps:
+            self._steps[key] = self._captured(str(name[0]), step, state, inputs)
+        captured = self._steps[key]
+        for here, new in zip(captured.inputs, inputs, strict=True):
+            if here is not new:
+                here.copy_(new)
+        captured.graph.replay()
+        self._mark_used(key, captured)
+        return captured.graph.outputs
+
+    def _captured(self, kind: str, step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> _CapturedStep:
+        placed = [each if id(each) in self._fixed else each.clone() for each in inputs]
+        batch = _new_records(state)
+
+        def compute() -> Any:
+            return step(_new_records(batch), *placed)
+
+        return _CapturedStep(self._capture.capture(kind, compute), placed, compute)
+
+    def _mark_used(self, key: Hashable, step: _CapturedStep) -> None:
+        """Make the step the most recently used one; remove the least recently used one if there are too many."""
+        self._fixed.update(map(id, tensors(step.graph.outputs)))
+        self._steps.move_to_end(key)
+        if len(self._steps) > MOST_STEPS:
+            _, oldest = self._steps.popitem(last=False)
+            self._fixed -= {*map(id, tensors(oldest.graph.outputs))} - {*map(id, tensors(self._batch))}
+
+
+class BufferPool:
+    """Buffers by the form of their batch. A decoding takes them out while it uses them."""
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+        self._free: OrderedDict[Hashable, BatchBuffers] = OrderedDict()
+
+    def take(self, form: Hashable, like: State) -> BatchBuffers:
+        """Buffers for batches of a form, of which `like` is one."""
+        return self._free.pop(form, None) or BatchBuffers(like, self._capture)
+
+    def give_back(self, form: Hashable, buffers: BatchBuffers) -> None:
+        """Keep `buffers` for another decoding; drop those that were given back first if there are too many."""
+        self._free[form] = buffers
+        while len(self._free) > MOST_FREE or sum(each.bytes for each in self._free.values()) > MOST_FREE_BYTES:
+            self._free.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._free)
+
+
+def _new_records(state: State) -> State:
+    """`state` in new dataclass instances around the same tensors: a mask caches what it computes from its tensors."""
+    return map_tensors(lambda tensor: tensor, state)

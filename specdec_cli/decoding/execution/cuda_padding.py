@@ -1,0 +1,54 @@
+"""Drafts of few sizes, so that few CUDA graphs are captured; on a GPU a few more positions take no longer."""
+
+from dataclasses import replace
+
+from torch.nn import functional as F
+
+from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.model.transformer import ROW_MULTIPLE
+
+
+class PaddedDrafter:
+    """Pads the drafts of `drafter` so that the verifier's pass has a multiple of ROW_MULTIPLE positions.
+
+    A `block_size` that is set is rounded up to the largest draft with the same number of positions, if the drafter allows it.
+    """
+
+    def __init__(self, drafter: SizedDrafter) -> None:
+        self._drafter, self._most = drafter, drafter.block_size
+        self._size = 0
+
+    @property
+    def block_size(self) -> int:
+        """The most tokens of a draft (0: no bound)."""
+        return self._drafter.block_size
+
+    @block_size.setter
+    def block_size(self, size: int) -> None:
+        self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
+
+    def begin(self, state: State) -> object:
+        """The record of the drafter."""
+        return self._drafter.begin(state)
+
+    def propose(self, state: State) -> Draft:
+        """The drafter's draft, padded; an empty one stays empty."""
+        draft = self._drafter.propose(state)
+        self._size = draft.ids.shape[1]
+        missing = _padded_size(self._size) - self._size
+        return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Pass on the verdict without the padding's slots."""
+        slots = self._size + 1
+        accepted = verdict.accepted
+        if slots < accepted.ids.shape[1]:
+            accepted = replace(accepted, ids=accepted.ids[:, :slots], predictions=accepted.predictions[:, :slots])
+            verdict = replace(verdict, accepted=accepted, states=verdict.states[:, :slots])
+        self._drafter.observe(state, verdict)
+
+
+def _padded_size(tokens: int) -> int:
+    """The size of a padded draft: with the last accepted token it is a multiple of ROW_MULTIPLE. 0 for an empty draft."""
+    return -(-(tokens + 1) // ROW_MULTIPLE) * ROW_MULTIPLE - 1 if tokens else 0

@@ -1,0 +1,78 @@
+"""Rounds by torch's operators."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from torch import Tensor
+
+from specdec_cli.decoding.accept import Rule, accept, cut_at_end
+from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.execution.prefetch import PlainQueue
+from specdec_cli.decoding.execution.protocol import Rows, Score, SourceQueue
+from specdec_cli.decoding.execution.rows import CompactRows
+from specdec_cli.decoding.state import Accepted, Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.model.cache import steps
+from specdec_cli.model.choices import Choices
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OperatorExecution:
+    """Chooses tokens with `choices` and ends rows at `eos`; `run` runs the steps."""
+
+    choices: Choices
+    eos: int
+    run: StepRunner = run_directly
+
+    def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
+        scores = score(state, draft)
+
+        def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
+            accepted = accept(Draft(ids, counts), logits, rule, self.choices)
+            counts, ended = cut_at_end(self.eos, state, accepted.ids, accepted.counts)
+            own = self.choices.log_probabilities(logits, accepted.ids) if with_scores else None
+            return _Judged(replace(accepted, counts=counts), ended, own)
+
+        judged = self.run(("judge", rule, with_scores), judge, state, draft.ids, draft.counts, scores.logits)
+        return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
+
+    def advance(self, state: State, verdict: Verdict) -> int:
+        """Append the accepted tokens to `state` in place; the number of finished rows."""
+        scores = () if verdict.log_probabilities is None else (verdict.log_probabilities,)
+        accepted = verdict.accepted
+        return int(self.run(("advance",), _advance, state, accepted.ids, accepted.counts, verdict.ended, *scores))
+
+    def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:  # noqa: ARG002
+        """Batches without empty rows."""
+        return nullcontext(CompactRows())
+
+    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:  # noqa: ARG002
+        """A queue that encodes sentences when they are taken."""
+        return PlainQueue(sentences, encode)
+
+    def padded(self, drafter: SizedDrafter) -> SizedDrafter:
+        """`drafter` itself."""
+        return drafter
+
+
+@dataclass(frozen=True)
+class _Judged:
+    accepted: Accepted
+    ended: Tensor
+    log_probabilities: Tensor | None
+
+
+def _advance(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> Tensor:
+    """Append the first `counts` (B,) of `ids` (B, k) and of `scores` to `state`; the number of finished rows."""
+    places = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
+    state.tokens.scatter_(1, places, ids)
+    if scores is not None:
+        state.log_probabilities.scatter_(1, places, scores)
+    state.rounds += ~state.finished
+    state.lengths += counts
+    state.finished |= ended
+    return state.finished.sum()

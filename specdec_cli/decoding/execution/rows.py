@@ -1,0 +1,27 @@
+"""Exchange of rows: new sentences take the places of finished ones."""
+
+from specdec_cli.decoding.state import State
+from specdec_cli.model.rows import keep_rows, replace_rows
+
+
+def exchange_compactly(state: State, entering: State | None) -> State:
+    """Put `entering` rows in the places of finished ones and remove the finished rows that are left."""
+    free = state.finished.nonzero()[:, 0]
+    taken = 0 if entering is None else len(entering.lengths)
+    if entering is not None:
+        state = replace_rows(state, free[:taken], entering)
+    return state if taken == len(free) else keep_rows(state, ~state.finished)
+
+
+class CompactRows:
+    """Batches without empty rows."""
+
+    empty = 0
+
+    def begin(self, state: State) -> State:
+        """`state` itself."""
+        return state
+
+    def exchange(self, state: State, entering: State | None) -> State:
+        """`entering` rows replace finished ones; the other finished rows are removed."""
+        return exchange_compactly(state, entering)

@@ -1,0 +1,229 @@
+"""Rounds by captured graphs equal rounds by operators; imitations stand for graphs and streams."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import cast
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specdec_cli.decoding.accept import Exact, Rule, Tolerant
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.fallback import Fallback
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.drafters.lengths import by_source
+from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.execution import cuda_buffers
+from specdec_cli.decoding.execution.cuda_graphs import CudaCapture
+from specdec_cli.decoding.execution.cuda_padding import PaddedDrafter
+from specdec_cli.decoding.execution.protocol import NO_SENTENCE
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.rows import tensors
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+from specdec_cli.text.subwords import EOS, PADDING
+from tests.decoding.execution.imitation import imitated
+from tests.fakes import (
+    DRAFTERS,
+    VOCABULARY,
+    FakeDrafter,
+    make_sentences,
+    sometimes,
+    tiny_drafter,
+    tiny_heads,
+    tiny_transformer,
+    wrong_at_the_end,
+)
+
+LONGEST = 30
+Make = Callable[[Verifier], Drafter]
+
+
+def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Make]:
+    """Makes new drafters of each kind; the verifier's execution runs their steps."""
+    options = LoopOptions(Exact(), max_length=LONGEST)
+    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
+    words, networks = torch.arange(VOCABULARY) % 2 == 0, {kind: tiny_drafter(model, **DRAFTERS[kind]) for kind in DRAFTERS}
+    made: dict[str, Make] = {
+        "none": lambda _: NoDrafter(),
+        "fake": lambda _: FakeDrafter(outputs, 5, wrong_at_the_end),
+        "ragged": lambda _: FakeDrafter(outputs, 7, sometimes, ragged=True),
+        "input-guided": lambda _: SourceCopy("nearest", EOS, words),
+        "jacobi": lambda _: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
+        "gs-jacobi": lambda _: Jacobi(6, PADDING),
+        "ngram-memory": lambda _: NgramMemory(5, VOCABULARY, torch.device("cpu")),
+        "lookup": lambda _: Lookup(5, EOS, PADDING),
+        "chain": lambda verifier: Fallback([Lookup(5, EOS, PADDING), Block(networks["states"], 4, verifier.execution.run)], 9),
+    }
+    return made | {kind: lambda verifier, kind=kind: Block(networks[kind], 5, verifier.execution.run) for kind in networks}
+
+
+def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], rows: int, rule: Rule | None = None) -> list[Hypothesis]:
+    options = LoopOptions(rule or Exact(), rows, LONGEST, with_scores=True)
+    return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+
+
+def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> None:
+    """Ids, log probabilities to the last bit and rounds; these only where drafts depend on nothing but their row."""
+    alike = kind in ("ragged", "ngram-memory")
+    assert [replace(h, rounds=0) if alike else h for h in one] == [replace(h, rounds=0) if alike else h for h in other]
+
+
+KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "lookup", "chain", *DRAFTERS]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_replayed_is_what_is_computed(kind: str, padded: bool, rows: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(14)
+    make, plain, imitation = drafters(model, sentences)[kind], Verifier(model), imitated(model)
+    drafter = make(imitation.verifier)
+    if padded and not isinstance(drafter, NoDrafter):
+        drafter = PaddedDrafter(cast(SizedDrafter, drafter))
+    same(found(imitation.verifier, drafter, sentences, rows), found(plain, make(plain), sentences, rows), kind)
+    assert imitation.capture.count
+
+
+@pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Tolerant(1, 0.0)])
+@pytest.mark.parametrize("kind", ["none", "fake", "states", "own"])
+def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
+    model, sentences = tiny_transformer(), make_sentences(9)
+    make, plain, verifier = drafters(model, sentences)[kind], Verifier(model), imitated(model).verifier
+    same(found(verifier, make(verifier), sentences, 4, rule), found(plain, make(plain), sentences, 4, rule), kind)
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    order=st.lists(st.tuples(st.sampled_from([16, 32]), st.sampled_from(["none", "states", "ragged"])), min_size=1, max_size=4),
+    count=st.integers(1, 8),
+    rows=st.integers(1, 9),
+    steps=st.integers(1, 6),
+    kept=st.integers(0, 3),
+)
+def test_one_decoding_after_another(order: list[tuple[int, str]], count: int, rows: int, steps: int, kept: int) -> None:
+    model = tiny_transformer()
+    imitation, plain = imitated(model), Verifier(model)
+    verifier = imitation.verifier
+    with (
+        mock.patch.object(cuda_buffers, "MOST_STEPS", steps),
+        mock.patch.object(cuda_buffers, "MOST_FREE", kept),
+        mock.patch.object(cuda_buffers, "WARM_UP_CALLS", 1),
+    ):
+        for width, kind in order:
+            sentences = make_sentences(count, width)
+            make = drafters(model, sentences)[kind]
+            same(found(verifier, make(verifier), sentences, rows), found(plain, make(plain), sentences, rows), kind)
+    assert len(imitation.execution.pool) <= kept
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_sentences_that_come_later_are_replayed(rows: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(8)
+    imitation = imitated(model)
+    verifier, graphs = imitation.verifier, imitation.capture.graphs
+    drafter = Block(tiny_drafter(model), 5, verifier.execution.run)
+    for _ in range(6):
+        found(verifier, drafter, sentences, rows)
+    captured = imitation.capture.count
+    assert set(graphs) == {"propose", "score", "judge", "observe", "advance"}
+    assert {len(each) for each in graphs.values()} <= set(range(1, rows.bit_length() + 1))  # 4, 2 and 1 rows
+    found(verifier, drafter, sentences, rows)
+    assert imitation.capture.count == captured
+
+
+@pytest.mark.parametrize("rows", [1, 6])
+@pytest.mark.parametrize("decoding", ["greedy", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "auto", "beam"])
+def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> None:
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
+    drafter = tiny_heads(model) if decoding == "blockwise" else tiny_drafter(model)
+    made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
+    sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
+    chosen = resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12), made)
+    imitation = imitated(model)
+    outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (imitation.verifier, None)]
+    assert outputs[0] == outputs[1]
+    assert (imitation.capture.count > 0) == (decoding != "beam")
+    assert ("propose" in imitation.capture.graphs) == (decoding in ("specdec", "blockwise", "auto"))
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["none", "states"])
+def test_half_precision_is_replayed_too(kind: str, precision: torch.dtype) -> None:
+    model, sentences = tiny_transformer(), make_sentences(6)
+    network = tiny_drafter(model)
+    imitation = imitated(model.to(precision))
+    verifier = imitation.verifier
+    drafter = NoDrafter() if kind == "none" else Block(network.to(precision), 5, verifier.execution.run)
+    same(found(verifier, drafter, sentences, 1), found(Verifier(model), drafter, sentences, 1), kind)
+    assert imitation.capture.count
+
+
+def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def look(now: Round) -> None:
+        empty = now.state.numbers == NO_SENTENCE
+        seen.append((len(empty), int(empty.sum())))
+        assert empty[len(empty) - seen[-1][1] :].all() and now.state.finished[empty].all()
+
+    sentences = make_sentences(40)
+    options = LoopOptions(Exact(), 24, LONGEST)
+    hypotheses = list(decode(imitated(tiny_transformer()).verifier, NoDrafter(), sentences, options, look))
+    assert sorted(h.number for h in hypotheses) == list(range(40))
+    assert {rows for rows, _ in seen} <= {24, 16, 8, 4, 2, 1}
+    assert any(empty for _, empty in seen)
+    assert all(2 * empty < rows for rows, empty in seen)
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("none", 1), ("none", 4), ("states", 1)])
+def test_addresses_stay_the_same_from_sentence_to_sentence(kind: str, rows: int) -> None:
+    model = tiny_transformer(ends=0.0)
+    verifier = imitated(model).verifier
+    drafter = NoDrafter() if kind == "none" else Block(tiny_drafter(model), 3, verifier.execution.run)
+    addresses: set[tuple[int, ...]] = set()
+
+    def look(now: Round) -> None:
+        addresses.add(tuple(tensor.data_ptr() for tensor in tensors(now.state)))
+
+    list(decode(verifier, drafter, make_sentences(3 * rows), LoopOptions(Exact(), rows, 4), look))
+    assert len(addresses) == 1
+
+
+def test_two_decodings_at_a_time_do_not_share_buffers() -> None:
+    model, sentences = tiny_transformer(), make_sentences(12)
+    imitation = imitated(model)
+    verifier = imitation.verifier
+    expected = found(Verifier(model), NoDrafter(), sentences, 2)
+    both = [decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 2, LONGEST, with_scores=True)) for _ in range(2)]
+    for pair in zip(*both, strict=True):
+        assert pair[0] == pair[1] == expected[pair[0].number]
+    assert len(imitation.execution.pool) == 2  # two rows and one
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_captured_step_computes_with_what_lies_where_it_reads() -> None:
+    capture, x = CudaCapture(), torch.ones(4, device="cuda")
+
+    def double() -> torch.Tensor:
+        return 2 * x
+
+    assert capture.warm_up(double).tolist() == [2.0] * 4
+    graphs = [capture.capture("score", double) for _ in range(2)]
+    x.fill_(3.0)
+    for graph in graphs:
+        graph.replay()
+        torch.cuda.synchronize()
+        assert graph.outputs.tolist() == [6.0] * 4

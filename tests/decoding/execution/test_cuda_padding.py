@@ -1,0 +1,77 @@
+"""Padded drafts: few sizes, of which the drafter sees nothing."""
+
+from collections.abc import Sequence
+
+import torch
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.execution.cuda_padding import PaddedDrafter
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.text.subwords import EOS
+from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
+from tests.decoding.execution.imitation import imitated
+from tests.fakes import (
+    FakeDrafter,
+    make_sentences,
+    sometimes,
+    tiny_transformer,
+)
+from tests.tuning.test_adaptive_block_size import CHEAP
+
+LONGEST = 30
+
+
+def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence]) -> list[Hypothesis]:
+    """Hypotheses in the order of the sentences, decoded one by one."""
+    return sorted(decode(verifier, drafter, sentences, LoopOptions(Exact(), 1, LONGEST)), key=lambda hypothesis: hypothesis.number)
+
+
+def test_sizes_that_change_take_few_graphs() -> None:
+    model, sentences = tiny_transformer(), make_sentences(40)
+    outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences)}
+    imitation = imitated(model)
+    adaptive = AdaptiveBlockSize(PaddedDrafter(FakeDrafter(outputs, 12, sometimes)), CHEAP, 12)
+    assert [h.ids for h in found(imitation.verifier, adaptive, sentences)] == list(outputs.values())
+    # Drafts of 3, 7 and 11 tokens, or 12, padded to 15.
+    assert all(len(graphs) <= 4 for graphs in imitation.capture.graphs.values())
+
+
+def test_drafts_have_few_sizes_and_the_drafter_does_not_see_the_padding() -> None:
+    model, sentences = tiny_transformer(), make_sentences(8)
+    outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences)}
+    widths, heard = set[int](), set[tuple[int, int]]()
+
+    class Hearing(FakeDrafter):
+        def propose(self, state: State) -> Draft:
+            draft = super().propose(state)
+            self.width = draft.ids.shape[1]
+            return draft
+
+        def observe(self, state: State, verdict: Verdict) -> None:
+            super().observe(state, verdict)
+            accepted = verdict.accepted
+            heard.add((self.width + 1, accepted.ids.shape[1]))
+            assert accepted.predictions.shape == accepted.ids.shape == verdict.states.shape[:2]
+
+    def look(now: Round) -> None:
+        widths.add(now.draft.ids.shape[1])
+
+    drafter = PaddedDrafter(Hearing(outputs, 9, sometimes, ragged=True))
+    list(decode(Verifier(model), drafter, sentences, LoopOptions(Exact(), 2, LONGEST), look))
+    assert widths == {0, 3, 7, 11}
+    assert all(drafted == told for drafted, told in heard)
+
+
+def test_a_block_size_is_rounded_up_to_what_fits_into_the_same_positions() -> None:
+    drafter, free = PaddedDrafter(FakeDrafter({0: [7]}, 10, sometimes)), PaddedDrafter(SourceCopy("nearest", EOS, torch.ones(1)))
+    assert drafter.block_size == 10
+    assert free.block_size == 0
+    for asked, bounded, unbounded in ((1, 3, 3), (3, 3, 3), (4, 7, 7), (8, 10, 11), (10, 10, 11), (0, 0, 0)):
+        drafter.block_size = free.block_size = asked
+        assert (drafter.block_size, free.block_size) == (bounded, unbounded)

@@ -1,0 +1,30 @@
+"""Sentences that are encoded ahead, on a stream of their own."""
+
+import pytest
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.verifier import Verifier
+from tests.decoding.execution.imitation import imitated
+from tests.fakes import FakeDrafter, make_sentences, right, tiny_drafter, tiny_transformer
+
+LONGEST = 40
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 5, 8, 40])
+@pytest.mark.parametrize("kind", ["none", "states", "fake"])
+def test_what_was_encoded_ahead_is_joined_before_it_is_used(kind: str, batch_size: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(23, 16)
+    options = LoopOptions(Exact(), batch_size, LONGEST)
+    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
+    made: dict[str, Drafter] = {"none": NoDrafter(), "states": Block(tiny_drafter(model), 4), "fake": FakeDrafter(outputs, 3, right)}
+    imitation = imitated(model)
+    stream = imitation.stream
+    found = list(decode(imitation.verifier, made[kind], sentences, options))
+    assert {h.number: h.ids for h in found} == outputs
+    assert len(found) == len(sentences)
+    assert stream.joined == sum(result is not None for result, _ in stream.started)
+    assert (stream.joined > 0) == (batch_size < len(sentences))
