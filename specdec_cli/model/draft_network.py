@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.embedding import Embedding, Vocabulary
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.slot_link import SlotLink
-from specdec_cli.model.transformer import Embedding, Transformer, Vocabulary
+from specdec_cli.model.transformer import Transformer
 
 
 @dataclass

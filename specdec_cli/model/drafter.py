@@ -12,8 +12,10 @@ from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.draft_network import DraftNetwork
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.dropout import Dropout
+from specdec_cli.model.embedding import Embedding, Vocabulary
+from specdec_cli.model.layers import DecoderLayer, DecoderLayers
 from specdec_cli.model.slot_link import SlotLink
-from specdec_cli.model.transformer import DecoderLayer, DecoderLayers, Embedding, Encoder, Memory, Transformer, Vocabulary
+from specdec_cli.model.transformer import Encoder, Memory, Transformer
 
 
 @dataclass

@@ -9,7 +9,8 @@ from torch import nn
 from specdec_cli.errors import UsageError
 from specdec_cli.fields import config_from_dict
 from specdec_cli.model.config import PRESET_SIZES, TransformerConfig, preset
-from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Transformer
+from specdec_cli.model.layers import DecoderLayer, EncoderLayer
+from specdec_cli.model.transformer import Transformer
 
 _LAYER_COUNTS = ("encoder_layers", "decoder_layers")
 

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import step_mask
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.model.transformer import sinusoids
+from specdec_cli.model.embedding import sinusoids
 from specdec_cli.text.folding import ORDERS, Order, fold
 from specdec_cli.text.subwords import EOS, PADDING, Subwords
 from specdec_cli.training.batches import SentencePair

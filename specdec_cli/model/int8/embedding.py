@@ -9,9 +9,9 @@ from torch.nn import functional as F
 
 from specdec_cli.kernels.build import Kernels
 from specdec_cli.kernels.structs import LANES, EmbeddingStruct, describe_norm
+from specdec_cli.model.embedding import Embedding
 from specdec_cli.model.int8.arithmetic import fused
 from specdec_cli.model.int8.linear import normed
-from specdec_cli.model.transformer import Embedding
 
 
 class FusedEmbedding(nn.Module):

@@ -13,7 +13,7 @@ from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import LayerCache, steps
 from specdec_cli.model.int8.arithmetic import attend
 from specdec_cli.model.int8.linear import Int8Linear, normed
-from specdec_cli.model.transformer import DecoderLayer, EncoderLayer, Sublayer
+from specdec_cli.model.layers import DecoderLayer, EncoderLayer, Sublayer
 from specdec_cli.model.uninitialized import Uninitialized
 
 

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 from specdec_cli.kernels.build import LOOKING, Kernels
 from specdec_cli.kernels.structs import LANES, MOST_CANDIDATES, ChainStruct
+from specdec_cli.model.embedding import Vocabulary
 from specdec_cli.model.int8.arithmetic import dot
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.slot_link import SlotLink
-from specdec_cli.model.transformer import Vocabulary
 
 
 class Int8SlotLink(nn.Module):
