@@ -74,7 +74,7 @@ class Verifier:
         """
         config, rows = self.model.config, len(sources)
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
-            raise ValueError(f"an id of a source is none of {config.source_size}")
+            raise ValueError(f"source ids must be below {config.source_size}, the size of the source vocabulary, and not negative")
         width = self.source_width(max(map(len, sources)))
         source = torch.tensor([[*ids, *[config.padding] * (width - len(ids))] for ids in sources], device=self.device)
         memory = self._memory(source, reads)

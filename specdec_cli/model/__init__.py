@@ -1,1 +1,1 @@
-"""The Transformer, the drafter network, their caches, and the bundle folder on disk."""
+"""The Transformer, the trained drafters, their caches, and bundles on disk."""

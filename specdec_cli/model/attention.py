@@ -9,12 +9,12 @@ from torch.nn import functional as F
 
 
 def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where `visible`, the lowest finite number elsewhere (an infinity would give NaN in a row that sees nothing)."""
+    """0 where `visible`, the lowest finite number elsewhere (-inf would give NaN in a row without visible keys)."""
     return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
 
 
 def step_mask(length: int, step: int, device: torch.device) -> Tensor:
-    """Which of `length` places each place sees (length, length): those of its own step of `step` places, and of earlier steps.
+    """Which positions are visible from which (length, length): those of the same step and of earlier ones, `step` positions each.
 
     The triangular mask of training (Imamura and Sumita, Figure 1: (a) for a step of 1, (b) for a step of 2).
     """
@@ -24,7 +24,7 @@ def step_mask(length: int, step: int, device: torch.device) -> Tensor:
 
 @dataclass
 class PrefixMask:
-    """Each query sees the first `ends` (B, Q) of `keys` keys; (B, 1) where all queries of a row see the same ones."""
+    """Each query sees the first `ends` (B, Q) of `keys` keys; (B, 1) if all queries of a row see the same keys."""
 
     ends: Tensor
     keys: int
@@ -32,7 +32,7 @@ class PrefixMask:
 
     @cached_property
     def additive(self) -> Tensor:
-        """The same as numbers (B, 1, Q, S) to be added to scores."""
+        """The mask as numbers (B, 1, Q, S) that are added to scores."""
         return additive_mask(torch.arange(self.keys, device=self.ends.device) < self.ends[..., None], self.dtype)[:, None]
 
 
@@ -42,7 +42,7 @@ Mask = Tensor | PrefixMask
 def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     """Scaled dot-product attention of (B, H, Q, D) over (B, H, S, D) under an additive mask (B, 1, Q, S)."""
     if queries.requires_grad and queries.device.type == "cpu":
-        # The backward pass of the fused kernel is slow on a CPU: a training step takes a third longer with it.
+        # The backward pass of the fused kernel is slow on a CPU: it makes a training step a third longer.
         scores = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2) + mask
         mixed: Tensor = scores.softmax(-1).to(values.dtype) @ values
         return mixed
@@ -52,8 +52,8 @@ def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
 class Attention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, Section 3.2.2).
 
-    Queries, keys and values are fused for self-attention (`kind` "self"); for attention over a memory
-    ("cross") keys and values are one product, so that they are computed once a sentence.
+    For self-attention (`kind` "self") one product gives queries, keys and values. For attention over a memory ("cross") one
+    product gives keys and values, once per sentence.
     """
 
     def __init__(self, width: int, heads: int, kind: str) -> None:
@@ -82,7 +82,7 @@ class Attention(nn.Module):
         return keys_values
 
     def attend(self, queries: Tensor, keys_values: Tensor, mask: Mask) -> Tensor:
-        """Attend with queries (B, Q, H, D) over (B, S, 2, H, D) under a mask, additive (B, 1, Q, S) or of prefixes: (B, Q, W)."""
+        """Attention (B, Q, W) of queries (B, Q, H, D) over keys and values (B, S, 2, H, D); an additive mask is (B, 1, Q, S)."""
         mask = mask.additive if isinstance(mask, PrefixMask) else mask
         keys, values = keys_values.transpose(1, 3).unbind(2)
         mixed = mix(queries.transpose(1, 2), keys, values, mask)

@@ -1,4 +1,4 @@
-"""A bundle: the folder that holds all that a translation needs."""
+"""Bundles: folders with a model, its tokenizer and its drafter."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,28 +24,28 @@ FORMAT = 1
 T = TypeVar("T")
 M = TypeVar("M", bound=nn.Module)
 LONGEST = 2**20
-"""The largest bound on an output, in tokens."""
+"""The largest limit on an output, in tokens."""
 Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta and tolerance."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 _DIGEST = "tokenizer_digest"
-"""The key of bundle.json that says which tokenizer belongs to the weights."""
+"""The key of bundle.json for the digest of the tokenizer that belongs to the weights."""
 
 
 @dataclass(frozen=True)
 class BundleInfo:
-    """What `bundle.json` says: the task, the languages, defaults of decoding, where the weights come from.
+    """The content of `bundle.json`: task, languages, default decoding, and origin of the weights.
 
-    `length_ratio` is that of target to source tokens, on the whole (1.0 if it was not measured, as for converted models);
-    `max_length` the most tokens of an output (0: no bound but the model's). `min_length`, `no_repeat_ngram_size`,
+    `length_ratio` is the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
+    `max_length` is the most tokens of an output (0: only the model's limit). `min_length`, `no_repeat_ngram_size`,
     `source_ngram_size`, `repetition_penalty` and `forced_end` are the generation settings of a converted model (see
-    `Constraints`); `beam_size` (0: not said), `length_penalty` and `beam_stop` (see `BeamOptions`) those of its beam search.
+    `Constraints`). `beam_size` (0: not given), `length_penalty` and `beam_stop` (see `BeamOptions`) are those of its beam search.
 
-    Where the task is rewriting, edits whose log probability is below `min_score` are held back (below `min_score_in_company`
-    in a sentence where another passes), and a sentence of four
-    words or more that takes more than `max_pieces` subwords a word is taken for another language.
+    For rewriting tasks: edits with a log probability below `min_score` are rejected; in a sentence where another edit is accepted,
+    the limit is `min_score_in_company`. A sentence of four or more words with more than `max_pieces` subwords per word is assumed
+    to be in another language.
     """
 
     task: str = "translate"
@@ -77,9 +77,9 @@ class BundleInfo:
 
 @dataclass
 class Bundle:
-    """A loaded bundle: its description, tokenizer and models; `drafter` is None where it has none.
+    """A loaded bundle: its description, tokenizer and models; `drafter` is None if it has none.
 
-    `path` is the bundle.json that it was read from, for messages.
+    `path` is the bundle.json that it was read from, for error messages.
     """
 
     info: BundleInfo
@@ -90,7 +90,7 @@ class Bundle:
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
-    """Store `bundle` in `folder`, each file atomically; `bundle.json` comes last, so that a folder with it is whole."""
+    """Store `bundle` in `folder`, each file atomically; `bundle.json` is written last, so a folder that has it is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
     _save_model(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
@@ -107,15 +107,15 @@ def read_info(folder: Path) -> BundleInfo:
 
 
 def read_shape(folder: Path) -> TransformerConfig:
-    """The shape of a bundle's verifier, without its weights. Raises ModelError."""
+    """The configuration of a bundle's verifier, without its weights. Raises ModelError."""
     path = folder / "verifier" / "config.json"
     return _config(TransformerConfig, path, read_json(path, ModelError))
 
 
 def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
-    """Load a bundle and check every shape; a language that is given stands in place of the bundle's own.
+    """Load a bundle and check every shape; a given language replaces the bundle's own.
 
-    Raises ModelError that names the file and what is wrong with it, and UsageError for a language that it does not know.
+    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does not support.
     """
     info, digest = _read_description(folder)
     own = (info.source_language, info.target_language)
@@ -140,7 +140,7 @@ def _save_model(module: nn.Module, config: dict[str, Any], folder: Path, storage
 
 
 def _read_description(folder: Path) -> tuple[BundleInfo, str | None]:
-    """What bundle.json says of the bundle, and the digest of its tokenizer, which older bundles lack. Raises ModelError."""
+    """The content of bundle.json, and the digest of the tokenizer, which older bundles lack. Raises ModelError."""
     path = folder / "bundle.json"
     values = read_json(path, ModelError)
     if values.pop("format", None) != FORMAT:
@@ -171,10 +171,10 @@ def _load_drafter(folder: Path, verifier: Transformer) -> AnyDrafter:
 
 
 def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
-    """The model that `make` gives, with the weights in `folder`. It has at least `fewest` of them. Raises ModelError."""
+    """The model that `make` creates, with the weights in `folder`; it has at least `fewest` weights. Raises ModelError."""
     path, weights = folder / "config.json", folder / "model.safetensors"
     held = count_weights(weights)
-    if fewest > 2 * held:  # before memory is allocated; what differs by less is named tensor by tensor
+    if fewest > 2 * held:  # checked before memory is allocated; smaller differences are reported per tensor
         raise ModelError(f"{path}: a model of these layers and sizes has at least {fewest} weights, but {weights} holds {held}")
     with _naming(path), Uninitialized():
         module = make()
@@ -183,7 +183,7 @@ def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
 
 
 def _both(sizes: tuple[int, int]) -> str:
-    """Sizes of the source and the target vocabulary, in words."""
+    """Sizes of the source and the target vocabulary as text; one number if they are equal."""
     return str(sizes[1]) if sizes[0] == sizes[1] else f"{sizes[0]} and {sizes[1]}"
 
 
@@ -194,7 +194,7 @@ def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Names `path` in a ModelError."""
+    """Add `path` to a ModelError."""
     try:
         yield
     except ModelError as error:

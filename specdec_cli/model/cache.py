@@ -1,4 +1,4 @@
-"""Keys and values of a decoder's prefix: static, a length per row, rolled back by lowering it."""
+"""Static cache of the keys and values of a decoder's prefix."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -7,35 +7,35 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from specdec_cli.model.rows import EMPTY_AT_FIRST
+from specdec_cli.model.rows import UNINITIALIZED
 
 
 class KeyStore(Protocol):
-    """Takes the keys and values (B, Q, 2, H, D) of a pass and hands back all that its queries may see."""
+    """Stores the keys and values (B, Q, 2, H, D) of a pass and returns all that its queries may attend to."""
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """All keys and values (B, S, 2, H, D)."""
+        """Store those of this pass; all keys and values (B, S, 2, H, D)."""
 
 
 @dataclass
 class LayerCache:
-    """Where one pass writes the keys and values of one layer.
+    """The cache of one layer for one pass.
 
-    `store` is (B, S, 2, H, D); `slots` (B * Q,) are the flat places that this pass fills, row * S + position.
+    `store` is (B, S, 2, H, D). `slots` (B * Q,) are the flat indices that this pass writes, row * S + position.
     """
 
     store: Tensor
     slots: Tensor
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store (B, Q, 2, H, D) at this pass's places; all keys and values (B, S, 2, H, D)."""
+        """Store (B, Q, 2, H, D) at the positions of this pass; all keys and values (B, S, 2, H, D)."""
         self.store.flatten(0, 1).index_copy_(0, self.slots, keys_values.flatten(0, 1))
         return self.store
 
 
 @cache
 def steps(number: int, device: torch.device) -> Tensor:
-    """0, 1, ... (number,); the same tensor every time, so it must not be written to."""
+    """0, 1, ... (number,); a cached tensor, which must not be written to."""
     return torch.arange(number, device=device)
 
 
@@ -43,24 +43,24 @@ def steps(number: int, device: torch.device) -> Tensor:
 class Cache:
     """Keys and values (B, S, L, 2, H, D) of L layers, for B rows of up to S positions.
 
-    It holds no lengths: what lies at or beyond a row's length is stale but finite, and the mask hides it.
-    So a rollback is a smaller length, and costs nothing.
+    It stores no lengths: positions from a row's length on are stale but finite, and the mask hides them. A rollback is a
+    smaller length and costs nothing.
     """
 
-    whole: Tensor = field(metadata=EMPTY_AT_FIRST)
+    whole: Tensor = field(metadata=UNINITIALIZED)
 
     @classmethod
     def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor, *, masked: bool = True) -> Self:
-        """A cache in the type and on the device of `like`.
+        """A cache of the type and on the device of `like`.
 
-        Zeros, because 0 * NaN behind a mask is NaN; unless what is beyond a row's length is never looked at (not `masked`).
+        It is zeroed if attention reads all positions and masks stale ones (`masked`), because 0 * NaN is NaN.
         """
         shape = (rows, capacity, layers, 2, heads, head_width)
         return cls(like.new_zeros(shape) if masked else like.new_empty(shape))
 
     @property
     def capacity(self) -> int:
-        """Positions a row."""
+        """Positions per row."""
         return self.whole.shape[1]
 
     def at(self, positions: Tensor) -> list[LayerCache]:

@@ -1,4 +1,4 @@
-"""The shape of a Transformer, and named presets of it."""
+"""The configuration of a Transformer, and presets."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +13,7 @@ Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned"]
 Id = Annotated[int, Between(0, 2**24)]
-"""The number of a token; a vocabulary has at most as many."""
+"""The id of a token; also the size of a vocabulary."""
 Layers = Annotated[int, Between(1, 1024)]
 Width = Annotated[int, Between(16, 2**14)]
 FeedForward = Annotated[int, Between(16, 2**18)]
@@ -21,15 +21,15 @@ FeedForward = Annotated[int, Between(16, 2**18)]
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """An encoder-decoder Transformer (Vaswani et al. 2017) and the variants that trained models come in.
+    """An encoder-decoder Transformer (Vaswani et al. 2017) with the variants that trained models use.
 
-    `position_offset` is the row of the position table that the first token reads. Sizes are in units;
-    `width` must be a multiple of `heads`, and of 16 so that arithmetic does not depend on a ragged tail.
-    A `source_vocabulary_size` of 0 says that source and target share their vocabulary. `order` is that in which the decoder
-    writes (see text/folding.py); the places of its positions are those of the folded sentence. A model of order "masked"
+    `position_offset` is the row of the position table for the first token. Sizes are in units. `width` must be a multiple of
+    `heads`, and of 16, because sums over a ragged tail are added up in another order. A `source_vocabulary_size` of 0 means
+    that source and target share their vocabulary. `order` is the order in which the decoder writes tokens (see text/folding.py);
+    positions are those in the folded sentence. A model of order "masked"
     reads the id `mask` in place of each token that is to be predicted, and predicts how many tokens the target has more than
     the source, from -`length_reach` to `length_reach`.
-    Raises ModelError for sizes that do not fit each other and for an unknown variant.
+    Raises ModelError for inconsistent sizes and for an unknown variant.
     """
 
     vocabulary_size: Annotated[int, Between(1, 2**24)]
@@ -80,27 +80,27 @@ class TransformerConfig:
 
     @property
     def step(self) -> int:
-        """Tokens that the decoder writes in a step: 1 or 2."""
+        """Tokens that the decoder writes per step: 1 or 2."""
         return tokens_per_step(self.order)
 
     @property
     def start(self) -> tuple[int, ...]:
-        """The tokens that every output begins after: the decoder start, and EOS where a step writes two."""
+        """The tokens before every output: the decoder start, and EOS if a step writes two tokens."""
         return (self.decoder_start, self.eos)[: self.step]
 
     @property
     def source_size(self) -> int:
-        """Pieces of the source vocabulary."""
+        """Size of the source vocabulary."""
         return self.source_vocabulary_size or self.vocabulary_size
 
     @property
     def head_width(self) -> int:
-        """Units of one attention head."""
+        """Width of an attention head."""
         return self.width // self.heads
 
     @property
     def fewest_weights(self) -> int:
-        """A lower bound on the number of weights: those of the products and of the target embedding."""
+        """A lower bound on the number of weights: those of linear layers and of the target embedding."""
         attentions = 4 * self.encoder_layers + 8 * self.decoder_layers
         products = attentions * self.width + 2 * (self.encoder_layers + self.decoder_layers) * self.feed_forward
         return self.width * (self.vocabulary_size + products)
@@ -127,7 +127,7 @@ PRESETS: dict[str, TransformerConfig] = {
 
 
 def preset(name: str, vocabulary_size: int, **changes: Any) -> TransformerConfig:
-    """The preset `name` with another vocabulary. Raises ModelError for an unknown name or field."""
+    """The preset `name` with `vocabulary_size` and `changes`. Raises ModelError for an unknown name or field."""
     if name not in PRESETS:
         raise ModelError(f"unknown preset {name!r}; known are {', '.join(PRESETS)}")
     return config_from_dict(TransformerConfig, PRESETS[name].to_dict() | changes | {"vocabulary_size": vocabulary_size})

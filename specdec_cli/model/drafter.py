@@ -1,4 +1,4 @@
-"""The drafter's network: a block of tokens at once, over a prefix whose keys and values stay."""
+"""The network of the block drafter: it decodes a block of tokens in one pass after a cached prefix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,11 @@ from specdec_cli.model.transformer import Encoder, Memory, Transformer
 
 @dataclass
 class SourceView:
-    """What a drafter keeps of the sources: keys and values (B, M, 2, H, D) a layer, the mask of each row's
-    own tokens, and the source's embeddings (B, M, W) without positions, of no columns unless it copies."""
+    """What a drafter stores of the sources.
+
+    `keys_values` are (B, M, 2, H, D) for each layer, `mask` hides padding, `embeddings` (B, M, W) are the source's
+    embeddings without positions; (B, M, 0) without a source copy.
+    """
 
     keys_values: list[Tensor]
     mask: PrefixMask
@@ -29,10 +32,10 @@ class SourceView:
 
 
 class BlockDrafter(DraftNetwork):
-    """A non-autoregressive drafter: decodes a block of tokens at once after a prefix (GAD, Section 3.1).
+    """A non-autoregressive drafter: it decodes a block of tokens in one pass after a prefix (GAD, Section 3.1).
 
-    What is shared with the verifier, and how prefix and block are laid out and see each other, is the configuration's to say.
-    Raises ModelError for sizes that do not fit.
+    The configuration says what it shares with the verifier, and how prefix and block are laid out and attend to each other.
+    Raises ModelError for inconsistent sizes.
     """
 
     config: DrafterConfig
@@ -50,11 +53,11 @@ class BlockDrafter(DraftNetwork):
             own = Transformer(shape, dropout)
             self.embedding, self.output, self.layers, self.norm = own.embedding, own.output, own.layers, own.norm
         else:
-            # The verifier's embeddings are not trained, so learned vectors mark masks and prefix.
+            # The verifier's embeddings are frozen, so learned vectors mark masks and prefix.
             self.slots = nn.Parameter(torch.zeros(config.max_block, width))
             self.layers = DecoderLayers(DecoderLayer(shape, dropout) for _ in range(config.layers))
             self.norm = nn.LayerNorm(width)
-        self.dropout = Dropout(dropout if config.embeddings == "shared" else 0.0)  # embeddings of its own have theirs
+        self.dropout = Dropout(dropout if config.embeddings == "shared" else 0.0)  # embeddings of its own apply dropout themselves
         if config.prefix == "states":
             self.prefix_keys_values = nn.Linear(read, config.layers * 2 * width)
             self.previous_state = nn.Linear(read, width)
@@ -70,11 +73,11 @@ class BlockDrafter(DraftNetwork):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Embeddings and output projection: its own, or the verifier's in its precision."""
+        """Embeddings and output projection: its own, or the verifier's in the drafter's precision."""
         return self if self.config.embeddings == "own" else super().vocabulary
 
     def initialize_from_verifier(self) -> None:
-        """Copy the verifier's encoder, embeddings, output projection and decoder layers where the drafter has its own of the same shape."""
+        """Copy the verifier's encoder, embeddings, output projection and decoder layers to the drafter's own parts of the same shape."""
         verifier = self.verifier
         if self.config.encoder == "own":
             _take_over(self.encoder, verifier.encoder)
@@ -87,9 +90,9 @@ class BlockDrafter(DraftNetwork):
 
     @torch.no_grad()
     def initialize_from_drafter(self, other: "BlockDrafter") -> None:
-        """Take over the weights of a drafter of the same widths; layers that it lacks change nothing at first.
+        """Copy the weights of a drafter of the same widths; additional layers are initialized to the identity.
 
-        Raises ModelError where a width differs.
+        Raises ModelError if a width differs.
         """
         theirs = other.state_dict()
         for name, own in self.state_dict().items():
@@ -97,7 +100,7 @@ class BlockDrafter(DraftNetwork):
                 continue
             if own.shape[1:] != theirs[name].shape[1:]:
                 raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot be the start of one of {tuple(own.shape)}")
-            # One row a unit or a slot; those of the first layers come first.
+            # Rows are units or slots; those of the first layers come first.
             rows = min(len(own), len(theirs[name]))
             own[:rows] = theirs[name][:rows]
         for layer in self.layers[other.config.layers :]:
@@ -107,7 +110,7 @@ class BlockDrafter(DraftNetwork):
                 nn.init.zeros_(part.bias)
 
     def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:
-        """What it keeps of `source` ids (B, M), whose encoding by the verifier is `memory`; not needed with an encoder of its own."""
+        """Its view of `source` ids (B, M). `memory` is the verifier's encoding; None if the drafter has an encoder of its own."""
         dtype = self.like.dtype
         if self.config.encoder == "own":
             states, mask = self.encoder(source)
@@ -122,7 +125,7 @@ class BlockDrafter(DraftNetwork):
 
     @property
     def _apart(self) -> bool:
-        """Whether encoder and embeddings are its own."""
+        """Whether the drafter has its own encoder and its own embeddings."""
         return self.config.encoder == self.config.embeddings == "own"
 
     def project_states(self, states: Tensor) -> Tensor:
@@ -136,7 +139,7 @@ class BlockDrafter(DraftNetwork):
         """Inputs (B, M, k, W) of M blocks a row at `positions` (B, M, k).
 
         `last` (B, M) is the last accepted token, `previous` (B, M, W) the verifier's state that predicted it
-        (zeros at the start of a sentence); `shown` (B, M, k), where not negative, stands in place of masks.
+        (zeros at the start of a sentence). Ids in `shown` (B, M, k) that are not negative replace masks.
         """
         ids = torch.full_like(positions, self.config.mask)
         if self.config.offset == 0:
@@ -160,7 +163,7 @@ class BlockDrafter(DraftNetwork):
         return output
 
     def _copy(self, view: SourceView, positions: Tensor) -> Tensor:
-        """A soft copy of the source for `positions` (B, Q): attention from position to position (GAD's code, not its text)."""
+        """A soft copy of the source for `positions` (B, Q): attention by positions alone (as in GAD's code; its text differs)."""
         embedding = self.vocabulary.embedding
         source = self.encoder.embedding if self._apart else embedding
         keys = view.embeddings + source.at(torch.arange(view.embeddings.shape[1], device=positions.device))
@@ -169,20 +172,20 @@ class BlockDrafter(DraftNetwork):
         return copied
 
     def embed_prefix(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Inputs (B, T, W) of prefix tokens, for layers of the drafter's own."""
+        """Inputs (B, T, W) of prefix tokens, for a drafter with layers of its own over the prefix."""
         x = self.vocabulary.embedding(ids, positions)
         output: Tensor = self.dropout(x if self.config.embeddings == "own" else x + self.prefix_mark)
         return output
 
     def run(self, x: Tensor, positions: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None] | None) -> Tensor:
-        """The layers over inputs (B, Q, W) at `positions` (B, Q) under a mask, additive (B, 1, Q, S) or of prefixes: states (B, Q, W)."""
+        """States (B, Q, W) of the top layer from inputs (B, Q, W) at `positions` (B, Q); an additive mask is (B, 1, Q, S)."""
         between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
         states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states
 
 
 def _take_over(own: nn.Module, other: nn.Module) -> None:
-    """Load the weights of `other`, if all of them fit in shape."""
+    """Load the weights of `other` if all shapes match."""
     weights = other.state_dict()
     if {name: value.shape for name, value in own.state_dict().items()} == {name: value.shape for name, value in weights.items()}:
         own.load_state_dict(weights)

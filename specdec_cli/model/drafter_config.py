@@ -1,4 +1,4 @@
-"""The shape of a block drafter."""
+"""The configuration of a block drafter."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -19,26 +19,26 @@ OWN_SHAPE = (
 
 @dataclass(frozen=True)
 class DrafterConfig:
-    """A block drafter. The defaults are ours; GAD (Section 3.1) and the technical report (Section 3.2.1) use the others.
+    """A block drafter. The defaults are ours; GAD (Section 3.1) and the technical report (Section 3.2.1) use the other values.
 
-    - `kind`: tells a block drafter from heads.
-    - `prefix`: the verifier's top states ("states"), or layers of the drafter's own over the prefix's tokens ("own").
-    - `layers`, `feed_forward`: decoder layers, and their inner width.
+    - `kind`: distinguishes a block drafter from heads.
+    - `prefix`: the drafter attends to the verifier's top states ("states"), or to its own layers over the prefix ("own").
+    - `layers`, `feed_forward`: number of decoder layers, and their inner width.
     - `max_block`: the largest block size K.
-    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens a slot that it chooses from.
+    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens per slot among which it chooses.
     - `layout`: "shifted" is the last token and K - 1 masks, each at the position of the token before the one it predicts;
       "unshifted" is K masks, each at the position of the token it predicts.
-    - `source_copy`: whether a soft copy of the source's embeddings enters the masks. By `copy_mode` it is added to the mask's
-      embedding, or replaces it.
-    - `attention` over the prefix: "causal", so that its keys and values are cached, or "bidirectional", so that the prefix also
-      sees the block and all of it is computed in every round.
-    - `positions`: position embeddings are added at the input, or also before every other layer ("layers").
-    - `encoder`, `embeddings` (with them the output projection): shared with the verifier, or its own.
-    - `model`: where the drafter's shape differs from the verifier's, fields of TransformerConfig named in OWN_SHAPE.
-    - `initial`: training starts from what fits of the verifier's weights, or from random ones.
+    - `source_copy`: whether the masks' embeddings include a soft copy of the source's embeddings. By `copy_mode` the copy is
+      added to the mask's embedding, or replaces it.
+    - `attention` over the prefix: "causal", with cached keys and values, or "bidirectional": the prefix also attends to the block,
+      so all of it is computed again in every round.
+    - `positions`: position embeddings are added at the input ("input"), or also before every later layer ("layers").
+    - `encoder`, `embeddings` (including the output projection): shared with the verifier, or the drafter's own.
+    - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
+    - `initial`: training starts from the verifier's weights where shapes match, or from random weights.
     - `mask`: the id of the mask token.
 
-    Raises ModelError for what does not go together.
+    Raises ModelError for inconsistent values.
     """
 
     kind: Literal["block"] = "block"
@@ -75,23 +75,23 @@ class DrafterConfig:
 
     @property
     def offset(self) -> int:
-        """Where a block begins, counted from the position of the last accepted token."""
+        """The position where a block begins, relative to the last accepted token."""
         return 1 if self.layout == "unshifted" else 0
 
     @property
     def reads(self) -> Reads:
-        """What it needs of the verifier: top states of the prefix, its encoding of the source alone, or nothing."""
+        """What it reads of the verifier: top states of the prefix, only the encoding of the source, or nothing."""
         if self.prefix == "states":
             return "states"
         return "encoder" if self.encoder == "shared" else "nothing"
 
     def shape(self, verifier: TransformerConfig) -> TransformerConfig:
-        """The Transformer that it is, drafting for a model of shape `verifier`. Raises ModelError for sizes that do not fit."""
+        """The drafter's shape as a Transformer, given that of its verifier. Raises ModelError for inconsistent sizes."""
         shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.feed_forward)
         return config_from_dict(TransformerConfig, shape.to_dict() | dict(self.model))
 
     def check_against(self, verifier: TransformerConfig) -> None:
-        """Raises ModelError where a drafter of this shape does not go with `verifier`."""
+        """Raise ModelError if a drafter of this configuration cannot draft for `verifier`."""
         for name, most in (("mask", verifier.vocabulary_size - 1), ("candidates", verifier.vocabulary_size)):
             if getattr(self, name) > most:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
@@ -99,7 +99,7 @@ class DrafterConfig:
     def fewest_weights(self, verifier: TransformerConfig) -> int:
         """A lower bound on the number of weights of a drafter for `verifier`: those of its layers, and of its slots or embeddings.
 
-        Raises ModelError for sizes that do not fit.
+        Raises ModelError for inconsistent sizes.
         """
         shape = self.shape(verifier)
         rows = shape.vocabulary_size if self.embeddings == "own" else self.max_block

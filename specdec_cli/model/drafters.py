@@ -1,4 +1,4 @@
-"""The kinds of trained drafters that a bundle can hold."""
+"""The kinds of trained drafters in a bundle."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ AnyDrafterConfig = DrafterConfig | HeadsConfig
 
 
 def drafter_config(values: Mapping[str, Any]) -> AnyDrafterConfig:
-    """The configuration of the kind that `values` name; without a kind it is a block drafter's. Raises ModelError."""
+    """The configuration of the kind that `values` name; a block drafter if they name none. Raises ModelError."""
     kind = values.get("kind", "block")
     if kind not in ("block", "heads"):
         raise ModelError(f"kind must be block or heads, not {kind!r}")
@@ -23,5 +23,5 @@ def drafter_config(values: Mapping[str, Any]) -> AnyDrafterConfig:
 
 
 def make_drafter(config: AnyDrafterConfig, verifier: Transformer, dropout: float = 0.0) -> AnyDrafter:
-    """An untrained drafter for `verifier`. Raises ModelError for sizes that do not fit."""
+    """An untrained drafter for `verifier`. Raises ModelError for inconsistent sizes."""
     return Heads(config, verifier, dropout) if isinstance(config, HeadsConfig) else BlockDrafter(config, verifier, dropout)

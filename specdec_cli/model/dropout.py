@@ -1,4 +1,4 @@
-"""Dropout that draws eight elements from one random number."""
+"""Dropout that uses one random 64-bit number for eight elements."""
 
 import torch
 from torch import Tensor, nn
@@ -7,9 +7,9 @@ _BYTE = 256
 
 
 class Dropout(nn.Module):
-    """Dropout (Srivastava et al. 2014) at a rate rounded to 1/256.
+    """Dropout (Srivastava et al. 2014) at a rate rounded to a multiple of 1/256.
 
-    On a CPU the drawing of one number an element takes a seventh of a training step; a byte of one is enough.
+    One random number per element would take a seventh of a training step on a CPU; one random byte per element is enough.
     """
 
     def __init__(self, rate: float) -> None:
@@ -17,7 +17,7 @@ class Dropout(nn.Module):
         self.threshold = round(rate * _BYTE)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Zero a random share of `x` and scale up the rest; in evaluation mode, `x`."""
+        """Zero random elements of `x` and scale the others up; in evaluation mode, return `x`."""
         if not self.training or self.threshold == 0:
             return x
         words = torch.empty(-(-x.numel() // 8), dtype=torch.int64, device=x.device).random_(-(2**63), None)

@@ -12,7 +12,7 @@ from specdec_cli.model.dropout import Dropout
 
 
 def sinusoids(positions: int, width: int) -> Tensor:
-    """Position encodings (positions, width), sines before cosines (tensor2tensor's layout)."""
+    """Sinusoidal position encodings (positions, width), sines before cosines (tensor2tensor's layout)."""
     half = width // 2
     frequencies = torch.exp(torch.arange(half, dtype=torch.float64) * (-math.log(10000.0) / (half - 1)))
     angles = torch.arange(positions, dtype=torch.float64)[:, None] * frequencies
@@ -20,7 +20,7 @@ def sinusoids(positions: int, width: int) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """Token and position embeddings, scaled and normalised as the configuration says."""
+    """Token and position embeddings, scaled and normalised according to the configuration."""
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float) -> None:
         super().__init__()
@@ -41,17 +41,17 @@ class Embedding(nn.Module):
         return self.place(self.tokens(ids) * self.scale, positions)
 
     def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
-        """Scaled token embeddings (B, T, W), put at `positions` (B, T) or (T,): (B, T, W)."""
+        """Embeddings (B, T, W) of scaled token embeddings (B, T, W) at `positions` (B, T) or (T,)."""
         embedded: Tensor = self.dropout(self.norm(vectors + self.at(positions)))
         return embedded
 
     def at(self, positions: Tensor) -> Tensor:
-        """The embeddings (..., W) of `positions` (...)."""
+        """Position embeddings (..., W) of `positions` (...)."""
         return F.embedding(positions + self.offset, self.positions)
 
 
 class Vocabulary(Protocol):
-    """Where ids become vectors, and states become logits."""
+    """Maps ids to vectors, and states to logits."""
 
     embedding: Embedding
     output: nn.Linear

@@ -13,7 +13,7 @@ from specdec_cli.model.transformer import Transformer
 
 
 class Head(nn.Module):
-    """A feed-forward layer with a residual connection, before the shared output projection (Stern et al. 2018, Section 3)."""
+    """A feed-forward layer with a residual connection; the shared output projection follows it (Stern et al. 2018, Section 3)."""
 
     def __init__(self, width: int, feed_forward: int, dropout: float) -> None:
         super().__init__()
@@ -29,11 +29,11 @@ class Head(nn.Module):
 
 
 class Heads(DraftNetwork):
-    """Predicts the tokens after the verifier's next one, all from the verifier's top state that predicts that one.
+    """Predicts several tokens after the verifier's next token, all from the verifier's top state that predicts the next token.
 
     The state at a position predicts the next token through the verifier's output projection. Head j predicts from the same
-    state, through the same projection, the token j positions after that one. So a draft needs no pass over the decoder.
-    Raises ModelError for sizes that do not fit.
+    state, through the same projection, the token j positions after the next one. A draft needs no pass over the decoder.
+    Raises ModelError for inconsistent sizes.
     """
 
     config: HeadsConfig
@@ -48,7 +48,7 @@ class Heads(DraftNetwork):
 
     @torch.no_grad()
     def initialize_from(self, other: "Heads") -> None:
-        """Take over the weights that `other` has too. Raises ModelError where one has another shape."""
+        """Copy the weights that `other` has too. Raises ModelError if a shape differs."""
         theirs = other.state_dict()
         for name, own in self.state_dict().items():
             if name not in theirs:

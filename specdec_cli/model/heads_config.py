@@ -1,4 +1,4 @@
-"""The shape of the heads of blockwise parallel decoding."""
+"""The configuration of the heads of blockwise parallel decoding."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,12 +12,12 @@ from specdec_cli.model.drafter_config import Reads
 
 @dataclass(frozen=True)
 class HeadsConfig:
-    """Heads on the verifier's top states (Stern et al. 2018, Section 3). Without a chain they are as published.
+    """Heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 they are as published.
 
-    - `kind`: tells this drafter from a block drafter.
-    - `max_block`: the number of heads, and so the largest block size: K - 1, where K counts the verifier's own prediction too.
+    - `kind`: distinguishes heads from a block drafter.
+    - `max_block`: the number of heads, which is the largest block size; K - 1, where the paper's K counts the verifier's prediction too.
     - `feed_forward`: the inner width of a head.
-    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens a slot that it chooses from.
+    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens per slot among which it chooses.
     """
 
     kind: Literal["heads"] = "heads"
@@ -31,11 +31,11 @@ class HeadsConfig:
 
     @property
     def reads(self) -> Reads:
-        """What they need of the verifier: its top states."""
+        """What they read of the verifier: its top states."""
         return "states"
 
     def check_against(self, verifier: TransformerConfig) -> None:
-        """Raises ModelError where heads of this shape do not go with `verifier`."""
+        """Raise ModelError if heads of this configuration cannot draft for `verifier`."""
         if self.candidates > verifier.vocabulary_size:
             raise ModelError(f"candidates is {self.candidates}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
 

@@ -24,7 +24,7 @@ class Sublayer(nn.Module):
         self.dropout = Dropout(dropout)
 
     def enter(self, x: Tensor) -> Tensor:
-        """What the sublayer reads."""
+        """The input of the sublayer."""
         entered: Tensor = self.norm(x) if self.pre else x
         return entered
 
@@ -35,7 +35,7 @@ class Sublayer(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two products with an activation between them, and their residual connection."""
+    """Two linear layers with an activation between them, and their residual connection."""
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, dropout)
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """(B, S, W), of which each row sees its own tokens."""
+        """(B, S, W) to (B, S, W); each row attends to its own tokens."""
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
         output: Tensor = self.feed_forward(x)
@@ -83,9 +83,9 @@ class DecoderLayer(nn.Module):
         return self.cross_attention.project_memory(states)
 
     def forward(self, x: Tensor, mask: Mask, memory: Tensor, memory_mask: PrefixMask, cache: KeyStore | None) -> Tensor:
-        """(B, Q, W) under `mask`, additive (B, 1, Q, S) or of prefixes, over the memory's keys and values (B, M, 2, H, D).
+        """(B, Q, W) to (B, Q, W), over the memory's keys and values (B, M, 2, H, D); an additive mask is (B, 1, Q, S).
 
-        Without a cache the keys are those of `x` itself, with one those of everything it holds.
+        Self-attention is over all keys in the cache, or without a cache over those of `x` itself.
         """
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         if cache is not None:
@@ -98,17 +98,17 @@ class DecoderLayer(nn.Module):
 
 
 class EncoderLayers(nn.ModuleList):
-    """One encoder layer after the other."""
+    """The encoder layers in order."""
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """(B, S, W), of which each row sees its own tokens."""
+        """(B, S, W) to (B, S, W); each row attends to its own tokens."""
         for layer in self:
             x = layer(x, mask)
         return x
 
 
 class DecoderLayers(nn.ModuleList):
-    """One decoder layer after the other."""
+    """The decoder layers in order."""
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
         """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer."""
@@ -123,9 +123,9 @@ class DecoderLayers(nn.ModuleList):
         stores: Sequence[KeyStore | None] | None,
         between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) under `mask`, over each layer's keys and values of the memory and what its store holds.
+        """(B, Q, W) to (B, Q, W), over the memory's keys and values and the store of each layer.
 
-        `between` (B, Q, W), where given, is added before every layer but the first.
+        `between` (B, Q, W), if given, is added before every layer but the first.
         """
         for number, (layer, keys_values, store) in enumerate(zip(self, memory, stores or [None] * len(self), strict=True)):
             x = layer(x if between is None or number == 0 else x + between, mask, keys_values, memory_mask, store)

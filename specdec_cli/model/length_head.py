@@ -1,4 +1,4 @@
-"""Predicts how long the target is, for models that write all of it at once."""
+"""Predicts the length of the target, for models that write all tokens at once."""
 
 import torch
 from torch import Tensor, nn

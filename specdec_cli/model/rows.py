@@ -1,4 +1,4 @@
-"""Choosing and joining the rows of records whose tensors all have the row as their first dimension."""
+"""Operations on the rows of records: the first dimension of all their tensors is the row."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -11,29 +11,29 @@ T = TypeVar("T")
 
 
 def select_rows(record: T, rows: Tensor) -> T:
-    """`record` (a tensor, a list or a dataclass of them) with only `rows` (indices), in this order."""
+    """The `rows` (indices) of `record` (a tensor, or a list or dataclass of such records), in this order."""
     selected: T = _map(lambda tensors: tensors[0].index_select(0, rows), [record])
     return selected
 
 
 def join_rows(first: T, second: T) -> T:
-    """The rows of `first`, then those of `second`, a record of the same form."""
+    """The rows of `first`, then those of `second`, a record of the same structure."""
     joined: T = _map(torch.cat, [first, second])
     return joined
 
 
-EMPTY_AT_FIRST = {"empty at first": True}
-"""Metadata of a field that holds nothing of a row that is new: where it takes the place of another, what is there may stay."""
+UNINITIALIZED = {"uninitialized": True}
+"""Metadata of a field that is uninitialized for new rows; `replace_rows` skips it."""
 
 
 def replace_rows(record: T, rows: Tensor, others: T) -> T:
-    """`record` with `others`, new rows of the same form, in the places `rows`; its tensors are written to."""
-    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], leave=EMPTY_AT_FIRST)
+    """Replace `rows` (indices) of `record` by `others`, new rows of the same structure, in place."""
+    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], skip=UNINITIALIZED)
     return replaced
 
 
 def keep_rows(record: T, kept: Tensor) -> T:
-    """`record` with only the rows that are `kept` (B,), in any order; its tensors are written to, and those that come lie in them."""
+    """The rows of `record` that are `kept` (B,), in any order; views of its tensors, which are overwritten."""
     number = int(kept.sum())
     holes, movers = (~kept[:number]).nonzero()[:, 0], number + kept[number:].nonzero()[:, 0]
     result: T = _map(lambda tensors: tensors[0].index_copy_(0, holes, tensors[0].index_select(0, movers))[:number], [record])
@@ -41,13 +41,13 @@ def keep_rows(record: T, kept: Tensor) -> T:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
-    """`record` anew, with what `function` makes of each of its tensors."""
+    """A copy of `record` with the result of `function` for each of its tensors."""
     mapped: T = _map(lambda tensors: function(tensors[0]), [record])
     return mapped
 
 
 def tensors(record: Any) -> Iterator[Tensor]:
-    """All tensors of `record`."""
+    """All tensors in `record`."""
     if isinstance(record, Tensor):
         yield record
     else:
@@ -56,7 +56,7 @@ def tensors(record: Any) -> Iterator[Tensor]:
 
 
 def form(record: Any) -> Hashable:
-    """What two records must have in common for one to be copied onto the other: kinds, shapes, types, and what is no tensor."""
+    """A key that is equal for two records if one can be copied to the other: classes, shapes, types, and values of other fields."""
     if isinstance(record, Tensor):
         return record.shape, record.dtype
     parts = _parts(record)
@@ -71,14 +71,14 @@ def _parts(record: Any) -> Sequence[Any]:
     return ()
 
 
-def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any], leave: Mapping[str, bool] | None = None) -> Any:
-    """`function` of each tensor of records of one form; not of fields whose metadata are `leave`."""
+def _map(function: Callable[[list[Tensor]], Tensor], records: Sequence[Any], skip: Mapping[str, bool] | None = None) -> Any:
+    """Apply `function` to corresponding tensors of records of the same structure, except in fields with the metadata `skip`."""
     first = records[0]
     if isinstance(first, Tensor):
         return function(list(records))
     if isinstance(first, list):
-        return [_map(function, parts, leave) for parts in zip(*records, strict=True)]
+        return [_map(function, parts, skip) for parts in zip(*records, strict=True)]
     if is_dataclass(first) and not isinstance(first, type):
-        names = [f.name for f in fields(first) if leave is None or f.metadata != leave]
-        return replace(first, **{name: _map(function, [getattr(r, name) for r in records], leave) for name in names})
+        names = [f.name for f in fields(first) if skip is None or f.metadata != skip]
+        return replace(first, **{name: _map(function, [getattr(r, name) for r in records], skip) for name in names})
     return first

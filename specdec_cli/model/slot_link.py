@@ -1,4 +1,4 @@
-"""The link between neighbouring slots of a block: a draft that agrees with itself."""
+"""The link between neighbouring slots of a block."""
 
 import torch
 from torch import Tensor, nn
@@ -8,12 +8,12 @@ from specdec_cli.model.embedding import Vocabulary
 
 
 class SlotLink(nn.Module):
-    """Adds to a slot's state what the token before it implies.
+    """Conditions a slot's state on the token of the slot before it.
 
-    Slots predicted independently mix several good translations into a bad one. Here slot j sees the token of slot
-    j - 1 through one narrow layer, close in spirit to the structured decoding of Sun et al. 2019 (NART-CRF):
-    all slots are still computed in parallel, for every candidate of the slot before, and one cheap walk
-    over the candidates picks the draft. Without a known predecessor a learned vector takes its place.
+    Slots predicted independently can mix several good translations into a bad one. Here slot j reads the token of slot
+    j - 1 through one narrow layer, similar to the structured decoding of Sun et al. 2019 (NART-CRF). All slots are computed in
+    parallel for every candidate of the slot before; then a greedy walk over the candidates chooses the draft. A learned vector
+    replaces an unknown previous token.
     """
 
     def __init__(self, width: int, rank: int) -> None:
@@ -24,7 +24,7 @@ class SlotLink(nn.Module):
         self.output = nn.Linear(rank, width)
 
     def link(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """States (..., W) after what `tokens` (..., R), projected embeddings of the predecessors, imply."""
+        """States (..., W) conditioned on `tokens` (..., R), projected embeddings of the tokens before them."""
         linked: Tensor = states + self.output(F.relu(self.from_state(states) + tokens))
         return linked
 
@@ -34,12 +34,12 @@ class SlotLink(nn.Module):
         return projected
 
     def forward(self, states: Tensor, previous: Tensor, known: Tensor, vocabulary: Vocabulary) -> Tensor:
-        """States (N, k, W) linked to the tokens before them, `previous` (N, k), where these are `known` (N, k)."""
+        """States (N, k, W) conditioned on the tokens before them, `previous` (N, k), where these are `known` (N, k)."""
         tokens = torch.where(known[..., None], self.project(previous, vocabulary), self.unknown)
         return self.link(states, tokens)
 
     def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:
-        """The draft (N, k) that a greedy walk from `last` (N,) finds among each slot's best `candidates`."""
+        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best `candidates` of each slot."""
         first = self.project(last, vocabulary)[:, None]
         tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)
         logits: Tensor = vocabulary.output(self.link(states, tokens))

@@ -1,4 +1,4 @@
-"""Weights in a safetensors file: stored in several number formats, checked when they are read."""
+"""Weights in safetensors files, in several number formats."""
 
 import math
 import os
@@ -23,7 +23,7 @@ _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
-    """Store the weights of `module` atomically; tied ones once, matrices as int8 with a scale for each row if `storage` says so."""
+    """Store the weights of `module` atomically, tied weights once; `storage` "int8" stores matrices as int8 with a scale per row."""
     tensors: dict[str, Tensor] = {}
     for name, value in _own_tensors(module).items():
         tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
@@ -31,7 +31,7 @@ def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
 
 
 def _save(tensors: dict[str, Tensor], path: Path) -> None:
-    """Raises OSError where the file cannot be written, for which the library has an error of its own."""
+    """Save `tensors`; raise OSError if the file cannot be written, in place of the library's own error."""
     try:
         save_file(tensors, path)
     except SafetensorError as error:
@@ -42,16 +42,16 @@ def _save(tensors: dict[str, Tensor], path: Path) -> None:
 
 
 def count_weights(path: Path) -> int:
-    """How many weights a file holds, by its header. Raises ModelError."""
+    """The number of weights in a file, from its header. Raises ModelError."""
     with _opened(path) as stream:
         return sum(math.prod(stream.get_slice(name).get_shape()) for name in stream.keys())  # noqa: SIM118
 
 
 def load_weights(module: nn.Module, path: Path) -> None:
-    """Give `module` the weights in `path`. What is stored as float32 is mapped, not copied.
+    """Load the weights in `path` into `module`; float32 tensors are memory-mapped, not copied.
 
-    Names, shapes and number formats are checked by the file's header before anything is read. Raises ModelError naming the file
-    and a tensor that is missing, unknown, of another shape, or not finite.
+    Names, shapes and number formats are checked in the file's header before tensors are read. Raises ModelError that names the
+    file and a tensor that is missing, unknown, of another shape, or not finite.
     """
     expected = _own_tensors(module)
     with _opened(path) as stream:
@@ -61,7 +61,7 @@ def load_weights(module: nn.Module, path: Path) -> None:
             if value.dtype == torch.int8:
                 value = value.float().mul_(stream.get_tensor(name + _SCALE))
             value = value.float()
-            # A sum is not finite if a term is not. It is ten times as fast as a look at each, but can overflow by itself.
+            # The sum is not finite if a term is not. It takes a tenth of the time of isfinite() but can overflow on its own.
             if not math.isfinite(value.sum()) and not bool(value.isfinite().all()):
                 raise ModelError(f"{path}: {name!r} holds values that are not finite")
             target.data = value
@@ -69,7 +69,7 @@ def load_weights(module: nn.Module, path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """An open safetensors file. Errors of the library become ModelErrors that name the file."""
+    """Open a safetensors file. The library's errors are raised as ModelError that names the file."""
     check_regular(path, ModelError)
     try:
         with safe_open(path, "pt") as stream:
@@ -79,24 +79,24 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _check_header(path: Path, stored: Mapping[str, Any], expected: Mapping[str, Tensor]) -> None:
-    """Raises ModelError unless the tensors `stored` are those that are `expected`, with a scale for each row of int8."""
+    """Raise ModelError unless the `stored` tensors are the `expected` ones; int8 tensors need a scale per row."""
     integers = {name for name in stored if stored[name].get_dtype() == "I8"}
     wanted = expected.keys() | {name + _SCALE for name in integers & expected.keys()}
     missing, unknown = sorted(wanted - stored.keys()), sorted(stored.keys() - wanted)
     if missing or unknown:
-        what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not ask for"
+        what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not define"
         raise ModelError(f"{path}: {what}")
     for name, tensor in stored.items():
         shape, own = tuple(tensor.get_shape()), tuple(expected[name.removesuffix(_SCALE)].shape)
         asked = own if name in expected else (*own[:1], 1)
         if shape != asked:
-            raise ModelError(f"{path}: {name!r} is {shape}, the configuration asks for {asked}")
+            raise ModelError(f"{path}: {name!r} is {shape}, the configuration requires {asked}")
         if tensor.get_dtype() not in _FLOATS and not (name in integers & expected.keys() and len(shape) == 2):
             raise ModelError(f"{path}: {name!r} is stored as {tensor.get_dtype()}; known are {', '.join(_FLOATS)} and, for matrices, I8")
 
 
 def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
-    """The state of `module` with tied weights named once."""
+    """The state of `module`, with tied weights under their first name only."""
     seen: set[int] = set()
     own: dict[str, Tensor] = {}
     for name, value in module.state_dict(keep_vars=True).items():

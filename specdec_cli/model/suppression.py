@@ -1,16 +1,16 @@
-"""Tokens that are never written: their bias in the output projection is lowered far below all logits."""
+"""Suppressed tokens, which are never output: their bias in the output projection is far below all logits."""
 
 import torch
 from torch import Tensor
 
 SUPPRESSED = -1e4
-"""What is added to the output bias of a token that is never written; finite in every number format."""
+"""Added to the output bias of a suppressed token; finite in every number format."""
 
 
 def without_suppression(logits: Tensor) -> Tensor:
-    """Float32 logits as they are without suppression, to normalise over all tokens.
+    """Float32 logits with the suppression undone, for normalisation over all tokens.
 
-    In a half-precision format the rest of a suppressed logit is rounded away, so such logits stay as they are.
+    In half precision the original value of a suppressed logit is lost to rounding, so it is returned as it is.
     """
     if logits.dtype not in (torch.float32, torch.float64):
         return logits.float()
@@ -18,5 +18,5 @@ def without_suppression(logits: Tensor) -> Tensor:
 
 
 def suppressed(logits: Tensor) -> Tensor:
-    """Which logits are those of suppressed tokens."""
+    """Which logits belong to suppressed tokens."""
     return logits < SUPPRESSED / 2

@@ -1,4 +1,4 @@
-"""One encoder-decoder Transformer, configured, not copied."""
+"""The encoder-decoder Transformer in all its variants."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,15 +15,12 @@ from specdec_cli.model.layers import DecoderLayer, DecoderLayers, EncoderLayer, 
 from specdec_cli.model.length_head import LengthHead
 
 ROW_MULTIPLE = 4
-"""In floating point, query rows are multiples of this: matrix products of fewer rows use other kernels."""
+"""In floating point, the number of query rows is a multiple of this: products of fewer rows use kernels with other rounding."""
 
 
 @dataclass
 class Memory:
-    """What the encoder leaves for decoding.
-
-    `states` (B, S, W); `mask` of each row's own tokens; `keys_values` one (B, S, 2, H, D) a decoder layer.
-    """
+    """The encoded source: states (B, S, W), a mask that hides padding, keys and values (B, S, 2, H, D) for each decoder layer."""
 
     states: Tensor
     mask: PrefixMask
@@ -31,7 +28,7 @@ class Memory:
 
 
 class Encoder(nn.Module):
-    """Embeds and encodes a source."""
+    """Embeds and encodes source ids."""
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float = 0.0) -> None:
         super().__init__()
@@ -49,7 +46,7 @@ class Encoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and output projection; the verifier, and every teacher of ours."""
+    """Encoder, decoder and output projection: the architecture of verifiers and teachers."""
 
     def __init__(self, config: TransformerConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -70,29 +67,29 @@ class Transformer(nn.Module):
 
     @property
     def batch_invariant(self) -> bool:
-        """Whether a row's numbers depend on nothing but the row: neither on other rows nor on threads."""
+        """Whether results depend neither on the other rows of a batch nor on the number of threads."""
         return self.row_multiple == 1
 
     def encode(self, source: Tensor) -> Memory:
-        """Encode `source` ids (B, S), padded on the right, and project it for every decoder layer."""
+        """Encode `source` ids (B, S), padded on the right, with keys and values for every decoder layer."""
         states, mask = self.encoder(source)
         return Memory(states, mask, self.layers.project_memory(states))
 
     def decode(self, ids: Tensor, positions: Tensor, mask: Mask, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
-        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,), under a mask, additive (B, 1, Q, S) or of prefixes."""
+        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,); an additive mask is (B, 1, Q, S)."""
         x = self.embedding(ids, positions)
         states: Tensor = self.norm(self.layers(x, mask, memory.keys_values, memory.mask, cache))
         return states
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits (B, T, V) of the tokens that follow those of `target` (B, T) by a step; it begins with the start of `config`."""
+        """Logits (B, T, V) of the tokens one step after those of `target` (B, T), which begins with the configured start."""
         logits: Tensor = self.output(self.teach(self.encode(source), target))
         return logits
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
-        """Top states (B, T, W) of `target` (B, T), folded as the order says: each sees the steps up to its own.
+        """Top states (B, T, W) of `target` (B, T), folded according to the order; a token attends to the steps up to its own.
 
-        In the order "masked" each sees its whole row but the padding on the right.
+        In the order "masked" a token attends to its whole row except padding on the right.
         """
         length, device, dtype = target.shape[1], target.device, memory.states.dtype
         if self.config.order == "masked":

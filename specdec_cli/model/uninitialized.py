@@ -1,4 +1,4 @@
-"""Modules whose weights are about to come from a file."""
+"""Construction of modules whose weights are loaded from a file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,12 +9,12 @@ _DRAWING = ("uniform_", "normal_", "kaiming_uniform_")
 
 
 class Uninitialized(TorchFunctionMode):
-    """While it lasts no numbers are drawn: what would be filled with them stays as it is, memory that costs nothing untouched."""
+    """While active, skips random initialisation: tensors keep their uninitialized memory, which is not touched."""
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """What `function` returns; if it draws numbers, the tensor to be filled, unchanged."""
+        """The result of `function`; if it draws random numbers, the unchanged tensor that it would fill."""
         named = kwargs or {}
         if function.__name__ in _DRAWING:
             return args[0] if args else named["tensor"]

@@ -208,7 +208,7 @@ VERIFIER, DRAFTER = "verifier/model.safetensors", "drafter/model.safetensors"
         (edit("verifier/config.json", vocabulary_size=None), "verifier/config.json", "vocabulary_size"),
         (edit("verifier/config.json", vocabulary_size=100), "tokenizer.model", "320 pieces, but .*verifier/config.json says 100"),
         (edit("verifier/config.json", activation="swish"), "verifier/config.json", "'swish'"),
-        (edit("verifier/config.json", feed_forward=32), VERIFIER, r"'[a-z_.0-9]+' is \(.*\), the configuration asks for \(.*\)"),
+        (edit("verifier/config.json", feed_forward=32), VERIFIER, r"'[a-z_.0-9]+' is \(.*\), the configuration requires \(.*\)"),
         (edit("verifier/config.json", decoder_layers=3), VERIFIER, "lacks 'layers.2"),
         (edit("verifier/config.json", output_bias=False), VERIFIER, "holds 'output.bias', which the configuration"),
         (remove(VERIFIER), VERIFIER, "not readable as safetensors"),

@@ -74,9 +74,9 @@ def test_weights_whose_sum_overflows_are_finite(saved: dict[str, Path], tmp_path
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.update({MATRIX: t[MATRIX][:8]}), rf"'{MATRIX}' is \(8, 32\), the configuration asks for \(64, 32\)"),
+        (lambda t: t.update({MATRIX: t[MATRIX][:8]}), rf"'{MATRIX}' is \(8, 32\), the configuration requires \(64, 32\)"),
         (lambda t: t.update({MATRIX: t[MATRIX].flatten()}), rf"'{MATRIX}' is \(2048,\)"),
-        (lambda t: t.update({MATRIX + ".scale": torch.ones(3, 1)}), rf"'{MATRIX}.scale' is \(3, 1\), the configuration asks for \(64, 1\)"),
+        (lambda t: t.update({MATRIX + ".scale": torch.ones(3, 1)}), rf"'{MATRIX}.scale' is \(3, 1\), the configuration requires \(64, 1\)"),
         (lambda t: t.update({MATRIX + ".scale": torch.ones(64, 32)}), rf"'{MATRIX}.scale' is \(64, 32\)"),
         (lambda t: t.pop(MATRIX + ".scale"), f"lacks '{MATRIX}.scale'"),
         (lambda t: t.update({"norm.weight.scale": torch.ones(32, 1)}), "holds 'norm.weight.scale'"),

@@ -1,4 +1,4 @@
-"""Models in int8: weights with a scale per output, inputs with a range per row, products in integers."""
+"""Int8 models: weights with a scale per output, inputs with a range per row, integer products."""
 
 from specdec_cli.model.int8.model import kernels_of, quantize
 

@@ -1,9 +1,9 @@
-"""The arithmetic of models in int8, without compiled kernels: bit for bit what these compute, slowly.
+"""The arithmetic of int8 models in numpy: slow, and bit for bit equal to the compiled kernels.
 
-Every operation is one of IEEE 754 in float32, and `fused` is a multiplication and an addition that round once. A sum runs over
-16 lanes: lane i adds the numbers i, i + 16, i + 32, .. in this order, then the lanes are added as `sum_lanes` says. Products of
-integers are exact. So the result of a row depends on nothing but the row, whatever computes it. It is written for numpy,
-because some of torch's operators (the square root, a division by a number) are not rounded correctly everywhere.
+Every operation is an IEEE 754 operation in float32; `fused` is a multiplication and an addition with one rounding. A sum has
+16 lanes: lane i adds the numbers i, i + 16, i + 32, .. in this order, then `sum_lanes` adds the lanes. Integer products are exact.
+So the result of a row depends only on the row, whatever hardware computes it. The code uses numpy because some of torch's
+operators (square root, division by a number) are not correctly rounded on every platform.
 """
 
 import math
@@ -21,17 +21,17 @@ Floats = NDArray[np.float32]
 LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)
 """The range of `exponential`."""
 EXACT = 1024
-"""Inputs of a product whose sum is exact in float32: 1024 * 128 * 127 is less than 2**24."""
+"""Inputs of a product whose integer sum is exact in float32: 1024 * 128 * 127 is less than 2**24."""
 _TAIL, _HALF = 0x1FFFFFFF, 0x10000000
-"""Of a float64: the bits that float32 lacks, and what they are half-way between two numbers of float32."""
+"""Of the mantissa of a float64: the bits that float32 lacks, and their value half-way between two float32 numbers."""
 
 
 def fused(a: Floats, b: Any, c: Any) -> Floats:
     """a b + c, rounded once to float32.
 
-    In float64 the product is exact and the sum is rounded. Rounding that to float32 goes wrong only where it lies half-way
-    between two numbers of float32, or is so small that float32 has fewer bits for it; there the sum is moved towards the
-    exact one first (Boldo and Melquiond 2008, rounding to odd).
+    In float64 the product is exact and the sum is rounded. Rounding it again to float32 is wrong only if it lies half-way
+    between two float32 numbers, or is subnormal in float32. In these cases the sum is rounded to odd first (Boldo and
+    Melquiond 2008).
     """
     product = np.multiply(a, b, dtype=np.float64)
     total = product + c
@@ -43,7 +43,7 @@ def fused(a: Floats, b: Any, c: Any) -> Floats:
 
 
 def _to_odd(product: Any, addend: Any, total: Any) -> Any:
-    """The sum of two numbers, whose rounded `total` is given: if inexact, that of its two neighbours whose last bit is set."""
+    """Round product + addend to odd, given the sum rounded to nearest, `total`: if inexact, the neighbour with the last bit set."""
     virtual = total - product
     error = (product - (total - virtual)) + (addend - virtual)
     inexact = (error != 0) & ((total.view(np.int64) & 1) == 0)
@@ -51,7 +51,7 @@ def _to_odd(product: Any, addend: Any, total: Any) -> Any:
 
 
 def lanes(x: Floats) -> Floats:
-    """(..., N) as (N / 16, ..., 16), with zeros where N is no multiple of 16."""
+    """(..., N) as (N / 16, ..., 16), padded with zeros to a multiple of 16."""
     missing = -x.shape[-1] % LANES
     if missing:
         x = np.concatenate([x, np.zeros((*x.shape[:-1], missing), np.float32)], -1)
@@ -82,7 +82,7 @@ def dot(x: Floats, y: Floats) -> Floats:
 
 
 def exponential(x: Floats) -> Floats:
-    """e^x for x up to 88, to about 2 units in the last place; 0 below -87 (the polynomial is that of Cephes' expf)."""
+    """e^x for x up to 88, with an error of about 2 units in the last place; 0 below -87 (Cephes' polynomial for expf)."""
     bounded = np.clip(x, LOWEST, HIGHEST)
     shifter = np.float32(12582912.0)  # 1.5 * 2**23: adding it rounds to a whole number
     whole = fused(bounded, np.float32(1.44269504), shifter) - shifter
@@ -96,7 +96,7 @@ def exponential(x: Floats) -> Floats:
 
 
 def gelu(x: Floats) -> Floats:
-    """x (1 + erf(x / sqrt 2)) / 2; erf to 1.5e-7 by Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26."""
+    """x (1 + erf(x / sqrt 2)) / 2, erf with an error of 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26)."""
     one, size = np.float32(1), np.abs(x) * np.float32(0.70710678)
     t = one / (one + size * np.float32(0.3275911))
     power = np.full_like(x, 1.061405429)
@@ -128,7 +128,7 @@ def normalize(x: Floats, weight: Floats, bias: Floats, epsilon: float) -> Floats
 
 
 def to_bytes(x: Floats) -> tuple[Floats, Floats, Floats]:
-    """Rows (..., W) as whole numbers of 0 to 255, in float32, and low and step (..., 1) of each: x is about low + step * byte."""
+    """Quantize rows (..., W) to integers 0 to 255, as float32, with low and step (..., 1) of each row: x is about low + step * integer."""
     low = x.min(-1, keepdims=True)
     width = x.max(-1, keepdims=True) - low
     inverse = np.divide(np.float32(255), width, out=np.zeros_like(width), where=width > 0)
@@ -136,9 +136,9 @@ def to_bytes(x: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def multiply(integers: Floats, weights: Tensor, sums: Tensor) -> Floats:
-    """The exact products (..., O) of bytes (..., I), 0 to 255, with weights (I, O), -127 to 127, whose sums (O,) are int32.
+    """The exact products (..., O) of integers (..., I), 0 to 255, with weights (I, O), -127 to 127, whose sums (O,) are int32.
 
-    Bytes, weights and what comes out, rounded, are in float32.
+    Integers, weights and the rounded result are float32.
     """
     centred, total = torch.from_numpy(integers - np.float32(128)), 128 * sums
     for part, own in zip(torch.split(centred, EXACT, -1), torch.split(weights, EXACT), strict=True):
@@ -150,7 +150,7 @@ def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64]) -> Flo
     """Attention (B, Q, H * D) of queries (B, Q, H, D) over the first `ends`, (B, Q) or (B, 1), of keys and values (B, S, 2, H, D)."""
     rows, asked, heads, width = queries.shape
     places = np.arange(ends.max())
-    # What is stored behind the end of a row may be anything.
+    # Positions behind the end of a row are uninitialized.
     used = (places < ends.max(1, keepdims=True))[:, :, None, None, None]
     keys, values = np.where(used, keys_values[:, : len(places)], np.float32(0)).transpose(2, 0, 3, 1, 4)
     queries = queries.transpose(0, 2, 1, 3)
@@ -180,7 +180,7 @@ def log_probabilities(logits: Floats, ids: NDArray[np.int64]) -> Floats:
     """Natural log probabilities (...) of `ids` (...) by logits (..., V)."""
     top = logits.max(-1, keepdims=True)
     totals = add_up(exponential(logits - top))
-    # The C library's own logarithm, as in the kernels.
+    # The C library's logarithm, as in the kernels.
     logarithms = np.array([math.log(total) for total in totals.ravel().tolist()], np.float32).reshape(totals.shape)
     found: Floats = (np.take_along_axis(logits, ids[..., None], -1) - top)[..., 0] - logarithms
     return found

@@ -1,4 +1,4 @@
-"""Embeddings in one call."""
+"""Token and position embeddings of int8 models."""
 
 import ctypes
 
@@ -15,7 +15,7 @@ from specdec_cli.model.int8.linear import normed
 
 
 class FusedEmbedding(nn.Module):
-    """Token and position embeddings in float32, by the compiled kernels or, with the same bits, by numpy."""
+    """Token and position embeddings in float32, by the compiled kernels or, bit for bit equal, by numpy."""
 
     def __init__(self, embedding: Embedding, kernels: Kernels | None) -> None:
         super().__init__()
@@ -39,9 +39,9 @@ class FusedEmbedding(nn.Module):
         return output
 
     def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
-        """Scaled token embeddings (..., T, W), put at `positions` (..., T) or (T,): (..., T, W)."""
+        """Embeddings (..., T, W) of scaled token embeddings (..., T, W) at `positions` (..., T) or (T,)."""
         return self._plain[0].place(vectors, positions)
 
     def at(self, positions: Tensor) -> Tensor:
-        """The embeddings (..., W) of `positions` (...)."""
+        """Position embeddings (..., W) of `positions` (...)."""
         return self._plain[0].at(positions)

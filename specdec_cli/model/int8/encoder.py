@@ -1,4 +1,4 @@
-"""The encoder in int8: embeddings and layers in one call, over the tokens alone and not what pads them."""
+"""The encoder of int8 models: one kernel call for embeddings and layers, without computing padding."""
 
 import ctypes
 from typing import cast
@@ -14,7 +14,7 @@ from specdec_cli.model.transformer import Encoder
 
 
 class Int8Encoder(Encoder):
-    """What `encoder` does, its products in int8; states behind a row's end are 0."""
+    """`encoder` with int8 products; states of padding are 0."""
 
     def __init__(self, encoder: Encoder, kernels: Kernels | None) -> None:
         nn.Module.__init__(self)

@@ -1,4 +1,4 @@
-"""The layers of encoder and decoder in int8: one call for all of them with the compiled kernels, else numpy."""
+"""Encoder and decoder layers of int8 models: one call of the compiled kernels for all layers, or numpy."""
 
 import ctypes
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from specdec_cli.model.uninitialized import Uninitialized
 
 
 class Int8Layer(nn.Module):
-    """Self-attention, in a decoder attention over the memory, and feed-forward."""
+    """An encoder or decoder layer: self-attention, in a decoder attention over the memory, and feed-forward."""
 
     def __init__(self, layer: EncoderLayer | DecoderLayer, kernels: Kernels | None) -> None:
         super().__init__()
@@ -39,23 +39,23 @@ class Int8Layer(nn.Module):
 
     @property
     def fits(self) -> bool:
-        """Whether the kernels can do it."""
+        """Whether the kernels can compute this layer."""
         return self.width % LANES == 0 and self.inner.kernels is not None and self.outer.kernels is not None
 
     @property
     def scratch(self) -> int:
-        """Bytes for each position: floats between the products, and the widest product's input with its range."""
+        """Scratch bytes per position: activations between the products, and the quantized input of the widest product."""
         whole, inner = self.heads * self.width, self.inner.outputs
         return 4 * (max(3 * whole, inner) + whole) + max(whole, inner) + 8
 
     @property
     def work(self) -> int:
-        """Multiplications for each position, those of attention not counted."""
+        """Multiplications per position, without those of attention."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         return sum(part.inputs * part.outputs for part in parts if part is not None)
 
     def describe(self) -> LayerStruct:
-        """It as the kernels know it."""
+        """The layer's description for the kernels."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         norms = (self.after_attention, self.after_cross_attention, self.after_feed_forward)
         addresses = [None if part is None else part.address for part in parts]
@@ -64,7 +64,7 @@ class Int8Layer(nn.Module):
     def forward(
         self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, store: LayerCache | None
     ) -> Tensor:
-        """(B, Q, W) without kernels: over what the store holds or over `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
+        """(B, Q, W) to (B, Q, W) by numpy, over the store or `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
         fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.width))
         keys_values = fused[:, :, 1:] if store is None else store.write(fused[:, :, 1:])
         x = _normed(self.after_attention, x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
@@ -76,7 +76,7 @@ class Int8Layer(nn.Module):
 
 
 class Int8Layers(nn.Module):
-    """The layers of an encoder or a decoder, then the norm after the last of them."""
+    """The layers of an encoder or a decoder, and the final norm."""
 
     def __init__(self, layers: nn.ModuleList, norm: nn.Module, kernels: Kernels | None) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Int8Layers(nn.Module):
             self.work = sum(layer.work for layer in own)
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
-        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, by one product."""
+        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, from one product."""
         assert self.key_value is not None
         first = cast(Int8Layer, self.layers[0])
         return list(self.key_value(states).unflatten(-1, (len(self.layers), 2, first.heads, first.width)).unbind(2))
@@ -105,9 +105,9 @@ class Int8Layers(nn.Module):
         stores: Sequence[LayerCache | None] | None = None,
         between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) over each layer's keys and values of the memory and what its store holds. It may overwrite `x`.
+        """(B, Q, W) to (B, Q, W), over the memory's keys and values and the store of each layer. It may overwrite `x`.
 
-        `between` (B, Q, W), where given, is added before every layer but the first.
+        `between` (B, Q, W), if given, is added before every layer but the first.
         """
         if self.kernels is not None and between is None:
             return self._run(self.kernels, self.stack, x, mask, memory, memory_mask, stores)
@@ -130,7 +130,7 @@ class Int8Layers(nn.Module):
         memory_mask: PrefixMask | None,
         stores: Sequence[LayerCache | None] | None,
     ) -> Tensor:
-        """`x` through the layers of `stack`, by one call."""
+        """Apply the layers of `stack` to `x` in one call."""
         x = x.contiguous()
         rows, queries, _ = x.shape
         starts = steps(rows + 1, x.device) * queries
@@ -167,7 +167,7 @@ def _after(residual: Sublayer) -> nn.Module:
 
 
 def _join(linears: Sequence[nn.Linear], kernels: Kernels | None) -> Int8Linear | None:
-    """One product that stands for several of one input."""
+    """One linear layer that computes several with the same input."""
     if not linears:
         return None
     with Uninitialized():

@@ -1,4 +1,4 @@
-"""A linear layer in int8, with the layer norm before it and the activation after it."""
+"""Int8 linear layers, fused with the layer norm before and the activation after them."""
 
 import ctypes
 
@@ -13,10 +13,10 @@ from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, fused, multip
 
 
 class Int8Linear(nn.Module):
-    """activation(norm(x) W + b): W in int8 with a scale per output, norm(x) in 255 steps between the least and the most of a row.
+    """activation(norm(x) W + b): W in int8 with a scale per output, norm(x) quantized to 255 steps between the row's minimum and maximum.
 
-    The product is one of integers, so a row's result does not depend on the rows beside it. The compiled `kernels`, if
-    given, and numpy give the same bits. `address` is that of the description for the kernels.
+    The product is exact in integers, so results are batch-invariant. The compiled `kernels`, if given, and numpy give
+    bit-identical results. `address` is that of the description for the kernels.
     """
 
     def __init__(self, linear: nn.Linear, kernels: Kernels | None, norm: nn.Module | None = None, activation: str = "none") -> None:
@@ -31,14 +31,14 @@ class Int8Linear(nn.Module):
         bias = torch.zeros_like(scales) if linear.bias is None else linear.bias.detach()
         sums = integers.sum(1, dtype=torch.int32)
         if self.kernels is None:
-            # Products of whole numbers are exact in float32 too, and faster there on a processor without products of bytes.
+            # Integer products are exact in float32 too, and faster on a processor without int8 dot products.
             self._weights, self._sums, self._scales, self._bias = integers.t().float().contiguous(), sums, scales, bias
         else:
             self._describe(integers, scales, sums.float(), bias)
 
     def _describe(self, integers: Tensor, scales: Tensor, sums: Tensor, bias: Tensor) -> None:
         missing = -self.outputs % TILE
-        # Four bytes of a row stay together; moved as one number they move three times as fast.
+        # Four bytes of a row stay together; moving them as one int32 is three times as fast.
         tiles = F.pad(integers, (0, 0, 0, missing)).view(torch.int32).view(-1, TILE, self.inputs // 4)
         self._tensors = [tiles.transpose(1, 2).contiguous(), *(F.pad(values, (0, missing)) for values in (scales, sums, bias))]
         if self.norm is not None:
@@ -68,7 +68,7 @@ class Int8Linear(nn.Module):
 
 
 def normed(norm: nn.Module | None, x: Floats) -> Floats:
-    """`x` (..., W) after a layer norm, if it is one."""
+    """`x` (..., W) after `norm` if that is a layer norm, else `x`."""
     if not isinstance(norm, nn.LayerNorm):
         return x
     return normalize(x, norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps)

@@ -1,4 +1,4 @@
-"""From a model in floating point to one in int8."""
+"""Quantization of models to int8."""
 
 from torch import nn
 
@@ -16,11 +16,11 @@ from specdec_cli.model.transformer import Transformer
 
 
 def quantize(model: Transformer, kernels: Kernels | None, drafter: AnyDrafter | None = None) -> None:
-    """Turn every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings stay as they are.
+    """Quantize every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings stay in float32.
 
-    Weights round to 127 steps either side of zero, per output; inputs to 255 steps, per row. Attention, norms and sums stay
-    in float32, in a fixed order (`arithmetic.py`): the logits of a token depend on nothing but its own prefix and source.
-    The compiled `kernels`, if given, do what fits them, and numpy the rest, with the same bits.
+    Weights have 127 steps on either side of zero, with a scale per output; inputs have 255 steps, with a range per row. Attention,
+    norms and sums are in float32 in a fixed order (`arithmetic.py`), so the logits of a token depend only on its prefix and source.
+    The compiled `kernels`, if given, compute the layers that they support, and numpy the others, bit for bit equal.
     """
     if isinstance(drafter, Heads):
         _quantize_heads(drafter, kernels)
@@ -34,7 +34,7 @@ def quantize(model: Transformer, kernels: Kernels | None, drafter: AnyDrafter | 
 
 
 def kernels_of(model: Transformer) -> Kernels | None:
-    """The compiled kernels that a model in int8 uses, if it does."""
+    """The compiled kernels that `model` uses; None for a model in floating point or without kernels."""
     return model.choices.kernels if isinstance(model.choices, Int8Choices) else None
 
 

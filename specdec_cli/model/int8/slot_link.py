@@ -1,4 +1,4 @@
-"""The link between neighbouring slots of a draft, by tables: what a token before a slot changes about its logits."""
+"""The link between neighbouring slots for int8 models, computed from tables over the vocabulary."""
 
 import ctypes
 from typing import cast
@@ -15,10 +15,11 @@ from specdec_cli.model.slot_link import SlotLink
 
 
 class Int8SlotLink(nn.Module):
-    """The draft of `chain`, its products with embeddings done once for all tokens, its walk one call of the kernels, if given.
+    """The drafts of `chain`, with its products with embeddings precomputed for all tokens, and the walk by `kernels` if given.
 
-    With f a slot's state, t(a) the token before it and u the unknown one, the logit of b becomes
-    logit(b) + (relu(f + t(a)) - relu(f + u)) o(b), where o(b) is the output projection of b seen through the chain's own.
+    With f the projected state of a slot, t(a) the projected embedding of the token before it, and u that of an unknown token, the
+    logit of b becomes logit(b) + (relu(f + t(a)) - relu(f + u)) o(b), where o(b) is the output projection of b multiplied by the
+    chain's output weights.
     """
 
     def __init__(self, chain: SlotLink, vocabulary: Vocabulary, kernels: Kernels | None, candidates: int) -> None:
@@ -34,7 +35,7 @@ class Int8SlotLink(nn.Module):
         self._candidates = candidates
 
     def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:  # noqa: ARG002
-        """The draft (N, k) that a greedy walk from `last` (N,) finds among each slot's best candidates."""
+        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best candidates of each slot."""
         narrow = self.from_state(states)
         linked = narrow + self.unknown
         linked[:, 0] = narrow[:, 0] + self.before[last]
@@ -42,7 +43,7 @@ class Int8SlotLink(nn.Module):
         return self._walk(logits, narrow) if self._kernels is None else self._walk_by_kernels(self._kernels, logits, narrow)
 
     def _walk(self, logits: Tensor, narrow: Tensor) -> Tensor:
-        # Of equal logits the first one is the better candidate.
+        # On ties the first candidate is better.
         best = logits.sort(dim=-1, descending=True, stable=True).indices[..., : self._candidates]
         chosen = [best[:, 0, 0]]
         unknown = (narrow + self.unknown).relu()

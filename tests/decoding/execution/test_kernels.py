@@ -184,5 +184,5 @@ def test_a_copy_goes_on_where_the_operators_say() -> None:
 
 @pytest.mark.parametrize("token", [-1, VOCABULARY, 10**9])
 def test_an_id_beyond_the_vocabulary_does_not_reach_the_kernels(token: int) -> None:
-    with pytest.raises(ValueError, match=f"an id of a source is none of {VOCABULARY}"):
+    with pytest.raises(ValueError, match=f"source ids must be below {VOCABULARY}"):
         both(None)[0].begin([0], [[9, token, EOS]])
