@@ -1,4 +1,4 @@
-"""What the networks of all trained drafters share: the verifier, its vocabulary, and the choice of tokens."""
+"""The base of all networks that draft: the verifier, its vocabulary, and the choice of tokens."""
 
 import copy
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class DraftNetwork(nn.Module):
 
     def __init__(self, verifier: Transformer) -> None:
         super().__init__()
-        # In a tuple, so that these weights are not the drafter's own.
+        # In a tuple, so that torch does not register these weights as the drafter's own.
         self._verifier: tuple[Transformer] = (verifier,)
         self._vocabulary: tuple[Vocabulary] = (verifier,)
 
     @property
     def verifier(self) -> Transformer:
-        """The model it drafts for."""
+        """The model that it drafts for."""
         return self._verifier[0]
 
     @property
@@ -45,18 +45,18 @@ class DraftNetwork(nn.Module):
 
     @property
     def like(self) -> Tensor:
-        """A weight of the type and on the device that it computes in, also where its products are in int8."""
+        """A weight with the type and device of its activations, also in an int8 model."""
         return self.vocabulary.embedding.tokens.weight
 
     def lower_precision(self, dtype: torch.dtype) -> None:
-        """Compute in `dtype` while the verifier keeps its own. Decoding stays exact: a draft does not change the output."""
+        """Compute in `dtype` while the verifier keeps its own type. Decoding stays exact: drafts never change the output."""
         self.to(dtype)
         if self.vocabulary is self._vocabulary[0]:
             embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
             self._vocabulary = (_Copy(embedding.to(dtype), output.to(dtype)),)
 
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
-        """The drafted ids (N, k) for the states of slots (N, k, W), which follow the tokens `last` (N,)."""
+        """The drafted ids (N, k) from the states (N, k, W) of slots after the tokens `last` (N,)."""
         if self.chain is None:
             logits: Tensor = self.vocabulary.output(states)
             return logits.argmax(-1)

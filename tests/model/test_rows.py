@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.rows import EMPTY_AT_FIRST, form, join_rows, keep_rows, map_tensors, replace_rows, select_rows, tensors
+from specdec_cli.model.rows import UNINITIALIZED, form, join_rows, keep_rows, map_tensors, replace_rows, select_rows, tensors
 
 
 @dataclass
@@ -58,7 +58,7 @@ def test_new_rows_take_places_and_leave_what_is_empty_at_first() -> None:
     @dataclass
     class Kept:
         ids: Tensor
-        cache: Tensor = field(metadata=EMPTY_AT_FIRST)
+        cache: Tensor = field(metadata=UNINITIALIZED)
 
     found = replace_rows(Kept(torch.arange(4), torch.arange(4)), torch.tensor([2, 0]), Kept(torch.tensor([7, 8]), torch.tensor([7, 8])))
     assert found.ids.tolist() == [8, 1, 7, 3]

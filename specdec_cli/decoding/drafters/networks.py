@@ -1,4 +1,4 @@
-"""What drafters with a trained network share."""
+"""Functions for drafters with a trained network."""
 
 import torch
 from torch import Tensor
@@ -8,13 +8,13 @@ from specdec_cli.model.drafters import AnyDrafter
 
 
 def check_block_size(block_size: int, network: AnyDrafter) -> None:
-    """Raises UsageError for a block size that `network` was not trained for."""
+    """Raise UsageError for a block size that `network` was not trained for."""
     largest = network.config.max_block
     if not 1 <= block_size <= largest:
         raise UsageError(f"block size {block_size}: this bundle's drafter works for 1 to {largest}")
 
 
 def keep_last_state(states: Tensor, counts: Tensor, kept: Tensor) -> None:
-    """Write to `kept` (B, W) the state that predicted the last of `counts` (B,) accepted tokens, of the states (B, Q, W) of a pass."""
+    """Copy to `kept` (B, W) the state that predicted the last accepted token: number `counts` (B,) of the states (B, Q, W) of a pass."""
     last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
     torch.gather(states, 1, last, out=kept[:, None])
