@@ -15,7 +15,8 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels import build
 from specdec_cli.kernels.build import Loaded
 from specdec_cli.tuning import round_costs as costs_module
-from specdec_cli.tuning.round_costs import Costs, round_costs
+from specdec_cli.tuning.round_costs import Costs
+from specdec_cli.tuning.round_timing import round_costs
 from tests.fakes import FakeDrafter, in_precision, right, tiny_transformer
 
 TIMES = Costs((3, 5), (1.0, 2.0), ((1.0, 2.0), (3.0, 4.0)), ((0.1, 0.2), (0.3, 0.4)))

@@ -14,7 +14,7 @@ from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import round_costs
+from specdec_cli.tuning.round_timing import round_costs
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:

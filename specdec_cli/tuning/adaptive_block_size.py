@@ -1,4 +1,4 @@
-"""How many tokens to draft, and whether to draft at all: what pays by what rounds cost and what was accepted lately."""
+"""Adaptive number of drafted tokens, down to none, from the costs of rounds and recent acceptance."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -9,50 +9,51 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.tuning.round_costs import CostCheck, Costs
 
 PRIOR = 0.7
-"""How likely a slot is thought to pass before anything was seen; later ones are thought to be as likely as those before them."""
+"""Prior acceptance probability of the first slot; the prior of a later slot is the estimate of the slot before it."""
 WEIGHT = 8.0
-"""Rounds that this opinion is worth."""
+"""Weight of the prior, in rounds."""
 MARGIN = 1.1
-"""How much more than nothing a draft must give: estimates and timings have errors, and doing nothing has none."""
+"""Drafting must beat plain decoding by 10 % to cover timing error."""
 MEMORY = 0.99
-"""How much of what was seen still counts a round later."""
+"""Factor by which the weight of earlier rounds decreases with each round."""
 NEGLIGIBLE = 1e-3
-"""A slot that is reached less often than this is not thought about."""
+"""Slots that are reached with a smaller probability are ignored."""
 LARGE = 1e6
+"""Scale of the statistics at which they are divided by it, to avoid overflow."""
 MOST_ROUNDS = 8
-"""Rounds of a sentence that count for those after it, at most."""
+"""Cap of the weight of one sentence (or batch) in the statistics, in rounds."""
 RENEWAL = 8
-"""Rounds after which the choice is made anew."""
+"""Rounds between two choices of the number of tokens."""
 FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
 SHORT_PAUSE = 4
-"""While drafting does not pay, one sentence in so many is drafted all the same, at first (sooner where it did pay before) and, after
-twice as many each time, in the end."""
+"""While drafting does not pay, one group of sentences in FIRST_PAUSE is drafted all the same (in SHORT_PAUSE, if drafting paid
+before); the interval doubles each time, up to LONGEST_PAUSE."""
 
 
 class AdaptiveBlockSize:
-    """Lets `drafter` draft as many tokens, 1 to `longest`, as give most tokens a millisecond.
+    """A drafter whose number of tokens, 1 to `longest`, maximises the expected tokens per millisecond.
 
-    A slot passes with a probability that is learnt as text goes by, on condition that all before it do; so the tokens
-    of a round with k slots are 1 + p1 + p1 p2 + ... + p1 ... pk, and `costs` says what it takes. `for_rows` also weighs it
-    against not drafting at all. `measure` gives costs measured anew; it is called at most once, by `check_costs`.
+    The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds. A round
+    with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, at the cost that `costs` gives. `for_rows` also compares
+    this with plain decoding. `measure` measures the costs again; `check_costs` calls it once at most.
     """
 
     def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int, measure: Callable[[], Costs] | None = None) -> None:
         self._drafter, self._costs = drafter, costs
         self._measure, self._check = measure, CostCheck()
-        # Of each slot: rounds in which it was asked for after all before it had passed, in which it was offered, in which it passed too.
+        # Counts of rounds for each slot, given that all slots before it were accepted: it was asked for, drafted, accepted.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
-        # The same as it was when rows last began, and the rounds since then.
+        # The counts at the last `begin`, and the rounds since then.
         self._before, self._lasted = self._seen(), 0
         self._pause, self._skipped = FIRST_PAUSE, 0
         self._rounds_since, self._present = 0, 1.0
         self._choices: dict[int, tuple[int, bool]] = {}
         self._size = self._choice(1)[0]
         self.rounds = self.asked = 0
-        """Rounds of running sentences that had a draft, and the tokens that were asked for in all of them."""
+        """Rounds with a draft, counted for each unfinished row, and the tokens asked for in them."""
 
     def best(self, rows: int) -> tuple[int, bool]:
-        """The number of tokens that is best for a batch of `rows`, and whether a draft of as many pays."""
+        """The best number of tokens for a batch of `rows`, and whether drafting them is faster than plain decoding."""
         chosen, best = 1, 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
@@ -72,7 +73,7 @@ class AdaptiveBlockSize:
         return chosen, best > MARGIN / self._costs.without(rows)
 
     def _choice(self, rows: int) -> tuple[int, bool]:
-        """The best for so many rows by what was seen some rounds ago."""
+        """`best(rows)`, computed anew every RENEWAL rounds."""
         if self._rounds_since >= RENEWAL:
             self._choices.clear()
             self._rounds_since = 0
@@ -81,7 +82,7 @@ class AdaptiveBlockSize:
         return self._choices[rows]
 
     def for_rows(self, rows: int) -> Drafter:
-        """What to decode the next sentences with, so many together: itself, or nothing while that is faster."""
+        """The drafter of the next group of sentences, decoded `rows` at a time: itself, or none where plain decoding is faster."""
         if self._choice(rows)[1]:
             self._pause, self._skipped = SHORT_PAUSE, 0
             return self
@@ -92,13 +93,13 @@ class AdaptiveBlockSize:
         return self
 
     def check_costs(self) -> None:
-        """Measure the costs anew if rounds take much more or much less time than these say. Not while anything is decoded."""
+        """Measure the costs again if rounds take much more or much less time. Call it only while nothing is being decoded."""
         if self._measure is not None and self._check.failed:
             self._costs, self._measure = self._measure(), None
             self._choices.clear()
 
     def begin(self, state: State) -> object:
-        """The record of the drafter. However many rounds a sentence took in which nothing passed, the next is another one."""
+        """The record of the drafter. Also caps the weight of the rows before in the statistics at MOST_ROUNDS rounds."""
         share = min(1.0, MOST_ROUNDS / max(self._lasted, 1))
         for sums, before in zip((self._asked, self._offered, self._passed), self._before, strict=True):
             sums[:] = [then + share * (now - then) for then, now in zip(before, sums, strict=True)]
@@ -119,9 +120,9 @@ class AdaptiveBlockSize:
         return self._drafted
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Learn from what was accepted, and tell the drafter."""
+        """Update the drafter, the statistics and the comparison of costs."""
         self._drafter.observe(state, verdict)
-        # What is seen now counts more than what was: as if all of that were made less.
+        # Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.
         self._present /= MEMORY
         if self._present > LARGE:
             self._forget_scale()
@@ -133,13 +134,13 @@ class AdaptiveBlockSize:
         self._lasted += 1
         self.rounds += len(running)
         self.asked += size * len(running)
-        # Beyond the verifier's own token: what stands behind an end of sentence is no gain.
+        # Accepted tokens without the verifier's own; drafted tokens after an end of sentence do not count.
         self._add(self._asked, [min(passed + 1, size) for _, passed in running])
         self._add(self._offered, [min(passed + 1, size, offered) for offered, passed in running])
         self._add(self._passed, [passed for _, passed in running])
 
     def _add(self, sums: list[float], reached: Sequence[int]) -> None:
-        """Count each row for the slots before the one that it reached."""
+        """Add a round to the slots before the one that each row reached."""
         stopped = [0] * (len(sums) + 1)
         for place in reached:
             stopped[place] += 1
@@ -156,7 +157,7 @@ class AdaptiveBlockSize:
 
 
 class _Undrafted(NoDrafter):
-    """Drafts nothing, and compares what rounds take with what they should."""
+    """Drafts nothing, and compares the duration of rounds with their costs."""
 
     def __init__(self, costs: Costs, check: CostCheck) -> None:
         self._costs, self._check = costs, check
@@ -167,5 +168,5 @@ class _Undrafted(NoDrafter):
         return super().propose(state)
 
     def observe(self, state: State, verdict: Verdict) -> None:  # noqa: ARG002
-        """Compare the round."""
+        """Compare the round with its costs."""
         self._check.add(state, 1000 * (time.perf_counter() - self._started), self._costs.without(len(state.lengths)))

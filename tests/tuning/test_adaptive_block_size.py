@@ -13,7 +13,8 @@ from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import UNKNOWN, Costs, measure_costs
+from specdec_cli.tuning.round_costs import Costs
+from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs
 from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
 
 TOKENS = 60

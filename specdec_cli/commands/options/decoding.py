@@ -1,0 +1,178 @@
+"""Options that say how to decode."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
+
+import typer
+
+from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.values import DECODING_PANEL, checks_number_or, number_or, number_or_auto
+from specdec_cli.decoding.names import DECODINGS, OPTIONS, DecodingOption, OptionValue
+
+if TYPE_CHECKING:
+    from specdec_cli.pipeline.request import DecodingRequest
+
+    DecodingName: TypeAlias = str
+    DecodingOrAuto: TypeAlias = str
+else:
+    DecodingName, DecodingOrAuto = Literal[DECODINGS], Literal[("auto", *DECODINGS)]
+Preset = Literal["exact", "high-quality", "high-efficiency"]
+
+DecodingNameOption = Annotated[
+    DecodingOrAuto,
+    typer.Option(
+        "--decoding",
+        metavar="NAME",
+        help=f"How to decode: {', '.join(('auto', *DECODINGS))}. All but beam, bidirectional, specdec++ and drafter give greedy's output. "
+        "drafter verifies nothing; its rounds are drafting passes.",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+BlockSizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--block-size",
+        metavar="N|auto",
+        callback=checks_number_or("auto"),
+        help="Most tokens drafted in a round; auto adapts their number to what pays. There is no limit by default if input-guided or "
+        "jacobi is chosen with --decoding, and the default of gs-jacobi and hybrid-jacobi is then 3.",
+        show_default="auto",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+TopBetaOption = Annotated[
+    int | None,
+    typer.Option(
+        "--top-beta",
+        metavar="N",
+        min=1,
+        help="Accept a drafted token only among the verifier's N best.",
+        show_default="the preset's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+ToleranceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance",
+        metavar="X",
+        min=0.0,
+        help="Accept a drafted token only if its log probability is at most X below the best.",
+        show_default="the preset's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+PresetOption = Annotated[
+    Preset | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Values of --top-beta and --tolerance: exact, high-quality or high-efficiency.",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+BeamSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--beam-size",
+        metavar="N",
+        min=1,
+        help="Hypotheses that beam search keeps.",
+        show_default="the bundle's, else 5",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+LengthPenaltyOption = Annotated[
+    float | None,
+    typer.Option(
+        "--length-penalty",
+        metavar="X",
+        help="Beam search divides the score of a hypothesis by its length to this power.",
+        show_default="the bundle's, else 1.0",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+MaxLengthOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-length",
+        metavar="N",
+        min=1,
+        help="Most tokens emitted for a sentence, the end of sentence included.",
+        show_default="three times the source's",
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+
+
+class MethodOptions(OptionGroup):
+    """The options that only some decodings have: the values that are given, by name."""
+
+    options: ClassVar[Sequence[DecodingOption]] = OPTIONS
+
+    def __init__(self, given: Mapping[str, OptionValue]) -> None:
+        self.given = given
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """A parameter for each option, None by default."""
+        return [Parameter(option.name, Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(option)) for option in cls.options]
+
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        """The options that are given, which are removed from `values`."""
+        asked = {option.name: (option, values.pop(option.name)) for option in cls.options}
+        parsed = {name: number_or(value, *option.choices) if option.numeric else value for name, (option, value) in asked.items()}
+        return cls({name: value for name, value in parsed.items() if value is not None})
+
+
+def _annotation(option: DecodingOption) -> Any:
+    """The type of an option of some decodings, as typer reads it."""
+    described = typer.Option(
+        f"--{option.name.replace('_', '-')}",
+        metavar=option.metavar,
+        callback=checks_number_or(*option.choices) if option.numeric else None,
+        help=option.help,
+        show_default=option.shown_default,
+        rich_help_panel=DECODING_PANEL,
+    )
+    return Annotated[str | None if option.numeric else Literal[option.choices] | None, described]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingOptions(OptionGroup):
+    """Options of the commands that decode text."""
+
+    decoding: DecodingNameOption = "auto"
+    block_size: BlockSizeOption = None
+    top_beta: TopBetaOption = None
+    tolerance: ToleranceOption = None
+    preset: PresetOption = None
+    own: MethodOptions
+    beam_size: BeamSizeOption = None
+    length_penalty: LengthPenaltyOption = None
+    max_length: MaxLengthOption = None
+
+    def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1) -> "DecodingRequest":
+        """What is asked for. With `trace`, sentences are decoded one by one and always with drafts."""
+        from specdec_cli.pipeline.request import DecodingRequest
+
+        return DecodingRequest(
+            decoding=self.decoding,
+            block_size=number_or_auto(self.block_size),
+            top_beta=self.top_beta,
+            tolerance=self.tolerance,
+            preset=self.preset,
+            options=self.own.given,
+            beam_size=self.beam_size,
+            length_penalty=self.length_penalty,
+            n_best=n_best,
+            max_length=self.max_length,
+            batch_size=1 if trace else machine.rows,
+            memory=machine.batch_memory,
+            with_scores=with_scores,
+            always_draft=trace,
+        )

@@ -1,0 +1,164 @@
+"""Measurement of the costs of decoding rounds on this machine."""
+
+import hashlib
+import time
+from dataclasses import asdict, dataclass, field
+from math import inf
+
+import torch
+from torch import nn
+
+from specdec_cli.decoding.accept import Exact
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels.build import kernels_digest
+from specdec_cli.measurement_cache import CachedMeasurement
+from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.int8 import kernels_of
+from specdec_cli.tuning.round_costs import ROWS, Costs
+
+SHORT, LONG = 3, 12
+"""Draft sizes that are measured, in tokens; a drafter with a smaller limit is measured at its limit."""
+UNKNOWN = 1.0
+"""Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
+_SOURCE = 14
+"""Tokens of a made-up source."""
+_TOKENS = 8
+"""Tokens decoded of each."""
+_REPETITIONS = 3
+_ENOUGH = 2.0
+"""Seconds after which no further repetition starts."""
+
+
+def round_costs(
+    verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None, *, anew: bool = False
+) -> Costs:
+    """The costs of `verifier` with `drafter`, measured on the first use on a machine and cached; `anew` ignores the cache.
+
+    The key of the cache contains the decoding and its options (`name`), the models, the precision, the kernels, and the number
+    of threads.
+    """
+    model = verifier.model
+    kernels = kernels_digest() if kernels_of(model) is not None else None
+    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device), kernels)
+    weights = [_digest(module) for module in (model, network) if module is not None]
+    shapes = (model.config, verifier.constraints, network and network.config)
+    measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
+    kept = None if anew else measurement.read(Costs.from_dict)
+    if kept is None:
+        kept = measure_costs(verifier, drafter, longest)
+        measurement.write(asdict(kept))
+    return kept
+
+
+def _digest(module: nn.Module) -> str:
+    """A fingerprint of a model: names and shapes of its weights, and the first values of each."""
+    digest = hashlib.sha256()
+    for name, weight in module.named_parameters():
+        digest.update(f"{name} {tuple(weight.shape)}".encode())
+        digest.update(weight.detach().flatten()[:16].float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Costs:
+    """Time rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at most `longest` tokens.
+
+    The minimum over all rounds counts, because other load on the machine can only make a round slower.
+    """
+    sizes, before = (min(SHORT, longest), min(LONG, longest)), drafter.block_size
+    verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
+    drafting = {(rows, size): inf for rows in (1, ROWS) for size in sizes}
+    started = time.perf_counter()
+    # Repetitions are interleaved, so that a short load on the machine does not fall on one of them alone.
+    for repetition in range(_REPETITIONS):
+        if repetition and time.perf_counter() - started > _ENOUGH:
+            break
+        for (rows, size), least in verifying.items():
+            constant = _Constant(size) if size else NoDrafter()
+            verifying[rows, size] = min([least, *_rounds(verifier, constant, rows)])
+        for (rows, size), least in drafting.items():
+            drafter.block_size, timed = size, _Timed(drafter)
+            _rounds(verifier, timed, rows)
+            drafting[rows, size] = min([least, *timed.milliseconds])
+    drafter.block_size = before
+    known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
+    short, long = sizes
+    return Costs(
+        sizes,
+        (known[1, 0], known[ROWS, 0]),
+        ((known[1, short], known[1, long]), (known[ROWS, short], known[ROWS, long])),
+        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
+    )
+
+
+def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
+    """Milliseconds of each round of a batch of `rows`."""
+    some = verifier.model.config.source_size - 8
+    sources = [[8 + (31 * row + 7 * place) % some for place in range(_SOURCE)] for row in range(rows)]
+    sentences = [Sentence(row, [*source, verifier.model.config.eos]) for row, source in enumerate(sources)]
+    clock = _Clock()
+    list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
+    return clock.milliseconds
+
+
+class _Clock:
+    """An onlooker that records the time between rounds, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.milliseconds: list[float] = []
+        self._last = (0, 0.0)
+
+    def __call__(self, seen: Round) -> None:
+        now, rows = time.perf_counter(), len(seen.state.lengths)
+        # Only rounds of the same number of rows are comparable.
+        if self._last[0] == rows:
+            self.milliseconds.append(1000 * (now - self._last[1]))
+        self._last = (rows, now)
+
+
+@dataclass
+class _Constant:
+    """Drafts `size` tokens without any work."""
+
+    size: int
+
+    def begin(self, state: State) -> object:  # noqa: ARG002
+        return None
+
+    def propose(self, state: State) -> Draft:
+        return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Do nothing."""
+
+
+@dataclass
+class _Timed:
+    """Records how long another drafter takes in each round, in milliseconds."""
+
+    drafter: Drafter
+    milliseconds: list[float] = field(default_factory=list)
+
+    def begin(self, state: State) -> object:
+        return self.drafter.begin(state)
+
+    def propose(self, state: State) -> Draft:
+        started = _now(state)
+        draft = self.drafter.propose(state)
+        self.milliseconds.append(1000 * (_now(state) - started))
+        return draft
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        started = _now(state)
+        self.drafter.observe(state, verdict)
+        self.milliseconds[-1] += 1000 * (_now(state) - started)
+
+
+def _now(state: State) -> float:
+    if state.tokens.is_cuda:
+        torch.cuda.synchronize()
+    return time.perf_counter()
