@@ -57,7 +57,7 @@ class BundleRunner:
 
         Raises UsageError for what the bundle cannot do.
         """
-        tolerates = row.decoding in TOLERANT, OptionValue
+        tolerates = row.decoding in TOLERANT
         own = variant_option(row.decoding)
         options: dict[str, OptionValue] = {own: row.variant} if own and row.variant else {}
         if row.jacobi_length is not None:
