@@ -71,10 +71,10 @@ class ConvertedTokenizer(Tokenizer):
         self.path = path
         ids = {piece: number for number, piece in reversed(list(enumerate(vocabulary)))}
         source_ids = ids if source_vocabulary is None else {p: n for n, p in reversed(list(enumerate(source_vocabulary)))}
-        languages = {SOURCE: source_language, TARGET: target_language}
+        languages = {SOURCE: ("source", source_language), TARGET: ("target", target_language)}
 
         def numbers(field: str, pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:
-            named = [("languages", self._language_token(languages[piece])) if piece in languages else (field, piece) for piece in pieces]
+            named = [("languages", self._language_token(*languages[piece])) if piece in languages else (field, piece) for piece in pieces]
             for place, piece in named:
                 if piece not in table:
                     raise ModelError(f"{place} names {piece!r}, which the vocabulary does not have")
@@ -125,18 +125,14 @@ class ConvertedTokenizer(Tokenizer):
         write_json(own / "vocabulary.json", {"target": self._vocabulary} | ({} if self.shared else {"source": self._source_vocabulary}))
         write_json(own / "config.json", asdict(self.config))
 
-    def _language_token(self, language: str) -> str:
-        """Raises UsageError saying which languages there are."""
+    def _language_token(self, side: str, language: str) -> str:
+        """The token of a language, of the source or the target. Raises UsageError saying which languages there are."""
         tokens = self.config.languages
         alike = [name for name in tokens if name.partition("_")[0] == language]
         name = language if language in tokens else alike[0] if len(alike) == 1 else None
         if name is None:
-            what = (
-                f"the model does not know the language {language!r}"
-                if language
-                else "the model needs a source language and a target language"
-            )
-            raise UsageError(f"{what}; it knows {', '.join(sorted(tokens))}")
+            what = f"does not know the {side} language {language!r}" if language else f"needs a {side} language"
+            raise UsageError(f"the model {what}; it knows {', '.join(sorted(tokens))}")
         return tokens[name]
 
 

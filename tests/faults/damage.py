@@ -129,7 +129,7 @@ def outcome(case: Case, code: int, said: str) -> str:
         return "done"
     if code not in (2, 3) or "Traceback" in said:
         return f"{case}: exit code {code}: {said}"
-    field = case.field in said or case.field.replace("_", "-") in said or Path(case.file).name in _NO_FIELDS
+    field = any(case.field.replace("_", mark) in said for mark in "_- ") or Path(case.file).name in _NO_FIELDS
     # A language that the model does not know, of the command line or of bundle.json, is wrong use.
     file = case.file in said or code == 2 or case.file.endswith("vocabulary.json")
     # A shape or a set of tensors that does not go with a configuration names the file of the weights and a tensor.
