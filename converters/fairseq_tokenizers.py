@@ -12,7 +12,7 @@ from converters.vocabularies import byte_level_bpe, fill_unused
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
-from specdec_cli.text.segmenters import Segmenter, TokenizersFile
+from specdec_cli.text.segmenters import Segmenter, TokenizersSegmenter
 
 _PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model", "spm.128k.model")
 _CODES = ("bpecodes", "bpe.codes", "bpe_codes", "code", "codes")
@@ -75,5 +75,5 @@ def _byte_pieces(folder: Path, pieces: Sequence[str]) -> list[str]:
 
 def _segmenter(config: TokenizerConfig, folder: Path, pair: Sequence[str], pieces: Sequence[str]) -> Segmenter:
     if config.kind == "tokenizers":
-        return TokenizersFile(byte_level_bpe(folder / _BYTES[0], folder / _BYTES[1]), config.files[0])
+        return TokenizersSegmenter(byte_level_bpe(folder / _BYTES[0], folder / _BYTES[1]), config.files[0])
     return make_segmenter(config, folder, pair[0], pair[1], pieces)

@@ -42,8 +42,8 @@ def from_fairseq(
     pieces = (tokenizer.source_size, len(tokenizer))
     if pieces != rows:
         raise ModelError(f"{checkpoint}: {pieces} pieces for source and target, but the embeddings have {rows} rows")
-    if tokenizer.frame.start is not None:
-        shape = replace(shape, decoder_start=tokenizer.frame.start)
+    if tokenizer.special_tokens.start is not None:
+        shape = replace(shape, decoder_start=tokenizer.special_tokens.start)
     source, target = tokenizer.languages
     info = BundleInfo(task=task or "translate", source_language=source, target_language=target, **_GENERATION)
     return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights, strict=True)))

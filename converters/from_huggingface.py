@@ -63,8 +63,8 @@ def from_huggingface(
     rows = (shape.source_size, shape.vocabulary_size)
     tokenizer = read_tokenizer(folder, config, generation, (source_language, target_language), rows)
     pieces = (tokenizer.source_size, len(tokenizer))
-    if tokenizer.frame.start is not None:
-        shape = replace(shape, decoder_start=tokenizer.frame.start)
+    if tokenizer.special_tokens.start is not None:
+        shape = replace(shape, decoder_start=tokenizer.special_tokens.start)
     if pieces != rows:
         raise ModelError(f"{folder}: {pieces} pieces for source and target, but the embeddings have {rows} rows")
     info = BundleInfo(

@@ -13,7 +13,7 @@ from converters.vocabularies import byte_level_bpe, fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
-from specdec_cli.text.segmenters import Segmenter, TokenizersFile, read_tokenizers_file
+from specdec_cli.text.segmenters import Segmenter, TokenizersSegmenter, read_tokenizers_file
 from specdec_cli.text.subwords import load_sentencepiece, pieces_of
 
 _FILE = "tokenizer.json"
@@ -137,7 +137,7 @@ def _pair(
 
 def _segmenter(own: TokenizerConfig, folder: Path, pair: tuple[str, str], vocabulary: Sequence[str]) -> Segmenter:
     if own.kind == "tokenizers" and not (folder / _FILE).exists():
-        return TokenizersFile(byte_level_bpe(*(folder / name for name in _CODES)), _FILE)
+        return TokenizersSegmenter(byte_level_bpe(*(folder / name for name in _CODES)), _FILE)
     return make_segmenter(own, folder, *pair, vocabulary)
 
 

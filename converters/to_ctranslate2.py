@@ -97,7 +97,7 @@ def _specification(bundle: Bundle) -> Any:
     specification.config.eos_token = pieces[config.eos]
     specification.config.decoder_start_token = pieces[config.decoder_start]
     # If the source has other special tokens than a final EOS, the caller of CTranslate2 adds all of them.
-    specification.config.add_source_eos = not tokenizer.frame.before and tokenizer.framed([]) == [config.eos]
+    specification.config.add_source_eos = not tokenizer.special_tokens.before and tokenizer.add_special_tokens([]) == [config.eos]
     specification.config.layer_norm_epsilon = _epsilons(model)[0]
     # Attributes of specdec, not of CTranslate2. With max_positions, too long sentences are rejected before a batch fails.
     specification.config.add_attribute("max_positions", config.max_positions)

@@ -12,7 +12,7 @@ from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.errors import ModelError
-from specdec_cli.text.ctranslate2 import FolderText
+from specdec_cli.text.ctranslate2 import FolderTokenizer
 from specdec_cli.text.sentences import segment
 
 
@@ -27,7 +27,7 @@ class CTranslate2Runner:
     def __init__(
         self, folder: Path, compute_type: str, device: str, workers: int, threads: int, limits: Mapping[int, int], split: bool
     ) -> None:
-        self._text = FolderText(folder)
+        self._text = FolderTokenizer(folder)
         self._tokenizer = self._text.tokenizer
         self._ids = {piece: number for number, piece in enumerate(self._tokenizer.vocabulary())}
         self._limits, self._split, self._on_gpu = dict(sorted(limits.items())), split, device == "cuda"
@@ -56,7 +56,7 @@ class CTranslate2Runner:
         return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
 
     def _decode(self, row: Row, lines: Sequence[str]) -> list[Output]:
-        longest = max(self._limits) - len(self._tokenizer.framed([]))
+        longest = max(self._limits) - len(self._tokenizer.add_special_tokens([]))
         cut = [segment(line, longest, lambda text: len(self._tokenizer.encode(text)), split=self._split) for line in lines]
         texts = [text for segments in cut for text in segments.texts]
         decoded = iter(self._decode_sentences(row, self._tokenizer.encode_batch(texts) if texts else []))
@@ -70,11 +70,11 @@ class CTranslate2Runner:
         """The ids of each sentence's translation; sentences with one limit go together, as in our own decoder."""
         by_width: dict[int, list[int]] = defaultdict(list)
         for number, ids in enumerate(sentences):
-            by_width[next(width for width in self._limits if width >= len(self._tokenizer.framed(ids)))].append(number)
+            by_width[next(width for width in self._limits if width >= len(self._tokenizer.add_special_tokens(ids)))].append(number)
         outputs: list[tuple[int, ...]] = [()] * len(sentences)
         for width, numbers in by_width.items():
             results = self._translator.translate_batch(
-                [self._text.framed(sentences[number]) for number in numbers],
+                [self._text.source_pieces(sentences[number]) for number in numbers],
                 target_prefix=[self._text.target_prefix] * len(numbers) if self._text.target_prefix else None,
                 max_batch_size=row.batch_size,
                 beam_size=_beam_size(row),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from specdec_cli.text.lines import STANDARD, read_text_lines
+from specdec_cli.text.lines import STDIO, read_text_lines
 from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
 
 _SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
@@ -28,7 +28,7 @@ class Examples:
 
 def read_table(path: Path, limit: int | None = None) -> Examples:
     """The first `limit` pairs of a TSV file; `-` is stdin. Raises InputError."""
-    return _from_pairs("stdin" if path == STANDARD else str(path), read_tsv(path), limit)
+    return _from_pairs("stdin" if path == STDIO else str(path), read_tsv(path), limit)
 
 
 def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:

@@ -64,7 +64,7 @@ class RecordedRunner(BundleRunner):
         super().__init__(bundle, split=False)
         outputs = self.run(Row("greedy", max_length=geometry.length), sources).outputs
         self._drafts: Drafts = {
-            tuple(bundle.tokenizer.framed(bundle.tokenizer.encode(source))): recorded_drafts(
+            tuple(bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(source))): recorded_drafts(
                 output.sentences[0], accepted, geometry.block_size, geometry.shape.vocabulary_size
             )
             for source, output, accepted in zip(sources, outputs, accepted_tokens(geometry, len(sources)), strict=True)

@@ -139,9 +139,9 @@ print(subwords.decode(result.hypotheses[0]))"""
     return f"""\
 from pathlib import Path
 import ctranslate2
-from specdec_cli.text.ctranslate2 import FolderText
+from specdec_cli.text.ctranslate2 import FolderTokenizer
 
-text = FolderText(Path({str(folder)!r}))
+text = FolderTokenizer(Path({str(folder)!r}))
 translator = ctranslate2.Translator({str(folder)!r})
 pieces = text.encode({sentence!r})  # with the tokens that this model needs round a source
 (result,) = translator.translate_batch([pieces], target_prefix=[text.target_prefix] * bool(text.target_prefix), beam_size=1)

@@ -11,9 +11,8 @@ from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.text.line_ends import may_go_on
+from specdec_cli.text.line_ends import is_unfinished
 from specdec_cli.text.lines import read_lines
-from specdec_cli.text.paragraphs import unwrapped
 
 _EDITS_PANEL = "Edits"
 
@@ -103,7 +102,7 @@ def correct(
         raise UsageError(f"--min-score needs scores of tokens, which --decoding {decoding} does not have")
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
-        lines = unwrapped(lines)
+        lines = join_paragraphs(lines)
     machine = resolve_machine(device, precision, threads, seed, quiet=quiet)
     request = DecodingRequest(
         decoding=decoding,
@@ -131,7 +130,7 @@ def correct(
     loaded = time.perf_counter()
     changed = 0
     with writer:
-        for line, correction in stream.run(lines, corrector.correct, may_go_on):
+        for line, correction in stream.run(lines, corrector.correct, is_unfinished):
             changed += bool(correction.edits)
             for text, ending in written(line, correction):
                 writer.write(text, ending, line.file)

@@ -9,7 +9,7 @@ from specdec_cli.commands.stream import record
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import written
+from specdec_cli.text.paragraphs import rewrapped
 
 Written = Iterator[tuple[str, str]]
 """Texts, each with what ends its line."""
@@ -20,14 +20,14 @@ _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
     """How a line is written; at most one of the first four is true."""
     if diff:
-        return lambda line, correction: written(line, marked(line.text, correction.edits, coloured))
+        return lambda line, correction: rewrapped(line, marked(line.text, correction.edits, coloured))
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
     if check:
         return lambda line, correction: ((_place(line, edit), "\n") for edit in correction.edits)
     if as_json:
         return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
-    return lambda line, correction: written(line, correction.text)
+    return lambda line, correction: rewrapped(line, correction.text)
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:

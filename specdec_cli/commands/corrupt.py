@@ -81,12 +81,12 @@ def corrupt(
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
     from specdec_cli.files import make_folder
     from specdec_cli.recipe import load_recipe
-    from specdec_cli.text.lines import STANDARD, read_lines
-    from specdec_cli.text.writing import LineWriter, check_no_input
+    from specdec_cli.text.lines import STDIO, read_lines
+    from specdec_cli.text.writing import LineWriter, check_not_input
 
     inputs = files or []
-    target = None if output == STANDARD else output
-    check_no_input(target, inputs)
+    target = None if output == STDIO else output
+    check_not_input(target, inputs)
     if target is not None:
         make_folder(target.parent)
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)

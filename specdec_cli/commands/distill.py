@@ -24,7 +24,7 @@ from specdec_cli.distillation.sources import distinct_lines, read_sources
 from specdec_cli.distillation.teacher import Resources, Search, Teacher
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
-from specdec_cli.text.lines import STANDARD
+from specdec_cli.text.lines import STDIO
 
 _USUAL_LENGTH = 256
 
@@ -106,7 +106,7 @@ def distill(
     Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
     all is done; the shards beside it are whole at any time.
     """
-    check_text([path for path in files or () if path != STANDARD], parallel=False)
+    check_text([path for path in files or () if path != STDIO], parallel=False)
     models = [find_teacher(_folder(name)) for name in (teacher, *(others or ()))]
     longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)

@@ -15,7 +15,7 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.lines import Line, LineTooLong
-from specdec_cli.text.suspicion import DESCRIBED
+from specdec_cli.text.output_checks import DESCRIPTIONS
 from specdec_cli.text.windows import windows
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
 
@@ -119,7 +119,7 @@ class Stream:
                 for index, (line, decoded) in enumerate(zip(window, decode([x.text for x in window]), strict=True)):
                     self._count(decoded)
                     for warning in decoded.warnings:
-                        self.warn(index, DESCRIBED[warning])
+                        self.warn(index, DESCRIPTIONS[warning])
                     yield line, decoded
         except LineTooLong as error:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error

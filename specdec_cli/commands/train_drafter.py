@@ -166,7 +166,7 @@ def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], li
 
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=16), bundle))
     texts = list(islice(filter(str.strip, read_sources([path])), limit))
-    sentences = [Sentence(n, bundle.tokenizer.framed(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
+    sentences = [Sentence(n, bundle.tokenizer.add_special_tokens(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
     longest = engine.verifier.longest_source
     fitting = [sentence for sentence in sentences if len(sentence.source) <= longest]
     check_lengths(path, "lines", len(fitting), len(sentences), longest, tell)

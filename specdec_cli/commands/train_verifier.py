@@ -106,7 +106,7 @@ def train_verifier(
             model = with_vocabulary(first, subwords, plan.run.dropout)
             model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, subwords.mask)
             model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
-        if model.config.order != "left-to-right" and subwords.frame.forced is not None:
+        if model.config.order != "left-to-right" and subwords.special_tokens.forced is not None:
             raise UsageError(
                 f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right"
             )

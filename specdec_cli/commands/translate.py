@@ -10,7 +10,7 @@ from specdec_cli.commands import options
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.text.lines import read_lines
-from specdec_cli.text.paragraphs import unwrapped, written
+from specdec_cli.text.paragraphs import rewrapped
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.translator import Translation
@@ -69,7 +69,7 @@ def translate(
 
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
-        lines = unwrapped(lines)
+        lines = join_paragraphs(lines)
     machine = resolve_machine(device, precision, threads, seed, quiet=quiet)
     request = DecodingRequest(
         decoding=decoding,
@@ -100,7 +100,7 @@ def translate(
     with writer:
         for line, translation in stream.run(lines, translator.translate):
             if not as_json:
-                for text, ending in written(line, translation.text):
+                for text, ending in rewrapped(line, translation.text):
                     writer.write(text, ending, line.file)
                 continue
             said = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if n_best > 1 else {})

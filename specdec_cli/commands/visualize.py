@@ -161,7 +161,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     from rich.progress import track
 
     from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.text.lines import STANDARD
+    from specdec_cli.text.lines import STDIO
     from specdec_cli.visualization.corpus_run import decode_corpus, in_words
 
     console = Console(stderr=True)
@@ -169,7 +169,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     def watch(found: "Iterator[Hypothesis]", total: int) -> "Iterable[Hypothesis]":
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
-    name = "stdin" if file == STANDARD else file.name
+    name = "stdin" if file == STDIO else file.name
     corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), options.batch_rows("auto"), watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
@@ -189,7 +189,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None,
     tokenizer, left_to_right = bundle.tokenizer, bundle.verifier.config.order == "left-to-right"
     if decoding in SEARCHES and left_to_right:
         raise UsageError(f"--decoding {decoding}: a search from left to right has no rounds to show")
-    source = tokenizer.framed(tokenizer.encode(sentence))
+    source = tokenizer.add_special_tokens(tokenizer.encode(sentence))
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
     graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
     size = block_size if isinstance(block_size, int) else None

@@ -32,7 +32,7 @@ class Ensemble:
         """Yield the index and the translation of every source line, in order of completion."""
         max_length = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
-        for number, ids in enumerate(map(self._tokenizer.framed, self._tokenizer.encode_batch(sources))):
+        for number, ids in enumerate(map(self._tokenizer.add_special_tokens, self._tokenizer.encode_batch(sources))):
             if len(ids) > max_length:
                 yield number, Translation("", len(ids), 0, finished=False)
             else:

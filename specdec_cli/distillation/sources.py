@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STANDARD, Line, read_lines
+from specdec_cli.text.lines import STDIO, Line, read_lines
 
 
 def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
@@ -15,7 +15,7 @@ def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
     A line is `source`, `source TAB target` or `domain TAB source TAB target`. All non-empty lines of a file must have the
     same number of fields. Raises InputError naming file and line.
     """
-    for path in paths or (STANDARD,):
+    for path in paths or (STDIO,):
         yield from _source_column(read_lines([path]))
 
 

@@ -10,7 +10,7 @@ from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-d
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
-from specdec_cli.text.ctranslate2 import FolderText
+from specdec_cli.text.ctranslate2 import FolderTokenizer
 
 # Bounds the memory of a batch of very short lines: each line has a key-value cache for each beam.
 _MAX_BATCH_SENTENCES = 1000
@@ -27,7 +27,7 @@ class Worker:
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
         self.search, self.resources = search, resources
-        self._text = FolderText(folder)
+        self._text = FolderTokenizer(folder)
         on_cpu = resources.device == "cpu" or (resources.device == "auto" and get_cuda_device_count() == 0)
         self._workers = resources.threads if on_cpu else 1
         self._translator = Translator(

@@ -156,8 +156,8 @@ def _load_verifier(folder: Path, tokenizer: Tokenizer) -> Transformer:
     sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)
     if sizes != rows:
         raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {path} says {_both(rows)}")
-    if tokenizer.frame.start is not None:
-        config = replace(config, decoder_start=tokenizer.frame.start)
+    if tokenizer.special_tokens.start is not None:
+        config = replace(config, decoder_start=tokenizer.special_tokens.start)
     return _load_model(path.parent, config.fewest_weights, lambda: Transformer(config))
 
 

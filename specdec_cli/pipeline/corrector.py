@@ -13,9 +13,9 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.languages import is_latin
-from specdec_cli.text.line_ends import continued, unfinished
+from specdec_cli.text.line_ends import drop_boundary_edits, find_continued
+from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
-from specdec_cli.text.suspicion import suspicions
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -115,7 +115,7 @@ class Corrector:
 
     def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
         """A correction for each line, in order, each as soon as it and those before it are done."""
-        goes_on = continued(lines) if self._checks else [False] * len(lines)
+        goes_on = find_continued(lines) if self._checks else [False] * len(lines)
         continues = [False, *goes_on[:-1]]
         return map(self._correction, self._lines.decode(lines), goes_on, continues)
 
@@ -127,12 +127,12 @@ class Corrector:
             start += len(gap)
             found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
-            edits += unfinished(found, start, start + len(text), goes_on=ends, continues=begins)
+            edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
             start += len(text)
         edits = self._unprotected(line.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(line.source, edits)
-        warnings = suspicions(line.source, text) if self._checks else ()
+        warnings = output_warnings(line.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.text.copied import Copied
-from specdec_cli.text.layout import lay_out
-from specdec_cli.text.line_ends import without_full_stop
-from specdec_cli.text.placement import Attempt, attempts
+from specdec_cli.text.layout import segment_line
+from specdec_cli.text.line_ends import without_added_stop
+from specdec_cli.text.passthrough import Passthrough
+from specdec_cli.text.placeholders import Attempt, attempts
 from specdec_cli.text.sentences import Segments, segment
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -52,8 +52,8 @@ class DecodedText:
         return output or "", sum(one.log_probability for one in chosen)
 
     def _placed(self, outputs: Sequence[str]) -> str | None:
-        output = self.attempt.place(outputs)
-        return without_full_stop(output, self.text) if output and self._is_fragment else output
+        output = self.attempt.restore(outputs)
+        return without_added_stop(output, self.text) if output and self._is_fragment else output
 
     def _next(self) -> None:
         self.attempt = next(self._ways)
@@ -121,9 +121,9 @@ class LineDecoder:
         place: bool = False,
     ) -> None:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
-        self._copied = None if languages is None else Copied(*languages)
+        self._passthrough = None if languages is None else Passthrough(*languages)
         self._place = place
-        self._limit = engine.verifier.longest_source - len(tokenizer.framed([]))
+        self._limit = engine.verifier.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
         """What became of each line, in order, each as soon as it and those before it are done."""
@@ -145,16 +145,16 @@ class LineDecoder:
             encoded[text] = self._tokenizer.encode(text)
             return len(encoded[text])
 
-        if self._copied is None:
+        if self._passthrough is None:
             segments = segment(line, self._limit, count, split=self._split)
         else:
-            segments = lay_out(line, self._limit, count, self._copied, split=self._split)
+            segments = segment_line(line, self._limit, count, self._passthrough, split=self._split)
         if segments.too_long and self._warn:
             self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
-        latin = self._copied is not None and self._copied.latin
+        latin = self._passthrough is not None and self._passthrough.latin
         ways = (attempts(text, latin=latin) for text in segments.texts) if self._place else whole
-        marked = any(gap.strip() for gap in segments.gaps) and self._copied is not None
+        marked = any(gap.strip() for gap in segments.gaps) and self._passthrough is not None
         texts = [DecodedText(text, each, is_fragment=marked) for text, each in zip(segments.texts, ways, strict=True)]
         return DecodedLine(line, segments, texts)
 
@@ -164,7 +164,7 @@ class LineDecoder:
         owners = [text for text in texts for _ in text.attempt.segments.texts]
         sources = [source for text in texts for source in text.attempt.segments.texts]
         ids = (encoded[source] if source in encoded else self._tokenizer.encode(source) for source in sources)
-        sentences = [Sentence(number, self._tokenizer.framed(each)) for number, each in enumerate(ids)]
+        sentences = [Sentence(number, self._tokenizer.add_special_tokens(each)) for number, each in enumerate(ids)]
         for hypothesis in self._engine.decode(sentences):
             owner = owners[hypothesis.number]
             owner.parts.append(hypothesis)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
-from specdec_cli.text.suspicion import suspicions
+from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -57,7 +57,7 @@ class Translator:
             hypotheses=self._hypotheses(line),
             sentences=tuple(tuple(part.ids) for part in line.parts),
             decoding=line.decoding,
-            warnings=suspicions(line.source, text) if self._checks else (),
+            warnings=output_warnings(line.source, text) if self._checks else (),
         )
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:

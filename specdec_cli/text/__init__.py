@@ -1,1 +1,1 @@
-"""Lines in and out, sentences, subwords and parallel text."""
+"""Text handling: lines, sentences, subwords, parallel text, edits."""

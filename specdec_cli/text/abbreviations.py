@@ -22,10 +22,10 @@ _ROMAN = re.compile(r"[IVX]+")
 
 
 def is_abbreviation(word: str, following: str) -> bool:
-    """Whether the full stop at the end of `word` belongs to it, given the word after it.
+    """Whether `word` ends with a full stop that does not end a sentence; `following` is the next word.
 
-    True for known abbreviations, initials and their like (J., U.S., z.B.), ordinals (3., XIV.), and before a
-    number for words such as No. or Fig.; False for ellipses and for words that end otherwise.
+    True for known abbreviations, for initials and abbreviations of single letters (J., U.S., z.B.), for ordinals (3., XIV.),
+    and before a number for words such as No. or Fig. False for ellipses and for words without a full stop.
     """
     if not word.endswith(".") or word.endswith(".."):
         return False

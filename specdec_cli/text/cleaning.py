@@ -1,4 +1,4 @@
-"""What prepared text must satisfy, and a count of what was dropped for which reason."""
+"""Cleaning of parallel text: rules that training pairs must satisfy, and counts of the dropped pairs."""
 
 import hashlib
 from collections import Counter
@@ -14,10 +14,11 @@ from specdec_cli.text.parallel import Pair
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Which pairs are kept: those of the `domains` (patterns such as "wiki-*"; all if empty) with lengths, in characters, in the limits.
+    """Rules for training pairs. All lengths are in characters.
 
-    `maximum_ratio` limits the longer length over the shorter where the longer exceeds `short`. Detokenizing and normalising,
-    in this order, come before all checks and follow the rules of the `languages` (source, target).
+    Pairs whose domain matches a pattern of `domains` (such as "wiki-*"; empty: all) are kept if both lengths are within the limits. If the longer side has more than
+    `short` characters, it may be at most `maximum_ratio` times as long as the other. `detokenize` and
+    `normalize_punctuation` rewrite both sides first, by the rules of the `languages` (source, target).
     """
 
     domains: frozenset[str] = frozenset()
@@ -32,7 +33,7 @@ class CleaningRules:
 
 @dataclass
 class CleaningReport:
-    """How many pairs were read, how many kept, and why the others were dropped."""
+    """Numbers of pairs read, kept, and dropped by reason."""
 
     read: int = 0
     kept: int = 0
@@ -40,7 +41,7 @@ class CleaningReport:
 
 
 def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, held_out: HeldOut | None = None) -> Iterator[Pair]:
-    """The pairs that satisfy `rules` and are not `held_out`, in order, each once; `report` is filled on the way."""
+    """Yield the pairs that satisfy `rules` and are not `held_out`, rewritten and without duplicates, in order; count them in `report`."""
     rewrite_source, rewrite_target = (_rewriter(language, rules) for language in rules.languages)
     seen: set[bytes] = set()
     for pair in pairs:
@@ -63,7 +64,7 @@ def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, h
 
 
 def _digest(pair: Pair) -> bytes:
-    """16 bytes that stand for the texts: small enough for millions of pairs, long enough never to meet by chance."""
+    """A 16-byte hash of a pair: millions of them fit in memory, and collisions are negligible."""
     return hashlib.blake2b(f"{pair.source}\n{pair.target}".encode(), digest_size=16).digest()
 
 

@@ -1,4 +1,4 @@
-"""The tokenizer of a converted model: its own way of cutting text, its own vocabulary, its language tokens."""
+"""Tokenizers of converted models: their segmenters, vocabularies and language tokens."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,24 +8,31 @@ from typing import Literal, TypeVar
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
-from specdec_cli.text.segmenters import MosesBpe, Segmenter, SentencePieces, TokenizersFile, library_errors, read_tokenizers_file
-from specdec_cli.text.tokenizer import Frame, Tokenizer
+from specdec_cli.text.segmenters import (
+    MosesBpeSegmenter,
+    Segmenter,
+    SentencePieceSegmenter,
+    TokenizersSegmenter,
+    library_errors,
+    read_tokenizers_file,
+)
+from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer
 
 T = TypeVar("T")
 Kind = Literal["sentencepiece", "tokenizers", "moses-bpe"]
 FOLDER = "tokenizer"
 SOURCE, TARGET = "{source}", "{target}"
-"""Stand for the language tokens in `before`, `after` and `forced`."""
+"""Placeholders of the source and target language token in a TokenizerConfig."""
 
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """How a converted model's text becomes ids; pieces stand for ids throughout.
+    """Configuration of a converted model's tokenizer, in terms of pieces.
 
-    `kind` says what cuts text, made from `files`, which are names without a folder; SentencePiece may have one for each side.
-    A source stands between `before` and `after`; each target begins with `forced`, if there is one, after `start`, where that is
-    not the model's own. `languages` are the language tokens by the languages' names. `hidden` pieces vanish from text.
-    Raises ModelError for a field that does not fit.
+    `kind` is the segmenter, loaded from `files` (names in the tokenizer's folder; SentencePiece may have one for each side).
+    The special pieces `before` and `after` surround a source. Each target starts with `forced`, if given; `start` replaces
+    the model's decoder start token. `languages` maps languages to their tokens. `hidden` pieces are left out of decoded
+    text. Raises ModelError for an invalid field.
     """
 
     kind: Kind
@@ -41,19 +48,19 @@ class TokenizerConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        most = 2 if self.kind == "sentencepiece" else 1
-        if not 1 <= len(self.files) <= most:
-            raise ModelError(f"files must be a list of {'one or two names' if most == 2 else 'one name'}, not of {len(self.files)}")
+        max_files = 2 if self.kind == "sentencepiece" else 1
+        if not 1 <= len(self.files) <= max_files:
+            raise ModelError(f"files must be a list of {'one or two names' if max_files == 2 else 'one name'}, not of {len(self.files)}")
         outside = [name for name in self.files if name in ("", ".", "..") or "/" in name or "\0" in name]
         if outside:
             raise ModelError(f"files must be names in the tokenizer's folder, not {outside[0]!r}")
 
 
 class ConvertedTokenizer(Tokenizer):
-    """Pieces by a `segmenter`, ids by the vocabularies.
+    """A tokenizer that splits text with a `segmenter` and looks up ids in vocabularies (lists of pieces by id).
 
-    Raises ModelError for a frame whose pieces are not in the vocabulary, and UsageError for a language that the model does
-    not know.
+    A `source_vocabulary` of None means that source and target share `vocabulary`. Raises ModelError for special pieces that
+    are not in the vocabulary, and UsageError for a language without a language token.
     """
 
     def __init__(
@@ -73,43 +80,45 @@ class ConvertedTokenizer(Tokenizer):
         source_ids = ids if source_vocabulary is None else {p: n for n, p in reversed(list(enumerate(source_vocabulary)))}
         languages = {SOURCE: ("source", source_language), TARGET: ("target", target_language)}
 
-        def numbers(field: str, pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:
+        def find_ids(field: str, pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:
             named = [("languages", self._language_token(*languages[piece])) if piece in languages else (field, piece) for piece in pieces]
-            for place, piece in named:
+            for key, piece in named:
                 if piece not in table:
-                    raise ModelError(f"{place} names {piece!r}, which the vocabulary does not have")
+                    raise ModelError(f"{key} names {piece!r}, which the vocabulary does not have")
             return tuple(table[piece] for _, piece in named)
 
-        def number(field: str, piece: str, table: Mapping[str, int]) -> int:
-            return numbers(field, [piece], table)[0]
+        def find_id(field: str, piece: str, table: Mapping[str, int]) -> int:
+            return find_ids(field, [piece], table)[0]
 
-        forced = None if config.forced is None else number("forced", config.forced, ids)
-        start = None if config.start is None else number("start", config.start, ids)
-        frame = Frame(numbers("before", config.before, source_ids), numbers("after", config.after, source_ids), forced, start)
-        hidden = [place for place, piece in enumerate(vocabulary) if piece in config.hidden]
-        super().__init__(vocabulary, frame, hidden, number("mask", config.mask, ids), config.unknown, source_vocabulary)
+        forced = None if config.forced is None else find_id("forced", config.forced, ids)
+        start = None if config.start is None else find_id("start", config.start, ids)
+        special_tokens = SpecialTokens(
+            find_ids("before", config.before, source_ids), find_ids("after", config.after, source_ids), forced, start
+        )
+        hidden = [number for number, piece in enumerate(vocabulary) if piece in config.hidden]
+        super().__init__(vocabulary, special_tokens, hidden, find_id("mask", config.mask, ids), config.unknown, source_vocabulary)
         self._source_ids = source_ids
-        self._unknown, self._unknown_source = (number("unknown", config.unknown, table) for table in (ids, source_ids))
+        self._unknown, self._unknown_source = (find_id("unknown", config.unknown, table) for table in (ids, source_ids))
 
     @property
     def multilingual(self) -> bool:
-        """Whether a pair of languages has to be chosen."""
+        """Whether the model has language tokens, so that source and target language must be chosen."""
         return bool(self.config.languages)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a source text, without its frame."""
+        """The ids of a source text, without special tokens. Raises ModelError if the segmenter fails."""
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             pieces = self._segmenter.split(text)
         return [self._source_ids.get(piece, self._unknown_source) for piece in pieces]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many target texts, without their frame."""
+        """The ids of target texts, without special tokens. Raises ModelError if the segmenter fails."""
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             cut = [self._segmenter.split_target(text) for text in texts]
         return [[self._ids.get(piece, self._unknown) for piece in pieces] for pieces in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of target ids; what is hidden vanishes."""
+        """The text of target ids without hidden ones. Raises ModelError if the segmenter fails."""
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             return self._segmenter.join(self.pieces(self._visible(ids)))
 
@@ -118,7 +127,7 @@ class ConvertedTokenizer(Tokenizer):
         return self._segmenter.starts_word(piece)
 
     def save(self, folder: Path) -> None:
-        """Store `tokenizer/` in `folder`; its `config.json` comes last."""
+        """Save to `folder`/tokenizer; `config.json` is written last."""
         own = folder / FOLDER
         own.mkdir(parents=True, exist_ok=True)
         self._segmenter.save(own)
@@ -126,7 +135,7 @@ class ConvertedTokenizer(Tokenizer):
         write_json(own / "config.json", asdict(self.config))
 
     def _language_token(self, side: str, language: str) -> str:
-        """The token of a language, of the source or the target. Raises UsageError saying which languages there are."""
+        """The token of the language of a side ("source" or "target"). Raises UsageError listing the languages of the model if it has none."""
         tokens = self.config.languages
         alike = [name for name in tokens if name.partition("_")[0] == language]
         name = language if language in tokens else alike[0] if len(alike) == 1 else None
@@ -138,21 +147,24 @@ class ConvertedTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class _Vocabularies:
-    """The pieces by id, those of a source in a list of their own where they differ."""
+    """Target and source vocabulary as lists of pieces by id; `source` is None if both are the same."""
 
     target: tuple[str, ...]
     source: tuple[str, ...] | None = None
 
 
 def load_converted(folder: Path, source_language: str, target_language: str) -> ConvertedTokenizer:
-    """The tokenizer in `folder`/tokenizer for a pair of languages. Raises ModelError, and UsageError as its class does."""
+    """Load the tokenizer in `folder`/tokenizer for a source and a target language.
+
+    Raises ModelError for missing or malformed files, and UsageError for an unknown language.
+    """
     own = folder / FOLDER
     config = _read(TokenizerConfig, own / "config.json")
     vocabularies = _read(_Vocabularies, own / "vocabulary.json")
     vocabulary, source_vocabulary = vocabularies.target, vocabularies.source
     absent = [name for name in config.files if not (own / name).exists()]
     if absent:
-        raise ModelError(f"{own / 'config.json'}: files names {absent[0]!r}, which is not there")
+        raise ModelError(f"{own / 'config.json'}: files names {absent[0]!r}, which does not exist")
     segmenter = make_segmenter(config, own, source_language, target_language, [*vocabulary, *(source_vocabulary or [])])
     try:
         return ConvertedTokenizer(config, segmenter, vocabulary, source_vocabulary, source_language, target_language, own)
@@ -169,9 +181,12 @@ def _read(kind: type[T], path: Path) -> T:
 
 
 def make_segmenter(config: TokenizerConfig, folder: Path, source: str, target: str, pieces: Sequence[str]) -> Segmenter:
-    """What `config` names, from its files in `folder`; `pieces` are those of both sides. Raises ModelError."""
+    """The segmenter of `config`, loaded from `folder`, for languages `source` and `target` and a vocabulary of `pieces`.
+
+    Raises ModelError for missing or malformed files.
+    """
     if config.kind == "sentencepiece":
-        return SentencePieces(folder, config.files[0], config.files[-1])
+        return SentencePieceSegmenter(folder, config.files[0], config.files[-1])
     if config.kind == "tokenizers":
-        return TokenizersFile(read_tokenizers_file(folder / config.files[0]), config.files[0])
-    return MosesBpe(folder, config.files[0], source, target, {c for piece in pieces for c in piece})
+        return TokenizersSegmenter(read_tokenizers_file(folder / config.files[0]), config.files[0])
+    return MosesBpeSegmenter(folder, config.files[0], source, target, {c for piece in pieces for c in piece})

@@ -1,4 +1,4 @@
-"""Text for a CTranslate2 folder: which pieces its model reads, and what its pieces say."""
+"""Tokenization for models in CTranslate2 folders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,17 +7,17 @@ from typing import Any
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.text.loading import load_tokenizer
-from specdec_cli.text.segmenters import SentencePieces
+from specdec_cli.text.segmenters import SentencePieceSegmenter
 from specdec_cli.text.tokenizer import Tokenizer
 
-_OURS = ("tokenizer.model", "tokenizer.model")
-_FOREIGN = (("source.spm", "target.spm"), _OURS)
+_SPECDEC_FILES = ("tokenizer.model", "tokenizer.model")
+_FILES = (("source.spm", "target.spm"), _SPECDEC_FILES)
 
 
-class FolderText:
-    """The tokenizer that lies in a CTranslate2 folder: one of ours, or SentencePiece models beside somebody else's model.
+class FolderTokenizer:
+    """The tokenizer in a CTranslate2 folder: that of a converted bundle, or SentencePiece models beside any other model.
 
-    `target_prefix` are the pieces that every output begins with. Raises ModelError where no tokenizer is found.
+    `target_prefix` are the pieces that every output begins with. Raises ModelError if there is no tokenizer.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -25,34 +25,34 @@ class FolderText:
         self.eos = str(config.get("eos_token", "</s>"))
         self.target_prefix: list[str] = []
         self._adds_eos = bool(config.get("add_source_eos", True))
-        self._foreign: SentencePieces | None = None
-        found = [names for names in _FOREIGN if all((folder / name).exists() for name in names)]
+        self._sentencepiece: SentencePieceSegmenter | None = None
+        found = [names for names in _FILES if all((folder / name).exists() for name in names)]
         if not found and not (folder / "tokenizer").exists():
             raise ModelError(f"{folder}: the folder has neither tokenizer.model nor source.spm and target.spm")
-        ours = "max_positions" in config  # which CTranslate2 does not know, and we always write
-        if found and not (ours and found[0] == _OURS):
-            self._foreign = SentencePieces(folder, *found[0])
+        is_ours = "max_positions" in config  # an attribute that specdec writes and CTranslate2 does not have
+        if found and not (is_ours and found[0] == _SPECDEC_FILES):
+            self._sentencepiece = SentencePieceSegmenter(folder, *found[0])
             return
         self._tokenizer = load_tokenizer(folder, config.get("source_language", ""), config.get("target_language", ""))
-        if self._tokenizer.frame.forced is not None:
-            self.target_prefix = self._tokenizer.pieces([self._tokenizer.frame.forced])
+        if self._tokenizer.special_tokens.forced is not None:
+            self.target_prefix = self._tokenizer.pieces([self._tokenizer.special_tokens.forced])
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer of a folder of ours."""
+        """The bundle's tokenizer, for folders that specdec has written."""
         return self._tokenizer
 
     def encode(self, text: str) -> list[str]:
-        """The pieces to hand to CTranslate2 for a source; where it adds EOS itself, without that."""
-        return self._foreign.split(text) if self._foreign else self.framed(self._tokenizer.encode(text))
+        """The pieces of a source as input of CTranslate2, without EOS if CTranslate2 adds it."""
+        return self._sentencepiece.split(text) if self._sentencepiece else self.source_pieces(self._tokenizer.encode(text))
 
-    def framed(self, ids: Sequence[int]) -> list[str]:
-        """The pieces to hand over for source ids."""
-        pieces = self._tokenizer.source_pieces(self._tokenizer.framed(ids))
+    def source_pieces(self, ids: Sequence[int]) -> list[str]:
+        """The pieces of source ids as input of CTranslate2, with special tokens, without EOS if CTranslate2 adds it."""
+        pieces = self._tokenizer.source_pieces(self._tokenizer.add_special_tokens(ids))
         return pieces[:-1] if self._adds_eos else pieces
 
     def decode(self, pieces: Sequence[str]) -> str:
-        """The text of an output's pieces, without EOS."""
-        if self._foreign:
-            return self._foreign.join(pieces)
+        """The text of output pieces, which do not include EOS."""
+        if self._sentencepiece:
+            return self._sentencepiece.join(pieces)
         return self._tokenizer.decode(number for number in map(self._tokenizer.id_of, pieces) if number is not None)

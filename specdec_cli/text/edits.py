@@ -1,4 +1,4 @@
-"""What was changed between two texts, word by word, and how to change a text that way."""
+"""Word-level edits between two texts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,17 +7,17 @@ from difflib import SequenceMatcher
 from typing import Protocol
 
 Span = tuple[int, int]
-# Characters of scripts that put no space between words: each counts as a word.
-_ALONE = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_WORD = re.compile(rf"{_ALONE}|(?:(?!{_ALONE})\w)+(?:['’](?:(?!{_ALONE})\w)+)*|[^\w\s]")  # noqa: RUF001
+# Characters of scripts without spaces between words; each counts as a word.
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})\w)+(?:['’](?:(?!{_UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
 
 
 @dataclass(frozen=True)
 class Edit:
-    """`text` in the place of source[start:end], which reads `source`.
+    """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
-    Offsets are code points, half-open. `output` is where `text` stands in the changed text, and `score` the log
-    probability of the edit, None where it was not computed.
+    Offsets are in code points, half-open. `output` is the span of `text` in the changed text. `score` is the log probability
+    of the edit, None if it was not computed.
     """
 
     start: int
@@ -29,11 +29,12 @@ class Edit:
 
 
 def find_edits(source: str, changed: str) -> list[Edit]:
-    """The edits that make `changed` of `source`, in order; neighbouring words that change are one edit.
+    """The edits from `source` to `changed`, in order; changes of adjacent words are one edit.
 
-    Words and single punctuation marks are compared. White space counts only where there was none, or is none any more.
+    Words and single punctuation marks are compared. A change of white space is an edit only if white space is added where
+    there was none, or removed completely.
     """
-    before, after = _Words(source), _Words(changed)
+    before, after = _WordSpans(source), _WordSpans(changed)
     edits: list[Edit] = []
     for old, new in _changed_spans(before, after):
         if edits and edits[-1].end == old[0] and edits[-1].output[1] == new[0]:
@@ -44,20 +45,23 @@ def find_edits(source: str, changed: str) -> list[Edit]:
 
 
 class Change(Protocol):
-    """Characters `start` to `end`, half-open, become `text`."""
+    """A replacement of the characters `start` to `end` (half-open, code points) by `text`."""
 
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """Offset of the first replaced character."""
 
     @property
-    def end(self) -> int: ...
+    def end(self) -> int:
+        """Offset after the last replaced character."""
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The replacement."""
 
 
 def apply_edits(source: str, edits: Iterable[Change]) -> str:
-    """`source` with `edits`, which are in order and do not overlap."""
+    """Apply `edits` to `source`; they must be in order and must not overlap."""
     pieces, position = [], 0
     for edit in edits:
         pieces += [source[position : edit.start], edit.text]
@@ -66,13 +70,13 @@ def apply_edits(source: str, edits: Iterable[Change]) -> str:
 
 
 def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
-    """Words that `edits` change, add or drop, over the words of `source` (at least 1): at least `word_edit_ratio`."""
+    """Words that `edits` replace, insert or delete, divided by the words of `source` (at least 1); never below `word_edit_ratio`."""
     changed = sum(max(len(_WORD.findall(edit.source)), len(_WORD.findall(edit.text))) for edit in edits)
     return changed / max(len(_WORD.findall(source)), 1)
 
 
 def word_edit_ratio(source: str, text: str) -> float:
-    """Word edit distance (Levenshtein: insertions, deletions, substitutions) over the words of `source` (at least 1)."""
+    """Word-level Levenshtein distance (insertions, deletions, substitutions) divided by the words of `source` (at least 1)."""
     before, after = _WORD.findall(source), _WORD.findall(text)
     distances = list(range(len(after) + 1))
     for row, word in enumerate(before, start=1):
@@ -85,12 +89,12 @@ def word_edit_ratio(source: str, text: str) -> float:
 
 
 def count_words(text: str) -> int:
-    """How many words there are, without punctuation; of scripts without spaces, characters."""
+    """The number of words without punctuation marks; in scripts without spaces, of characters."""
     return sum(any(map(str.isalnum, word)) for word in _WORD.findall(text))
 
 
-class _Words:
-    """The words of a text and where they stand; the gap before a word belongs to it, but there is none before the first."""
+class _WordSpans:
+    """The words of a text and their offsets; each word but the first has a gap (white space) before it, possibly empty."""
 
     def __init__(self, text: str) -> None:
         matches = list(_WORD.finditer(text))
@@ -100,25 +104,25 @@ class _Words:
         self._length = len(text)
 
     def gap(self, word: int) -> Span:
-        """Offsets of the gap before a word; before the first, or after the last, it is empty."""
+        """Offsets of the gap before a word; empty before the first word and after the last."""
         if word == len(self.words):
-            here = self.ends[-1] if self.ends else self._length
-            return here, here
+            end = self.ends[-1] if self.ends else self._length
+            return end, end
         return self.ends[word - 1] if word else self.starts[0], self.starts[word]
 
     def joined(self, word: int) -> bool:
-        """Whether a word follows the one before it without a gap."""
+        """Whether the gap before a word is empty."""
         start, end = self.gap(word)
         return start == end
 
     def span(self, first: int, end: int, with_gap: bool) -> Span:
-        """Offsets of words first..end - 1; of no words, where they would stand."""
+        """Offsets of the words from `first` to `end` (exclusive); an empty range has the offset of the gap before `first`."""
         start = self.gap(first)[0] if with_gap or first == end else self.starts[first]
         return start, self.ends[end - 1] if first < end else start
 
 
-def _changed_spans(before: _Words, after: _Words) -> Iterator[tuple[Span, Span]]:
-    """Offsets in both texts of what differs."""
+def _changed_spans(before: _WordSpans, after: _WordSpans) -> Iterator[tuple[Span, Span]]:
+    """Yield the spans that differ, as offsets in both texts."""
     matcher = SequenceMatcher(None, before.words, after.words, autojunk=False)
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
         if kind == "equal":

@@ -1,7 +1,7 @@
-"""The orders in which a model writes a sentence: from either end or from both, one token or two in a step, or all at once.
+"""Generation orders: left to right, right to left or from both ends, one or two tokens a step; or all tokens at once.
 
 Imamura and Sumita, "Transformer-based Double-token Bidirectional Autoregressive Decoding" (Section 3.2 and Table 2).
-"masked" models write all tokens at once and then some of them again (Ghazvininejad et al. 2019, "Mask-Predict").
+"masked" models predict all tokens at once and then some of them again (Ghazvininejad et al. 2019, "Mask-Predict").
 """
 
 from collections.abc import Sequence
@@ -10,41 +10,41 @@ from typing import Literal, get_args
 
 Order = Literal["left-to-right", "right-to-left", "double-left-to-right", "double-right-to-left", "bidirectional", "masked"]
 ORDERS: tuple[Order, ...] = get_args(Order)[:5]
-"""Those that write step by step."""
+"""The autoregressive orders."""
 
 
 def tokens_per_step(order: Order) -> int:
-    """How many tokens a model of this order writes in a step: 1 or 2. A masked model has no steps; its tokens are not folded."""
+    """The number of tokens that a model of this order emits in a step: 1 or 2. For "masked", which has no steps, 1."""
     return 1 if order in ("left-to-right", "right-to-left", "masked") else 2
 
 
-def folded_places(words: int, order: Order) -> list[int]:
-    """The places of a sentence of so many words in the order in which they are written; the place `words` is the end.
+def folded_positions(length: int, order: Order) -> list[int]:
+    """The positions of a sentence of `length` tokens in generation order, then the position `length` of EOS.
 
-    Bidirectional: first, last, second, last but one; the left half is the longer one. The end comes once, or twice where
-    that makes the number of places a multiple of the tokens of a step.
+    Bidirectional: the first, the last, the second, the last but one, and so on; the left half may have one token more. The
+    position of EOS comes twice if that makes the number of positions a multiple of the tokens a step.
     """
-    places = range(words)
-    written = list(places)
+    positions = range(length)
+    ordered = list(positions)
     if order in ("right-to-left", "double-right-to-left"):
-        written.reverse()
+        ordered.reverse()
     elif order == "bidirectional":
-        half = -(-words // 2)
-        pairs = zip_longest(places[:half], reversed(places[half:]))
-        written = [place for pair in pairs for place in pair if place is not None]
+        half = -(-length // 2)
+        pairs = zip_longest(positions[:half], reversed(positions[half:]))
+        ordered = [position for pair in pairs for position in pair if position is not None]
     step = tokens_per_step(order)
-    return written + [words] * (step - words % step)
+    return ordered + [length] * (step - length % step)
 
 
-def fold(words: Sequence[int], order: Order, end: int) -> list[int]:
-    """The tokens of a sentence, without its end, in the order in which they are written, then `end` once or twice."""
-    ended = [*words, end]
-    return [ended[place] for place in folded_places(len(words), order)]
+def fold(ids: Sequence[int], order: Order, eos: int) -> list[int]:
+    """The `ids` of a sentence (without EOS) in generation order, then `eos` once or twice (see `folded_positions`)."""
+    ended = [*ids, eos]
+    return [ended[position] for position in folded_positions(len(ids), order)]
 
 
-def unfold(folded: Sequence[int], order: Order, end: int) -> list[int]:
-    """The inverse of `fold`: the tokens up to the first `end`, or all of them where there is none, as a sentence."""
-    words = list(folded[: folded.index(end)] if end in folded else folded)
+def unfold(folded: Sequence[int], order: Order, eos: int) -> list[int]:
+    """The inverse of `fold`: the ids before the first `eos` (all if there is none) in the order of the sentence."""
+    ids = list(folded[: folded.index(eos)] if eos in folded else folded)
     if order in ("right-to-left", "double-right-to-left"):
-        words.reverse()
-    return words[::2] + words[1::2][::-1] if order == "bidirectional" else words
+        ids.reverse()
+    return ids[::2] + ids[1::2][::-1] if order == "bidirectional" else ids

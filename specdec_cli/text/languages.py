@@ -1,4 +1,4 @@
-"""Which of a few languages a text is in, by its function words."""
+"""Detection of a few languages by their function words."""
 
 import re
 from collections import Counter
@@ -31,32 +31,32 @@ _THREE_LETTERS = {"deu": "de", "ger": "de", "eng": "en", "fra": "fr", "fre": "fr
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_FEWEST = 3
-"""Function words that a text in another language has, at least."""
+_MIN_FUNCTION_WORDS = 3
+"""The number of different function words from which on a text counts as being in a language."""
 
 
 def short_code(language: str) -> str:
-    """The two letters of a language code: eng_Latn, en_XX and en-GB are en; a code that is not known stays as it is."""
+    """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; the first part of an unknown code."""
     first = re.split(r"[_-]", language)[0].lower()
     return _THREE_LETTERS.get(first, first)
 
 
 def is_latin(language: str) -> bool:
-    """Whether a language is known to be written in Latin letters."""
+    """Whether a language is known to use the Latin alphabet."""
     return short_code(language) in _LATIN
 
 
-def is_in(text: str, language: str, rather_than: str) -> bool:
-    """Whether `text` is in `language` and not in `rather_than`; False where a language is not known or too little is said.
+def is_in_language(text: str, language: str, rather_than: str) -> bool:
+    """Whether `text` is in `language` rather than in `rather_than`; False for unknown languages and short texts.
 
-    It is where it has at least three different function words of `language`, on average one in five words, and four times
-    as many as of `rather_than`. Words of both languages count for neither.
+    True if the text has at least three different function words of `language`, if they are a fifth of all words, and if
+    they are at least four times as many as those of `rather_than`. Words that both languages share are not counted.
     """
     return _is_in(_count_words(text), short_code(language), short_code(rather_than))
 
 
 def is_foreign(text: str, language: str) -> bool:
-    """Whether `text` is in another of the known languages than `language`."""
+    """Whether `text` is in a known language other than `language`, in the sense of `is_in_language`."""
     counts = _count_words(text)
     return any(_is_in(counts, other, short_code(language)) for other in _WORDS)
 
@@ -70,4 +70,4 @@ def _is_in(counts: Counter[str], language: str, rather_than: str) -> bool:
         return False
     ours, theirs = counts.keys() & _ONLY[language, rather_than], counts.keys() & _ONLY[rather_than, language]
     found, others = sum(counts[word] for word in ours), sum(counts[word] for word in theirs)
-    return len(ours) >= _FEWEST and 5 * found >= counts.total() and found >= 4 * others
+    return len(ours) >= _MIN_FUNCTION_WORDS and 5 * found >= counts.total() and found >= 4 * others

@@ -1,41 +1,41 @@
-"""A line to the texts that a model reads and what stays between them: marks, cells, code, text that is copied."""
+"""Segmentation of a line into texts for the model, with marks, cell separators, code and passed-through text in the gaps."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from specdec_cli.text.copied import Copied, is_code
 from specdec_cli.text.marks import split_marks
+from specdec_cli.text.passthrough import Passthrough, is_code
 from specdec_cli.text.sentences import Count, Segments, segment
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
 _PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
-# A row of values that are separated by commas or semicolons, without a space after them; and what is in it.
+# A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
 _ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}")
 _VALUE = re.compile(r"(?:^|[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
 
 
-def lay_out(line: str, limit: int, count: Count, copied: Copied, *, split: bool = True) -> Segments:
-    """Cut `line` into sentences as `segment` does, apart from what stays as it is, which becomes part of the gaps.
+def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
+    """Split `line` into sentences like `segment`, but make text that must not change part of the gaps.
 
-    Leading and trailing marks, program code, sentences without letters and those that `copied` keeps stay. The cells of
-    a row that is separated by tabs or pipes, or by commas with quotes, are cut one by one.
+    That is leading and trailing marks, program code, and sentences that `passthrough` matches. The cells of a table row
+    (separated by tabs, pipes, or commas between quoted values) are split one by one.
     """
-    if is_code(line) or copied.keeps(line):
+    if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
     marked = split_marks(line)
-    if is_code(marked.body) or copied.keeps(marked.body):
+    if is_code(marked.body) or passthrough.matches(marked.body):
         return Segments((), (line,))
     cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail))
     if len(cells) > 1:
-        parts = [lay_out(text, limit, count, copied, split=split) if is_cell else text for text, is_cell in cells]
+        parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
     else:
-        parts = [_without_copied(segment(marked.body, limit, count, split=split), copied)]
-    return concatenated([marked.head, *parts, marked.tail])
+        parts = [_merge_passthrough(segment(marked.body, limit, count, split=split), passthrough)]
+    return concatenate([marked.head, *parts, marked.tail])
 
 
-def concatenated(parts: Iterable[str | Segments]) -> Segments:
-    """Segments one after the other, with texts that stay between them."""
+def concatenate(parts: Iterable[str | Segments]) -> Segments:
+    """Join segments into one; a string becomes part of the gap at its position."""
     texts: list[str] = []
     gaps, too_long = [""], 0
     for part in parts:
@@ -49,18 +49,18 @@ def concatenated(parts: Iterable[str | Segments]) -> Segments:
     return Segments(tuple(texts), tuple(gaps), too_long)
 
 
-def _without_copied(segments: Segments, copied: Copied) -> Segments:
-    """`segments` with the texts that stay made part of the gaps."""
-    if not any(map(copied.keeps, segments.texts)):
+def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
+    """`segments` with the texts that `passthrough` matches made part of the gaps."""
+    if not any(map(passthrough.matches, segments.texts)):
         return segments
     parts: list[str | Segments] = [segments.gaps[0]]
     for text, gap in zip(segments.texts, segments.gaps[1:], strict=True):
-        parts += [text if copied.keeps(text) else Segments((text,), ("", "")), gap]
-    return concatenated([*parts, Segments((), ("",), segments.too_long)])
+        parts += [text if passthrough.matches(text) else Segments((text,), ("", "")), gap]
+    return concatenate([*parts, Segments((), ("",), segments.too_long)])
 
 
 def _cells(text: str, *, in_table: bool) -> Iterator[tuple[str, bool]]:
-    """Yield each part of a table row and whether it is a cell or a separator; a text that is no row is one cell."""
+    """Yield the parts of a table row, each with whether it is a cell; a text that is not a row is one cell."""
     if _ROW.fullmatch(text) and _VALUE.search(text):
         yield from _values(text)
         return
@@ -77,7 +77,7 @@ def _cells(text: str, *, in_table: bool) -> Iterator[tuple[str, bool]]:
 
 
 def _values(row: str) -> Iterator[tuple[str, bool]]:
-    """The values of a row, without their quotes, as cells."""
+    """Yield the values of a row as cells; quotes and separators are not cells."""
     for token in re.findall(r"\"[^\"]*\"|[^\",;]+|[,;]", row):
         if token[0] == '"':
             yield from (('"', False), (token[1:-1], True), ('"', False))

@@ -1,4 +1,4 @@
-"""Lines of text files and of stdin, read as they arrive."""
+"""Reading of lines from text files and stdin, as they arrive."""
 
 import gzip
 import lzma
@@ -14,22 +14,22 @@ from typing import IO, Any, cast
 from specdec_cli.errors import InputError
 from specdec_cli.text.xz import XzReader
 
-STANDARD = Path("-")
-LONGEST_LINE = 2**26
-"""Bytes of a line, where no other limit is given: no text has such lines, and a line is held in memory as a whole."""
+STDIO = Path("-")
+MAX_LINE_BYTES = 2**26
+"""Default limit on the bytes of a line, which is held in memory as a whole."""
 _CHUNK = 2**16
 _UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
 class LineTooLong(InputError):
-    """A line that is longer than the limit; an endless one, perhaps."""
+    """A line is longer than the limit."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of input: its number from 1 within its file, its text, what ended it, and its place for messages.
+    """A line of input: its number in its file (from 1), its text, its line ending, its place ("file, line N") for messages.
 
-    `ending` is LF or CR LF, to be written after what becomes of the line; the text holds neither. `file` is None for stdin.
+    `ending` is LF or CR LF and is not part of `text`. `file` is None for stdin.
     """
 
     number: int
@@ -39,22 +39,22 @@ class Line:
     file: Path | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The line and the column, both from 1, of an offset into `text`."""
+        """Line and column, both counted from 1, of an offset into `text`."""
         return self.number, offset + 1
 
 
-def read_lines(paths: Sequence[Path] = (), longest: int = LONGEST_LINE) -> Iterator[Line]:
+def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """The lines of several files, one file after the other; `-`, or no path at all, is stdin.
 
     A line from a pipe is there as soon as it is written. .gz and .xz are decompressed. Raises InputError for a file that
     is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a damaged file, after all lines before;
-    LineTooLong for a line of more than `longest` bytes. Decompressing takes bounded memory. The message names file and line.
+    LineTooLong for a line of more than `max_bytes` bytes. Decompressing takes bounded memory. The message names file and line.
     """
     for path in paths:
-        if path != STANDARD and not path.exists():
+        if path != STDIO and not path.exists():
             raise InputError(f"{path}: no such file")
-    for path in paths or (STANDARD,):
-        for line in _lines_of(path, longest):
+    for path in paths or (STDIO,):
+        for line in _lines_of(path, max_bytes):
             if "\0" in line.text:
                 raise InputError(f"{line.place}: holds a NUL byte; text must be UTF-8")
             yield line
@@ -62,17 +62,17 @@ def read_lines(paths: Sequence[Path] = (), longest: int = LONGEST_LINE) -> Itera
 
 def read_text_lines(path: Path) -> Iterator[str]:
     """The lines of one file without their ends, NUL bytes and all. Raises InputError as `read_lines` does."""
-    return (line.text for line in _lines_of(path, LONGEST_LINE))
+    return (line.text for line in _lines_of(path, MAX_LINE_BYTES))
 
 
-def _lines_of(path: Path, longest: int) -> Iterator[Line]:
-    if path == STANDARD:
+def _lines_of(path: Path, max_bytes: int) -> Iterator[Line]:
+    if path == STDIO:
         # Not through the buffer of sys.stdin: a thread that waits in it holds its lock, and the interpreter needs that
         # lock at its exit.
-        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, longest)
+        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, max_bytes)
         return
     with open_binary(path) as stream:
-        yield from _decoded(stream, path, longest)
+        yield from _decoded(stream, path, max_bytes)
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -87,10 +87,10 @@ def open_binary(path: Path) -> IO[bytes]:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def _decoded(stream: Any, path: Path | None, longest: int) -> Iterator[Line]:
+def _decoded(stream: Any, path: Path | None, max_bytes: int) -> Iterator[Line]:
     """The lines of a stream, decoded and with their places."""
     name = str(path or "stdin")
-    lines = _split(stream, longest)
+    lines = _split(stream, max_bytes)
     for number in count(1):
         place = f"{name}, line {number}"
         try:
@@ -108,23 +108,23 @@ def _decoded(stream: Any, path: Path | None, longest: int) -> Iterator[Line]:
             raise InputError(f"{place}: not valid UTF-8 ({error.reason} at byte {error.start + 1})") from error
 
 
-def _split(stream: Any, longest: int) -> Iterator[bytes]:
+def _split(stream: Any, max_bytes: int) -> Iterator[bytes]:
     """The lines of a stream without their LF. U+2028, U+0085 and their like do not end a line. Raises LineTooLong."""
     begun = bytearray()
     while chunk := _read_some(stream):
         first, *others = chunk.split(b"\n")
         begun += first
         for following in others:
-            yield _checked(begun, longest)
+            yield _checked(begun, max_bytes)
             begun = bytearray(following)
-        _checked(begun, longest)
+        _checked(begun, max_bytes)
     if begun:
         yield bytes(begun)
 
 
-def _checked(line: bytearray, longest: int) -> bytes:
-    if len(line) > longest:
-        raise LineTooLong(f"longer than {longest} bytes")
+def _checked(line: bytearray, max_bytes: int) -> bytes:
+    if len(line) > max_bytes:
+        raise LineTooLong(f"longer than {max_bytes} bytes")
     return bytes(line)
 
 

@@ -1,4 +1,4 @@
-"""The tokenizer of a bundle, whichever kind it is."""
+"""Loading of a bundle's tokenizer."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +10,10 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 
 def load_tokenizer(folder: Path, source_language: str = "", target_language: str = "") -> Tokenizer:
-    """The tokenizer that lies in `folder`, for a pair of languages where it knows several. Raises ModelError or UsageError."""
+    """Load the tokenizer in `folder`; the languages are needed only by multilingual models.
+
+    Raises ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
+    """
     if (folder / subwords.FILE).exists() or not (folder / "tokenizer").exists():
         return subwords.Subwords(folder / subwords.FILE)
     from specdec_cli.text.converted import load_converted
@@ -19,7 +22,7 @@ def load_tokenizer(folder: Path, source_language: str = "", target_language: str
 
 
 def tokenizer_digest(folder: Path) -> str:
-    """SHA-256 of the names and the content of the tokenizer's files in `folder`, in hexadecimal. Raises ModelError."""
+    """The SHA-256 hash (hexadecimal) of the names and contents of the tokenizer's files in `folder`. Raises ModelError."""
     single, several = folder / subwords.FILE, folder / "tokenizer"
     files = [single] if single.exists() or not several.exists() else sorted(path for path in several.iterdir() if path.name[0] != ".")
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""The marks before and after the text of a line: lists, headings, quotations, comments, log stamps, tags, keys of strings."""
+"""Marks before and after the text of a line: bullets, heading and quotation signs, comment signs, log stamps, tags, keys."""
 
 import re
 from typing import NamedTuple
@@ -26,9 +26,9 @@ _HEAD = re.compile(
 )
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
 _TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{_EMOJI})$")
-_LONGEST = 256
-"""Characters of one mark at the end of a line, at most."""
-# What opens a text that has to be closed at the end of the line.
+_MAX_MARK_LENGTH = 256
+"""The largest number of characters in a mark at the end of a line."""
+# Opening marks, each with the mark that must close it at the end of the line.
 _PAIRS = tuple(
     (re.compile(opening), re.compile(closing))
     for opening, closing in (
@@ -45,7 +45,7 @@ _PAIRS = tuple(
 
 
 class Marked(NamedTuple):
-    """A line in three: marks and white space before its text, the text, and what stands after it."""
+    """A line in three parts: leading marks and white space, text, trailing marks and white space."""
 
     head: str
     body: str
@@ -53,7 +53,7 @@ class Marked(NamedTuple):
 
 
 def split_marks(line: str) -> Marked:
-    """Cut the marks off. The parts join to `line`; the body has no white space around it, and is empty if there is no text."""
+    """Split `line` into leading marks, text and trailing marks; the text is stripped of white space, and may be empty."""
     start = _head_end(line)
     end = _tail_start(line, start)
     for opening, closing in _PAIRS:
@@ -80,7 +80,7 @@ def _head_end(line: str) -> int:
 def _tail_start(line: str, start: int) -> int:
     end = len(line)
     while end > start:
-        window = line[max(start, end - _LONGEST) : end]
+        window = line[max(start, end - _MAX_MARK_LENGTH) : end]
         kept = window.rstrip()
         mark = _TAIL.search(kept)
         if mark is None:
@@ -90,7 +90,7 @@ def _tail_start(line: str, start: int) -> int:
 
 
 def _opening_tag(line: str, position: int) -> re.Match[str] | None:
-    """A tag that encloses all of the text after it, or nothing of it."""
+    """The tag at `position`, if it encloses all of the text after it or none of it."""
     tag = _TAG.match(line, position)
     if tag is None:
         return None

@@ -1,12 +1,12 @@
-"""Paragraphs that were wrapped over lines: joined to one line each, and wrapped again."""
+"""Wrapped paragraphs: joined to one line each, and wrapped again for the output."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from specdec_cli.text.copied import is_code
 from specdec_cli.text.lines import Line
 from specdec_cli.text.marks import Marked, split_marks
+from specdec_cli.text.passthrough import is_code
 
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,5}[.)])\s")
 _ROW = re.compile(r"\t|\|")
@@ -15,10 +15,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True)
 class Paragraph(Line):
-    """Several lines as one: `text` holds them with a space between them, without the marks of all but the first.
+    """Several lines joined to one: `text` has them separated by spaces, without the leading marks of all but the first.
 
-    `lines` are as they were, `starts` the offsets in `text` at which each begins, `heads` the marks of each; `width` is the
-    length of the longest.
+    `lines` are the original lines, `heads` their leading marks, `starts` their offsets in `text`; `width` is the number of
+    characters of the longest.
     """
 
     lines: tuple[Line, ...] = ()
@@ -27,18 +27,18 @@ class Paragraph(Line):
     width: int = 0
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The line and the column, both from 1, of an offset into `text`."""
+        """Line and column in the file, both counted from 1, of an offset into `text`."""
         index = max(number for number, start in enumerate(self.starts) if start <= offset)
         indent = len(self.heads[index]) if index else 0
         return self.lines[index].number, offset - self.starts[index] + indent + 1
 
 
-def unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
-    """`lines` with those of a paragraph as one Paragraph; other lines stay.
+def unwrap(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield `lines`, with the lines of each paragraph joined to one Paragraph.
 
-    Lines are of one paragraph if each has text that is neither code nor a row of a table, and the marks before it go on: the
-    same comment or quotation mark or indentation, or white space after an item of a list. A line ends its paragraph if it
-    is less than half as long as the longest, or ends with two spaces or a backslash.
+    A line continues a paragraph if it has text that is neither code nor a table row, and the same leading marks (comment or
+    quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has less than half the
+    length of the longest, or ends with two spaces or a backslash.
     """
     block: list[tuple[Line, Marked]] = []
     for line in lines:
@@ -54,10 +54,10 @@ def unwrapped(lines: Iterable[Line]) -> Iterator[Line]:
     yield from _paragraphs(block)
 
 
-def written(line: Line, text: str) -> Iterator[tuple[str, str]]:
-    """What to write for a line that became `text`, each with what ends it: a paragraph is wrapped again at its width.
+def rewrapped(line: Line, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the output lines, each with its line ending, for an input line whose output is `text`.
 
-    A word that is wider than that has a line of its own. A paragraph that has not changed is written as it was.
+    A Paragraph is wrapped again at its width; a longer word has a line of its own. An unchanged Paragraph keeps its lines.
     """
     if not isinstance(line, Paragraph):
         yield text, line.ending
@@ -84,7 +84,7 @@ def _goes_on(block: Sequence[Marked], following: Marked) -> bool:
 
 
 def _paragraphs(block: list[tuple[Line, Marked]]) -> Iterator[Line]:
-    """The lines of a block in paragraphs, cut after short lines."""
+    """Yield the paragraphs of a block, which end after short lines."""
     width = max((len(line.text) for line, _ in block), default=0)
     group: list[tuple[Line, Marked]] = []
     for number, (line, marked) in enumerate(block, 1):
@@ -107,7 +107,7 @@ def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
 
 
 def _wrapped(text: str, width: int, head: str) -> Iterator[str]:
-    """`text` in lines of at most `width` characters; all but the first begin with `head`."""
+    """Yield `text` in lines of at most `width` characters; all but the first begin with the mark `head`."""
     start = len(split_marks(text).head)
     line, empty = text[:start], True
     for word in text[start:].split(" "):

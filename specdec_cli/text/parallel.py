@@ -1,4 +1,4 @@
-"""Parallel text: pairs of lines from TSV or two aligned files, plain or compressed."""
+"""Reading of parallel text from TSV or aligned files, plain or compressed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from specdec_cli.text.lines import read_text_lines
 
 @dataclass(frozen=True)
 class Pair:
-    """A source line and its target line; `domain` is empty where the input names none."""
+    """A source line and its target line; `domain` is empty if the input has none."""
 
     source: str
     target: str
@@ -18,7 +18,10 @@ class Pair:
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:
-    """Pairs of a TSV file: `source TAB target`, or `domain TAB source TAB target`. Raises InputError."""
+    """Yield the pairs of a TSV file of lines `source TAB target` or `domain TAB source TAB target`.
+
+    Raises InputError naming a line with another number of fields.
+    """
     columns = 0
     for number, line in enumerate(read_text_lines(path), start=1):
         fields = line.split("\t")
@@ -30,7 +33,7 @@ def read_tsv(path: Path) -> Iterator[Pair]:
 
 
 def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
-    """Pairs of two files with a line for a line. Raises InputError if one of them is longer."""
+    """Yield the pairs of equal line numbers in two files. Raises InputError if one file has more lines."""
     sources, targets = read_text_lines(source), read_text_lines(target)
     count = 0
     for line in sources:
@@ -44,7 +47,7 @@ def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
 
 
 def read_pairs(tsv: Sequence[Path], aligned: Sequence[tuple[Path, Path]] = ()) -> Iterator[Pair]:
-    """All pairs of several inputs, in the order given."""
+    """Yield the pairs of all TSV files, then those of all aligned files, in the order given. Raises InputError."""
     for path in tsv:
         yield from read_tsv(path)
     for source, target in aligned:

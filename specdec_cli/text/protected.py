@@ -1,4 +1,4 @@
-"""What in a text must stay as it is: addresses, placeholders, tags, code, paths, times, identifiers, emoji."""
+"""Protected spans, which must not change: addresses, format arguments, tags, code, paths, times, identifiers, emoji."""
 
 import re
 
@@ -47,15 +47,15 @@ _ORDERED = re.compile(r"%|</?\w")
 
 
 def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
-    """Offsets (code points, half-open) of what must not change, in order; in a `latin` language also words in other scripts."""
+    """Offsets (code points, half-open) of the protected spans in order; with `latin`, words in other scripts are protected too."""
     return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
 
 
 def keeps_order(span: str) -> bool:
-    """Whether a span's place among others has a meaning: format specifications without a name or number, and tags."""
+    """Whether the order of such spans matters: tags, and format specifications without a name or number."""
     return _ORDERED.match(span) is not None and not re.match(r"%(?:\(|\d+\$|\d+$)", span)
 
 
 def without_protected(text: str) -> str:
-    """`text` with a space in the place of each protected span."""
+    """`text` with each protected span replaced by a space."""
     return _PROTECTED.sub(" ", text)

@@ -1,4 +1,4 @@
-"""How other toolkits cut text into pieces and put them together again, one class a way."""
+"""Segmenters of other toolkits, which split text into subword pieces and join pieces to text."""
 
 import importlib
 import shutil
@@ -21,26 +21,26 @@ _BYTE_SPACE = "\u0120"
 
 
 class Segmenter(Protocol):
-    """Text to pieces, as the source side has them, and pieces of the target side to text."""
+    """Splits source and target texts into pieces, and joins target pieces to text."""
 
     def split(self, text: str) -> list[str]:
-        """The pieces of a source."""
+        """The pieces of a source text."""
 
     def split_target(self, text: str) -> list[str]:
-        """The pieces of a target."""
+        """The pieces of a target text."""
 
     def join(self, pieces: Sequence[str]) -> str:
-        """The text of a target's pieces."""
+        """The text of target pieces."""
 
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece begins a word, as far as it alone can tell."""
+        """Whether a piece begins a word; True if that depends on the piece before it."""
 
     def save(self, folder: Path) -> None:
-        """Store the files it is made from."""
+        """Write the files that it is loaded from to `folder`."""
 
 
-class SentencePieces:
-    """SentencePiece models, one for the source and one for the target (or one for both)."""
+class SentencePieceSegmenter:
+    """Segmenter of two SentencePiece models, for source and target; both may be the same file."""
 
     def __init__(self, folder: Path, source: str, target: str) -> None:
         self._files = [folder / name for name in dict.fromkeys((source, target))]
@@ -48,52 +48,62 @@ class SentencePieces:
         self._target = load_sentencepiece(folder / target)
 
     def split(self, text: str) -> list[str]:
+        """The pieces of a source text."""
         return list(self._source.EncodeAsPieces(text))
 
     def split_target(self, text: str) -> list[str]:
+        """The pieces of a target text."""
         return list(self._target.EncodeAsPieces(text))
 
     def join(self, pieces: Sequence[str]) -> str:
+        """The text of target pieces."""
         return str(self._target.DecodePieces(list(pieces)))
 
     def starts_word(self, piece: str) -> bool:
+        """Whether a piece begins with SentencePiece's space."""
         return piece.startswith(SPACE)
 
     def save(self, folder: Path) -> None:
+        """Copy the model files to `folder`."""
         _copy_files(self._files, folder)
 
 
-class TokenizersFile:
-    """A `tokenizer.json` of the tokenizers library: byte-level BPE, and SentencePiece's models in another coat."""
+class TokenizersSegmenter:
+    """Segmenter of a `tokenizer.json` of the tokenizers library (byte-level BPE, converted SentencePiece models)."""
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, name: str) -> None:
         self._tokenizer, self._name = tokenizer, name
 
     def split(self, text: str) -> list[str]:
+        """The pieces of a source text."""
         return list(self._tokenizer.encode(text, add_special_tokens=False).tokens)
 
     def split_target(self, text: str) -> list[str]:
+        """The pieces of a target text."""
         return self.split(text)
 
     def join(self, pieces: Sequence[str]) -> str:
+        """The text of target pieces."""
         decoder: Any = self._tokenizer.decoder
         return str(decoder.decode(list(pieces))) if decoder is not None else "".join(pieces)
 
     def starts_word(self, piece: str) -> bool:
+        """Whether a piece begins with a space of SentencePiece or byte-level BPE."""
         return piece.startswith((SPACE, _BYTE_SPACE))
 
     def save(self, folder: Path) -> None:
+        """Write the tokenizer's JSON file to `folder`, atomically."""
         write_atomically(folder / self._name, lambda partial: partial.write_text(self._tokenizer.to_str(pretty=True), encoding="utf-8"))
 
 
-class MosesBpe:
-    """Moses tokens (sacremoses) cut by BPE codes, as fairseq's WMT models have it; `@@` ends a piece that goes on.
+class MosesBpeSegmenter:
+    """Segmenter of fairseq's WMT models: Moses tokens split by BPE codes; `@@` ends a piece that is not the last of its word.
 
-    Normalisation and tokenization as fairseq's `--tokenizer moses --bpe fastbpe` (or `subword_nmt`) with its defaults.
+    Equivalent to fairseq's `--tokenizer moses --bpe fastbpe` (or `subword_nmt`) with default options.
     """
 
     def __init__(self, folder: Path, codes: str, source_language: str, target_language: str, alphabet: Iterable[str]) -> None:
-        sacremoses: Any = importlib.import_module("sacremoses")  # only here, for it takes a while
+        sacremoses: Any = importlib.import_module("sacremoses")  # imported here because the import is slow
 
         self._file = folder / codes
         self._bpe = _bpe(_read_codes(folder / codes), alphabet)
@@ -104,19 +114,24 @@ class MosesBpe:
         self._detokenize = sacremoses.MosesDetokenizer(lang=target_language).detokenize
 
     def split(self, text: str) -> list[str]:
+        """The pieces of a source text."""
         return self._pieces(self._tokenize[False](text))
 
     def split_target(self, text: str) -> list[str]:
+        """The pieces of a target text."""
         return self._pieces(self._tokenize[True](text))
 
     def join(self, pieces: Sequence[str]) -> str:
+        """The text of target pieces."""
         words = " ".join(pieces).replace(f"{_CONTINUED} ", "").removesuffix(_CONTINUED)
         return str(self._detokenize(words.split(" "))) if words else ""
 
-    def starts_word(self, piece: str) -> bool:  # noqa: ARG002  the piece before it tells
+    def starts_word(self, piece: str) -> bool:  # noqa: ARG002
+        """True for every piece: whether it begins a word depends on the piece before it."""
         return True
 
     def save(self, folder: Path) -> None:
+        """Copy the file of BPE codes to `folder`."""
         _copy_files([self._file], folder)
 
     def _pieces(self, words: Sequence[str]) -> list[str]:
@@ -133,9 +148,9 @@ def _moses_tokens(tokenizer: Any, text: str) -> list[str]:
 
 
 def _read_codes(path: Path) -> list[tuple[str, str]]:
-    """The merges of a file of BPE codes: two symbols a line, best first (subword-nmt's, or fastBPE's with a count).
+    """The merges of a file of BPE codes, in order of priority: lines of two symbols, with a count in fastBPE's format.
 
-    Raises ModelError naming the line that is neither.
+    Raises ModelError naming a malformed line.
     """
     check_regular(path, ModelError)
     try:
@@ -154,7 +169,7 @@ def _read_codes(path: Path) -> list[tuple[str, str]]:
 
 
 def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenizers.models.BPE:
-    symbols = {_UNKNOWN: None}  # a dictionary for its order
+    symbols = {_UNKNOWN: None}  # a dictionary as an ordered set
     symbols |= dict.fromkeys(character + end for character in alphabet for end in ("", _WORD_END))
     for first, second in merges:
         symbols |= dict.fromkeys((first, second, first + second))
@@ -164,17 +179,17 @@ def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenize
 
 @contextmanager
 def library_errors(path: Path, words: str) -> Iterator[None]:
-    """Turn what a library raises over a damaged file into a ModelError that names `path`, and says `words` of it."""
+    """Context manager that converts any exception of a library into a ModelError "`path`: `words` (...)"."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, ModelError):
         raise
-    except BaseException as error:  # tokenizers raises nothing narrower, and a panic of its Rust code is no Exception
+    except BaseException as error:  # tokenizers raises plain Exception, and for a Rust panic a BaseException
         raise ModelError(f"{path}: {words} ({error})") from error
 
 
 def read_tokenizers_file(path: Path) -> tokenizers.Tokenizer:
-    """A `tokenizer.json`, without the truncation and padding that may be stored in it. Raises ModelError."""
+    """Load a `tokenizer.json` and turn off truncation and padding, which may be stored in it. Raises ModelError."""
     check_regular(path, ModelError)
     with library_errors(path, "not readable by the tokenizers library"):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))

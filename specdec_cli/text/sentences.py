@@ -1,6 +1,6 @@
-"""A line to sentences, a long sentence to pieces, and all of it back together."""
+"""Splitting of lines into sentences, and of long sentences into pieces."""
 # ruff: noqa: RUF001, RUF002
-# Punctuation of many languages is meant here as it stands.
+# The punctuation of several languages is written literally.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,10 +23,10 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True)
 class Segments:
-    """A line as texts to translate and the gaps around them: one gap before each text and one after the last.
+    """A line as texts to decode and the gaps around them: one gap before each text and one after the last.
 
-    Texts are never empty and have no white space around them; a gap may be empty. A blank line is one gap.
-    `too_long` counts the sentences that had to be cut.
+    Texts are not empty and are stripped of white space; a gap may be empty. A blank line is one gap and no text.
+    `too_long` is the number of sentences that were split because of the token limit.
     """
 
     texts: tuple[str, ...]
@@ -34,7 +34,7 @@ class Segments:
     too_long: int = 0
 
     def join(self, translations: Sequence[str]) -> str:
-        """The line with a translation in the place of each text; raises ValueError unless there is one for each."""
+        """The line with each text replaced by its translation. Raises ValueError if their number differs."""
         if len(translations) != len(self.texts):
             raise ValueError(f"{len(translations)} translations of {len(self.texts)} texts")
         between = (text + gap for text, gap in zip(translations, self.gaps[1:], strict=True))
@@ -42,13 +42,16 @@ class Segments:
 
 
 def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segments:
-    """Cut `line` into sentences (one, if not `split`), and those of more than `limit` tokens by `count` into pieces."""
+    """Split `line` into sentences (one if not `split`), and sentences of more than `limit` tokens into pieces.
+
+    `count` returns the number of tokens of a text.
+    """
     sentences = split_sentences(line) if split else whole_line(line)
     texts: list[str] = []
     gaps = [sentences.gaps[0]]
     too_long = 0
     for sentence, gap in zip(sentences.texts, sentences.gaps[1:], strict=True):
-        pieces = cut(sentence, limit, count)
+        pieces = split_to_limit(sentence, limit, count)
         texts += pieces.texts
         gaps += [*pieces.gaps[1:-1], gap]
         too_long += pieces.too_long
@@ -56,26 +59,26 @@ def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segme
 
 
 def whole_line(line: str) -> Segments:
-    """The line as one text without the white space around it."""
+    """The line as one text, stripped of white space."""
     return _segments(line, lambda _: ())
 
 
 def split_sentences(line: str) -> Segments:
-    """The sentences of a line in a European language, or with full-width terminators.
+    """Split a line in a European language, or with full-width punctuation, into sentences.
 
-    A sentence ends with . ! ? or … (and closing quotes or brackets) before white space and what can begin a
-    sentence: a capital, a letter of a script without case, a digit, after opening quotes if any. A full stop
-    after an abbreviation, an initial or a number of one or two digits ends none: better two sentences
-    in one than half a sentence. The full-width 。！？ always end one, with or without white space.
+    A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital letter, a
+    letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an abbreviation,
+    an initial or a number of one or two digits does not end a sentence: two sentences in one are decoded better than half a
+    sentence. The full-width 。！？ always end a sentence.
     """
     return _segments(line, _sentence_gaps)
 
 
-def cut(sentence: str, limit: int, count: Count) -> Segments:
-    """Pieces of at most `limit` tokens: cut between clauses, failing that between words, failing that inside a word.
+def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
+    """Split a sentence into pieces of at most `limit` tokens: between clauses, else between words, else inside a word.
 
-    `count` gives the tokens of a text; it sees every character a fixed number of times, and of an endless word
-    a logarithmic one. Only a single character may exceed the limit.
+    `count` returns the number of tokens of a text. It is called on each character a constant number of times, in a long word
+    a logarithmic number of times. Only a piece of a single character may exceed the limit.
     """
     text = sentence.strip()
     before, after = sentence[: len(sentence) - len(sentence.lstrip())], sentence[len(sentence.rstrip()) :]
@@ -90,7 +93,7 @@ def cut(sentence: str, limit: int, count: Count) -> Segments:
 
 
 def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) -> Segments:
-    """Cut `line`, less the white space around it, at the gaps (start, end) that `find_gaps` yields in order."""
+    """Split `line`, stripped of white space, at the gaps (start, end) that `find_gaps` yields in order."""
     text = _LEADING.sub("", line).rstrip()
     if not text:
         return Segments((), (line,))
@@ -137,7 +140,7 @@ class _Unit:
 
 
 def _units(text: str, patterns: Sequence[re.Pattern[str]], limit: int, count: Count, gap: str = "") -> list[_Unit]:
-    """The largest parts of `text` within `limit`, each with the gap after it: clauses, else words, else halves of words."""
+    """The largest units of `text` within `limit` tokens (clauses, else words, else halves of words), with their gaps."""
     tokens = count(text)
     if tokens <= limit or len(text) == 1:
         return [_Unit(text, gap, tokens)]
@@ -154,7 +157,7 @@ def _units(text: str, patterns: Sequence[re.Pattern[str]], limit: int, count: Co
 
 
 def _packed(units: Iterable[_Unit], limit: int) -> Iterator[list[_Unit]]:
-    """Neighbours together as long as the sum of their tokens allows."""
+    """Yield groups of adjacent units whose tokens sum to at most `limit`."""
     group: list[_Unit] = []
     tokens = 0
     for unit in units:
@@ -167,7 +170,7 @@ def _packed(units: Iterable[_Unit], limit: int) -> Iterator[list[_Unit]]:
 
 
 def _fitting(group: list[_Unit], limit: int, count: Count) -> Iterator[list[_Unit]]:
-    """`group`, or halves of it if its gaps have tokens of their own and exceed the limit."""
+    """Yield `group`, or halves of it if it exceeds the limit because its gaps have tokens too."""
     if len(group) == 1 or count(_text(group)) <= limit:
         yield group
         return

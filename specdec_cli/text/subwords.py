@@ -1,4 +1,4 @@
-"""SentencePiece subwords: text to ids and back, without loss."""
+"""SentencePiece subword vocabularies: training, encoding, lossless decoding."""
 
 import io
 import re
@@ -10,20 +10,20 @@ import sentencepiece
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
-from specdec_cli.text.tokenizer import Frame, Tokenizer
+from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
-_SAMPLE = 500_000  # texts that a vocabulary is trained on, drawn from all; more take memory and change little
+_MAX_TRAINING_TEXTS = 500_000  # a random sample of the texts for training, which bounds memory
 SPACE = "\u2581"
-"""How SentencePiece writes white space."""
+"""The character by which SentencePiece represents a space."""
 FILE = "tokenizer.model"
 
 
 class Subwords(Tokenizer):
-    """A SentencePiece model of our own training: unigram, identity normalisation, byte fallback; its ids are the model's.
+    """A SentencePiece model trained by specdec: unigram, identity normalisation, byte fallback; SentencePiece ids are token ids.
 
-    Raises ModelError if the file is missing or is no SentencePiece model.
+    Raises ModelError if the file is missing or not a SentencePiece model.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,37 +32,37 @@ class Subwords(Tokenizer):
         pieces = pieces_of(self._processor, path)
         if len(pieces) <= MASK:
             raise ModelError(f"{path}: {len(pieces)} pieces, fewer than the special ones")
-        super().__init__(pieces, Frame(after=(EOS,)), (PADDING, BOS, EOS, MASK), MASK, pieces[UNKNOWN])
+        super().__init__(pieces, SpecialTokens(after=(EOS,)), (PADDING, BOS, EOS, MASK), MASK, pieces[UNKNOWN])
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without BOS and EOS."""
         return list(self._processor.EncodeAsIds(text))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many texts. One by one: a sentence takes some microseconds, the library's threads take many to start."""
+        """The ids of texts, encoded one by one, because starting SentencePiece's threads takes longer than encoding."""
         return [self.encode(text) for text in texts]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The same: both sides share the vocabulary."""
+        """The ids of target texts, as for sources."""
         return self.encode_batch(texts)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids`; padding, BOS, EOS and masks vanish."""
+        """The text of `ids` without padding, BOS, EOS and mask."""
         return str(self._processor.DecodeIds(self._visible(ids)))
 
     def save(self, folder: Path) -> None:
-        """Store the model as `tokenizer.model` in `folder`."""
+        """Save the model as `tokenizer.model` in `folder`."""
         stored = folder / FILE
         if not (stored.exists() and stored.samefile(self.path)):
             write_atomically(stored, lambda partial: shutil.copyfile(self.path, partial) and None)
 
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece brings the white space before it."""
+        """Whether a piece begins with a space."""
         return piece.startswith(SPACE)
 
 
 def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """Raises ModelError if the file is missing or is no SentencePiece model."""
+    """Load a SentencePiece model. Raises ModelError if the file is missing or not a SentencePiece model."""
     check_regular(path, ModelError)
     processor = sentencepiece.SentencePieceProcessor()
     try:
@@ -73,7 +73,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> list[str]:
-    """All pieces by id. Raises ModelError naming the file `path` where one is damaged."""
+    """All pieces by id. Raises ModelError naming `path` if a piece is not valid UTF-8."""
     try:
         return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
     except UnicodeDecodeError as error:
@@ -81,11 +81,10 @@ def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> li
 
 
 def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, exact: bool = True, threads: int = 2) -> Subwords:
-    """Train a joint unigram vocabulary over `texts` and store it in `path`, atomically.
+    """Train a unigram vocabulary (Kudo 2018, Subword Regularization) on `texts` and write it to `path` atomically.
 
-    No normalisation at all (the text comes back byte for byte) and byte fallback (nothing is unknown).
-    Source: Kudo 2018, Subword Regularization; the settings are ours. A text that has less than `vocabulary_size`
-    subwords gets as many as it has, or raises InputError where the size is `exact`.
+    There is no normalisation (decoding restores the text byte for byte) and byte fallback (no text is unknown). If the texts
+    have fewer than `vocabulary_size` subwords, the vocabulary is smaller, or InputError is raised if `exact`.
     """
     model = io.BytesIO()
     try:
@@ -106,14 +105,14 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, ex
             control_symbols=[MASK_PIECE],
             num_threads=threads,
             max_sentence_length=16384,
-            input_sentence_size=_SAMPLE,
+            input_sentence_size=_MAX_TRAINING_TEXTS,
             shuffle_input_sentence=True,
             minloglevel=2,
         )
     except RuntimeError as error:
-        most = re.search(r"too high .* <= (\d+)", str(error))
-        # SentencePiece names its own source line and condition first, in brackets.
-        cause = f"the text has {int(most[1]):,} at most" if most else str(error).rpartition("] ")[2]
+        largest = re.search(r"too high .* <= (\d+)", str(error))
+        # SentencePiece's message begins with a source line and a condition in brackets.
+        cause = f"the text has {int(largest[1]):,} at most" if largest else str(error).rpartition("] ")[2]
         raise InputError(f"cannot train a vocabulary of {vocabulary_size:,} subwords: {cause}") from error
     write_atomically(path, lambda partial: partial.write_bytes(model.getvalue()))
     return Subwords(path)

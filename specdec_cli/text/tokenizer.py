@@ -1,4 +1,4 @@
-"""What every tokenizer does, whatever cuts its subwords: text to the ids that a model reads, and its ids to text."""
+"""The interface of tokenizers: text to token ids, token ids to text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What stands round a text: ids before and after a source, and the id that every target begins with, if any.
+class SpecialTokens:
+    """Special tokens: ids before and after a source, and the id that every target begins with (`forced`, None: none).
 
-    `start` is what decoding starts from, where that is not the model's own.
+    `start` replaces the model's decoder start token (None: it does not).
     """
 
     before: tuple[int, ...] = ()
@@ -20,10 +20,10 @@ class Frame:
 
 
 class Tokenizer(ABC):
-    """Subwords of a source and a target vocabulary, often the same one.
+    """A subword tokenizer with a target vocabulary and a source vocabulary (None: the same).
 
-    `hidden` ids vanish from text. `mask` is the id of a place that is not known yet, for drafters; `unknown` the piece of what
-    the vocabulary lacks; `path` is where it was read from, for messages.
+    `hidden` ids are left out of decoded text; `mask` is the id of the mask token, for drafters; `unknown` is the piece for
+    text that is not in the vocabulary; `path` is the file or folder that it was loaded from, for messages.
     """
 
     path: Path
@@ -31,13 +31,13 @@ class Tokenizer(ABC):
     def __init__(
         self,
         vocabulary: Sequence[str],
-        frame: Frame,
+        special_tokens: SpecialTokens,
         hidden: Iterable[int],
         mask: int,
         unknown: str,
         source_vocabulary: Sequence[str] | None = None,
     ) -> None:
-        self.frame, self.mask, self.unknown = frame, mask, unknown
+        self.special_tokens, self.mask, self.unknown = special_tokens, mask, unknown
         self._vocabulary = list(vocabulary)
         self._source_vocabulary = self._vocabulary if source_vocabulary is None else list(source_vocabulary)
         self._hidden = frozenset(hidden)
@@ -48,73 +48,73 @@ class Tokenizer(ABC):
 
     @property
     def multilingual(self) -> bool:
-        """Whether a pair of languages has to be chosen."""
+        """Whether source and target language must be chosen."""
         return False
 
     @property
     def shared(self) -> bool:
-        """Whether a source id means what the same target id means."""
+        """Whether source and target have the same vocabulary."""
         return self._source_vocabulary is self._vocabulary
 
     @property
     def source_size(self) -> int:
-        """Pieces of the source vocabulary."""
+        """Number of pieces in the source vocabulary."""
         return len(self._source_vocabulary)
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
-        """The ids of a source text, without its frame."""
+        """The ids of a source text, without special tokens."""
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many source texts."""
+        """The ids of source texts, without special tokens."""
         return [self.encode(text) for text in texts]
 
     @abstractmethod
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many target texts, without their frame."""
+        """The ids of target texts, without special tokens."""
 
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of target ids; hidden ones vanish."""
+        """The text of target ids, without hidden ones."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Store all that it needs in `folder`, each file atomically."""
+        """Save the tokenizer's files in `folder`, each atomically."""
 
     @abstractmethod
     def starts_word(self, piece: str) -> bool:
         """Whether a piece begins a word."""
 
-    def framed(self, ids: Sequence[int]) -> list[int]:
-        """A source as the model reads it."""
-        return [*self.frame.before, *ids, *self.frame.after]
+    def add_special_tokens(self, ids: Sequence[int]) -> list[int]:
+        """Source ids with the special tokens before and after them, as input of the encoder."""
+        return [*self.special_tokens.before, *ids, *self.special_tokens.after]
 
-    def framed_target(self, ids: Sequence[int], eos: int) -> list[int]:
-        """A target as the model writes it, EOS at its end."""
-        return [*([] if self.frame.forced is None else [self.frame.forced]), *ids, eos]
+    def add_target_tokens(self, ids: Sequence[int], eos: int) -> list[int]:
+        """Target ids with the forced first token, if any, and EOS, as the decoder emits them."""
+        return [*([] if self.special_tokens.forced is None else [self.special_tokens.forced]), *ids, eos]
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        """The surface of each target id, for traces."""
+        """The pieces of target ids."""
         return [self._vocabulary[i] for i in ids]
 
     def source_pieces(self, ids: Iterable[int]) -> list[str]:
-        """The surface of each source id."""
+        """The pieces of source ids."""
         return [self._source_vocabulary[i] for i in ids]
 
     def id_of(self, piece: str) -> int | None:
-        """The target id of a piece; None if there is none."""
+        """The target id of a piece; None if it is not in the vocabulary."""
         return self._ids.get(piece)
 
     def word_starts(self) -> list[bool]:
-        """Which target pieces begin a word, by id."""
+        """For each target id, whether its piece begins a word."""
         return [self.starts_word(piece) for piece in self._vocabulary]
 
     def vocabulary(self) -> list[str]:
-        """Every target piece, by id."""
+        """All target pieces, by id."""
         return list(self._vocabulary)
 
     def source_vocabulary(self) -> list[str]:
-        """Every source piece, by id."""
+        """All source pieces, by id."""
         return list(self._source_vocabulary)
 
     def _visible(self, ids: Iterable[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Finished lines, written at once: to stdout, to a file, or to a file for each input."""
+"""Writing of output lines to stdout, to a file, or to one file for each input; every line is flushed."""
 
 import os
 import stat
@@ -11,16 +11,16 @@ from typing import IO, Protocol, Self
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import make_folder
-from specdec_cli.text.lines import STANDARD
+from specdec_cli.text.lines import STDIO
 
 _STDIN, _STDOUT = 0, 1
 
 
 class Writer(Protocol):
-    """Where finished lines go; used in a `with` block."""
+    """Writes output lines; a context manager."""
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
-        """Write a line that was made of a line of the input `source` (None: stdin)."""
+        """Write the output of a line of the input file `source` (None: stdin)."""
 
     def __enter__(self) -> Self: ...
 
@@ -28,19 +28,18 @@ class Writer(Protocol):
 
 
 class LineWriter:
-    """Writes finished lines to a file, or to stdout for None or `-`, each flushed.
+    """Writes lines to the file `path`, or to stdout for None or `-`, and flushes each.
 
-    A file is written in place, line by line, and not moved there at the end: what is finished stays, whatever
-    happens to the rest, and can be watched. Raises UsageError if the file cannot be opened or is one of `inputs`
-    (none: stdin), which writing would destroy; InputError if a line cannot be written (a full disk), except
-    BrokenPipeError for a closed pipe.
+    The file is written in place, so that finished lines remain if the program fails, and can be read meanwhile. Raises
+    UsageError if the file cannot be opened or is one of `inputs` (empty: stdin). Raises InputError if a line cannot be
+    written, and BrokenPipeError for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
         self._file: IO[bytes] | None = None
         self._name = "stdout"
-        target = None if path == STANDARD else path
-        check_no_input(target, inputs)
+        target = None if path == STDIO else path
+        check_not_input(target, inputs)
         if target is None:
             return
         self._name = str(target)
@@ -50,7 +49,7 @@ class LineWriter:
             raise UsageError(f"{target}: {error.strerror}") from error
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
-        """Write one line; an LF inside `text` becomes a space, so that it stays one."""
+        """Write one line; every LF inside `text` is replaced by a space."""
         stream = self._file or sys.stdout.buffer
         with self._failures():
             stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
@@ -79,22 +78,22 @@ class LineWriter:
 
 
 class FolderWriter:
-    """Writes the lines of each input to a file of the same name in `folder`, which is made if it is missing.
+    """Writes the output of each input to a file of the same name in `folder`, which is created if it does not exist.
 
-    A compressed input's output is plain, and its name loses .gz or .xz. Lines come in the order of `inputs`; an input
-    without lines has an empty output. Raises UsageError for stdin, for two inputs of one name, and for an output that is
-    an input; InputError as LineWriter does.
+    The output of a compressed input is plain, without .gz or .xz in its name. Lines must be written in the order of
+    `inputs`; an input without lines has an empty output. Raises UsageError for stdin, for two inputs of the same name, and
+    for an output that is an input; otherwise as LineWriter.
     """
 
     def __init__(self, folder: Path, inputs: Sequence[Path]) -> None:
-        if not inputs or STANDARD in inputs:
+        if not inputs or STDIO in inputs:
             raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
         self._targets: dict[Path, Path] = {}
         for path in dict.fromkeys(inputs):
             target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
             if target in self._targets.values():
                 raise UsageError(f"{target}: is the output of two inputs")
-            check_no_input(target, inputs)
+            check_not_input(target, inputs)
             self._targets[path] = target
         make_folder(folder)
         self._waiting = list(self._targets)
@@ -124,17 +123,17 @@ class FolderWriter:
             self._writer.close()
 
 
-def check_no_input(target: Path | None, inputs: Sequence[Path]) -> None:
-    """Raise UsageError if the file `target` (None: stdout) is one of the regular files that are read: `inputs`, none for stdin."""
+def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
+    """Raise UsageError if the regular file `target` (None: stdout) is one of `inputs` (empty: stdin)."""
     try:
         written = os.fstat(_STDOUT) if target is None else target.stat()
     except OSError:
         return
     if not stat.S_ISREG(written.st_mode):
         return
-    for path in inputs or (STANDARD,):
+    for path in inputs or (STDIO,):
         try:
-            read = os.fstat(_STDIN) if path == STANDARD else path.stat()
+            read = os.fstat(_STDIN) if path == STDIO else path.stat()
         except OSError:
             continue
         if os.path.samestat(read, written):

@@ -41,8 +41,8 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[
     """Encode pairs of texts as token ids; sources and targets end with EOS."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_targets([pair.target for pair in pairs])
-    framed = zip(map(tokenizer.framed, sources), targets, strict=True)
-    return [SentencePair(source, tokenizer.framed_target(target, eos)) for source, target in framed]
+    framed = zip(map(tokenizer.add_special_tokens, sources), targets, strict=True)
+    return [SentencePair(source, tokenizer.add_target_tokens(target, eos)) for source, target in framed]
 
 
 def load_pairs(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import folded_places
+from specdec_cli.text.folding import folded_positions
 from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
@@ -80,7 +80,7 @@ class VerifierTask:
         group, indices = key
         config = self.bundle.verifier.config
         device = next(self.objective.parameters()).device
-        places = [folded_places(len(pairs[i].target) - 1, config.order) for i in indices]
+        places = [folded_positions(len(pairs[i].target) - 1, config.order) for i in indices]
         folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, places, strict=True)]
         source = pad([pairs[i].source for i in indices], group.source_width, config.padding)
         target = pad(folded, group.target_width, config.padding)

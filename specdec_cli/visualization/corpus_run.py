@@ -48,7 +48,7 @@ def in_words(skipped: Mapping[str, int]) -> str:
 def _sources(bundle: Bundle, lines: Iterable[str], longest: int, skipped: Counter[str]) -> list[list[int]]:
     sources = []
     for line in lines:
-        ids = bundle.tokenizer.framed(bundle.tokenizer.encode(line.strip()))
+        ids = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.strip()))
         reason = BLANK if not line.strip() else TOO_LONG if len(ids) > longest else None
         if reason is None:
             sources.append(ids)

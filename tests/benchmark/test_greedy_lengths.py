@@ -19,7 +19,7 @@ def test_the_length_that_is_known_is_that_of_greedys_output(bundle: Bundle) -> N
     engine = runner.engine(Row("jacobi", "fixed-point", oracle_length=True, max_length=12), LINES)
     assert isinstance(engine.drafter, Jacobi)
     texts = ("ka lo mi.", "No pe di.", "fo su")
-    sentences = [Sentence(number, bundle.tokenizer.framed(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
+    sentences = [Sentence(number, bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
     with torch.inference_mode():
         state = engine.verifier.begin([s.number for s in sentences], [s.source for s in sentences], 12)
         assert engine.drafter.begin(state).ends.tolist() == [1 + length for length in lengths]

@@ -73,7 +73,7 @@ def test_language_tokens_stand_before_a_source(saved: Path) -> None:
     pieces = read_vocabulary(vocabulary)
     marian.write_vocabulary(vocabulary, [*pieces[:-2], ">>deu<<", ">>nld<<"])
     tokenizer = from_marian(saved, "en", "nld").bundle.tokenizer
-    assert tokenizer.framed([5]) == [len(pieces) - 1, 5, 0]
+    assert tokenizer.add_special_tokens([5]) == [len(pieces) - 1, 5, 0]
     with pytest.raises(UsageError, match="it knows deu, nld"):
         from_marian(saved)
 

@@ -83,10 +83,10 @@ def test_beam_search_is_transformers(made: Any, bundle: Bundle, early_stopping: 
 
 def test_text_has_transformers_ids(made: Any, bundle: Bundle) -> None:
     for line in LINES:
-        assert bundle.tokenizer.framed(bundle.tokenizer.encode(line)) == made.encode(line)
+        assert bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) == made.encode(line)
 
 
 def test_text_comes_back(bundle: Bundle) -> None:
     for line in make_lines(20, seed=8):
         (target,) = bundle.tokenizer.encode_targets([line])
-        assert bundle.tokenizer.decode(bundle.tokenizer.framed_target(target, bundle.verifier.config.eos)) == line
+        assert bundle.tokenizer.decode(bundle.tokenizer.add_target_tokens(target, bundle.verifier.config.eos)) == line

@@ -27,7 +27,7 @@ def stored(tokenizer: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def test_a_stored_tokenizer_comes_back(stored: Path, tokenizer: Subwords) -> None:
     loaded = load_converted(stored, "en", "de")
     assert loaded.encode("ka lo mi") == tokenizer.encode("ka lo mi")
-    assert loaded.decode([*loaded.encode("ka lo mi"), *loaded.frame.after]) == "ka lo mi"
+    assert loaded.decode([*loaded.encode("ka lo mi"), *loaded.special_tokens.after]) == "ka lo mi"
 
 
 def test_a_source_vocabulary_of_its_own_comes_back(stored: Path, tokenizer: Subwords, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_source_vocabulary_of_its_own_comes_back(stored: Path, tokenizer: Subw
         ({"files": ["../../etc/passwd"]}, r"files must be names in the tokenizer's folder, not '../../etc/passwd'"),
         ({"files": ["/etc/passwd"]}, r"files must be names in the tokenizer's folder, not '/etc/passwd'"),
         ({"files": [".."]}, r"files must be names in the tokenizer's folder, not '..'"),
-        ({"files": ["absent.model"]}, "files names 'absent.model', which is not there"),
+        ({"files": ["absent.model"]}, "files names 'absent.model', which does not exist"),
         ({"files": ["tokenizer.model", 1]}, "files must be a list of text"),
         ({"after": None}, "after must be a list of text, not None"),
         ({"after": ["<eos>"]}, "after names '<eos>', which the vocabulary does not have"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.folding import ORDERS, Order, fold, folded_places, tokens_per_step, unfold
+from specdec_cli.text.folding import ORDERS, Order, fold, folded_positions, tokens_per_step, unfold
 
 END = 3
 WORDS = st.lists(st.integers(4, 9), max_size=12)
@@ -41,4 +41,4 @@ def test_what_is_not_ended_is_the_written_ends_of_the_sentence(words: list[int],
 def test_the_sentence_of_the_paper(order: Order, even: str, odd: str) -> None:
     for folded, sentence in ((even, "we will go to Tokyo ."), (odd, "go to Tokyo")):
         ended = [*sentence.split(), "#"]
-        assert [ended[place] for place in folded_places(len(ended) - 1, order)] == folded.split()
+        assert [ended[place] for place in folded_positions(len(ended) - 1, order)] == folded.split()

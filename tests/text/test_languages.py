@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.languages import is_foreign, is_in, is_latin
+from specdec_cli.text.languages import is_foreign, is_in_language, is_latin
 
 GERMAN = (
     "Ich habe gestern mit meinem Bruder \u00fcber das Buch gesprochen.",
@@ -20,13 +20,13 @@ ENGLISH = (
 
 @pytest.mark.parametrize("text", GERMAN)
 def test_german_is_not_english(text: str) -> None:
-    assert is_in(text, "de", "en") and is_in(text, "deu_Latn", "eng_Latn") and is_foreign(text, "en-GB")
-    assert not is_in(text, "en", "de") and not is_foreign(text, "de")
+    assert is_in_language(text, "de", "en") and is_in_language(text, "deu_Latn", "eng_Latn") and is_foreign(text, "en-GB")
+    assert not is_in_language(text, "en", "de") and not is_foreign(text, "de")
 
 
 @pytest.mark.parametrize("text", ENGLISH)
 def test_english_is_not_german(text: str) -> None:
-    assert not is_in(text, "de", "en") and not is_foreign(text, "en")
+    assert not is_in_language(text, "de", "en") and not is_foreign(text, "en")
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,7 @@ def test_other_languages_are_known(text: str) -> None:
 
 
 def test_an_unknown_language_says_nothing() -> None:
-    assert not is_in(GERMAN[0], "de", "xx") and not is_in(GERMAN[0], "", "en") and not is_in(GERMAN[0], "de", "de")
+    assert (
+        not is_in_language(GERMAN[0], "de", "xx") and not is_in_language(GERMAN[0], "", "en") and not is_in_language(GERMAN[0], "de", "de")
+    )
     assert is_latin("en_XX") and is_latin("pol") is False and not is_latin("zh")

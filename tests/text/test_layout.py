@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.copied import LONGEST_CODE, Copied, is_code
-from specdec_cli.text.layout import lay_out
+from specdec_cli.text.layout import segment_line
+from specdec_cli.text.passthrough import MAX_CODE_LENGTH, Passthrough, is_code
 from specdec_cli.text.sentences import segment
 
-TRANSLATES, CORRECTS = Copied("en", "de"), Copied("en", "en")
+TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ TRANSLATES, CORRECTS = Copied("en", "de"), Copied("en", "en")
     ],
 )
 def test_what_a_model_reads(line: str, texts: list[str]) -> None:
-    segments = lay_out(line, 99, len, TRANSLATES)
+    segments = segment_line(line, 99, len, TRANSLATES)
     assert list(segments.texts) == texts
     assert segments.join(segments.texts) == line
 
 
 def test_text_in_the_target_language_stays() -> None:
     line = "He said it. Das ist ein Haus, und wir sind nicht darin."
-    assert lay_out(line, 99, len, TRANSLATES).texts == ("He said it.",)
-    assert lay_out(line, 99, len, CORRECTS).texts == ("He said it.",)
-    assert len(lay_out(line, 99, len, Copied("en", "fr")).texts) == 2
-    assert len(lay_out("\u041f\u0440\u0438\u0432\u0435\u0442!", 99, len, Copied("ru", "de")).texts) == 1
+    assert segment_line(line, 99, len, TRANSLATES).texts == ("He said it.",)
+    assert segment_line(line, 99, len, CORRECTS).texts == ("He said it.",)
+    assert len(segment_line(line, 99, len, Passthrough("en", "fr")).texts) == 2
+    assert len(segment_line("\u041f\u0440\u0438\u0432\u0435\u0442!", 99, len, Passthrough("ru", "de")).texts) == 1
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_prose_is_no_code(line: str) -> None:
 
 @given(st.text(alphabet="ab .,;-*#>|<>/=\"'{}[]1:\t\n\\\u0431", max_size=40))
 def test_nothing_is_lost(line: str) -> None:
-    segments = lay_out(line, 9, len, TRANSLATES)
+    segments = segment_line(line, 9, len, TRANSLATES)
     assert segments.join(segments.texts) == line
     assert all(text and text == text.strip() for text in segments.texts)
 
 
 @given(st.text(alphabet="abC .,!?", max_size=40))
 def test_prose_is_cut_as_before(line: str) -> None:
-    found, plain = lay_out(line, 20, len, TRANSLATES), segment(line, 20, len)
+    found, plain = segment_line(line, 20, len, TRANSLATES), segment(line, 20, len)
     assert found == plain or not any(map(str.isalpha, "".join(set(plain.texts) - set(found.texts))))
 
 
 def test_a_line_that_is_too_long_for_code_is_text() -> None:
     assert is_code("return value;")
-    assert not is_code(f"return {'value ' * LONGEST_CODE};")
+    assert not is_code(f"return {'value ' * MAX_CODE_LENGTH};")

@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.text.edits import apply_edits, find_edits
-from specdec_cli.text.line_ends import continued, unfinished, without_full_stop
+from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, without_added_stop
 
 WRAPPED = [
     "When I came to the station nobody was",
@@ -32,7 +32,7 @@ WRAPPED = [
     ],
 )
 def test_which_lines_go_on(lines: list[str], found: list[bool]) -> None:
-    assert continued(lines) == found
+    assert find_continued(lines) == found
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_which_lines_go_on(lines: list[str], found: list[bool]) -> None:
     ],
 )
 def test_neither_end_of_a_text_that_goes_on_becomes_one(source: str, output: str, text: str) -> None:
-    edits = unfinished(find_edits(source, output), 0, len(source), goes_on=True, continues=True)
+    edits = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=True, continues_previous=True)
     assert apply_edits(source, edits) == text
-    both = unfinished(find_edits(source, output), 0, len(source), goes_on=False, continues=False)
+    both = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=False, continues_previous=False)
     assert apply_edits(source, both) == output
 
 
 def test_a_fragment_gets_no_full_stop() -> None:
-    assert without_full_stop("Das rote Auto.", "The red car") == "Das rote Auto"
-    assert without_full_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
-    assert without_full_stop("Das Auto...", "The car") == "Das Auto..."
+    assert without_added_stop("Das rote Auto.", "The red car") == "Das rote Auto"
+    assert without_added_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
+    assert without_added_stop("Das Auto...", "The car") == "Das Auto..."

@@ -119,7 +119,7 @@ def test_what_is_written_is_what_was_read(tmp_path_factory: pytest.TempPathFacto
 
 def test_a_line_may_be_as_long_as_the_limit(tmp_path: Path) -> None:
     path = written(tmp_path, "a", b"1234\n123\r\n12345\n6\n")
-    lines = read_lines([path], longest=4)
+    lines = read_lines([path], max_bytes=4)
     assert [next(lines).text, next(lines).text] == ["1234", "123"]
     with pytest.raises(LineTooLong, match="a, line 3: longer than 4 bytes"):
         next(lines)
@@ -136,7 +136,7 @@ def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
     tracemalloc.start()
     for path in (Path("/dev/zero"), bomb):
         with pytest.raises(LineTooLong, match="line 1: longer than 1000000 bytes"):
-            next(read_lines([path], longest=10**6))
+            next(read_lines([path], max_bytes=10**6))
     assert tracemalloc.get_traced_memory()[1] < 5 * 10**6
     tracemalloc.stop()
 

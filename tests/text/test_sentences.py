@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.sentences import Segments, cut, segment, split_sentences, whole_line
+from specdec_cli.text.sentences import Segments, segment, split_sentences, split_to_limit, whole_line
 
 TEXT = st.text() | st.text(st.sampled_from(" .!?…aB1,;–\"”')(。！，」\u3000\n\ufeff"), max_size=80)
 
@@ -94,17 +94,17 @@ def test_pieces_respect_the_limit_and_join_to_the_line(line: str, limit: int, co
 
 def test_cuts_between_clauses_first() -> None:
     sentence = "a b c, d e; f – g h (i j), k"
-    assert cut(sentence, 4, words).texts == ("a b c,", "d e; f –", "g h (i j),", "k")
-    assert cut(sentence, 100, words) == whole_line(sentence)
+    assert split_to_limit(sentence, 4, words).texts == ("a b c,", "d e; f –", "g h (i j),", "k")
+    assert split_to_limit(sentence, 100, words) == whole_line(sentence)
 
 
 def test_cuts_a_long_clause_between_words_and_an_endless_word_inside() -> None:
-    assert cut("a b c d e, f", 2, words).texts == ("a b", "c d", "e, f")
-    assert cut("abcdefgh", 3, with_spaces).texts == ("ab", "cd", "ef", "gh")
+    assert split_to_limit("a b c d e, f", 2, words).texts == ("a b", "c d", "e, f")
+    assert split_to_limit("abcdefgh", 3, with_spaces).texts == ("ab", "cd", "ef", "gh")
 
 
 def test_keeps_a_single_character_that_exceeds_the_limit() -> None:
-    assert cut("🙂🙂", 1, lambda text: 4 * len(text)).texts == ("🙂", "🙂")
+    assert split_to_limit("🙂🙂", 1, lambda text: 4 * len(text)).texts == ("🙂", "🙂")
 
 
 def test_counts_the_sentences_that_were_cut() -> None:

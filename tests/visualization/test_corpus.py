@@ -122,7 +122,7 @@ def test_sentences_with_another_outcome_are_left_out(bundle: Bundle, lines: list
         row = (*picture.rows[-1][:-1], Cell("x", "wrong", 0.5))
         return replace(picture, rows=(*picture.rows, row)) if source in sources[:2] else picture
 
-    sources = [bundle.tokenizer.framed(bundle.tokenizer.encode(line)) for line in lines[:3]]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines[:3]]
     monkeypatch.setattr(corpus_run, "jacobi_graph", broken)
     corpus = decode_corpus(bundle, "a", lines[:3], 4, unwatched)
     assert (len(corpus.sentences), corpus.skipped) == (1, {UNLIKE: 2})

@@ -10,7 +10,7 @@ from specdec_cli.benchmark.summary import Scorer
 from specdec_cli.decoding.names import Task
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
-from specdec_cli.text.lines import STANDARD
+from specdec_cli.text.lines import STDIO
 
 TASKS: dict[str, Task] = {"translate": "translation", "summarise": "summarisation", "correct": "gec", "simplify": "simplification"}
 """By what a bundle says of itself."""
@@ -55,7 +55,7 @@ def _one_reference(
     elif sys.stdin.isatty():
         raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
     else:
-        examples = read_table(STANDARD, limit)
+        examples = read_table(STDIO, limit)
         if not examples.sources and task == "translation":
             examples = read_sample(limit)
     right = examples.references
@@ -68,7 +68,7 @@ def _rewriting(
     if file is None and source is None and sys.stdin.isatty():
         raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
     kept = keep_tokens or task != "gec"
-    gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STANDARD, limit, kept)
+    gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STDIO, limit, kept)
     scores = score_correction if task == "gec" else score_simplification
 
     def scorer(texts: Sequence[str]) -> Score:

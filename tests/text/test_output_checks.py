@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.suspicion import EMPTY, NUMBERS, REPETITION, suspicions
+from specdec_cli.text.output_checks import EMPTY, NUMBERS, REPETITION, output_warnings
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ from specdec_cli.text.suspicion import EMPTY, NUMBERS, REPETITION, suspicions
     ],
 )
 def test_suspicions(source: str, output: str, found: tuple[str, ...]) -> None:
-    assert suspicions(source, output) == found
+    assert output_warnings(source, output) == found
 
 
 def test_what_was_copied_is_not_suspected() -> None:
-    assert suspicions("la la la la la", "la la la la la") == ()
+    assert output_warnings("la la la la la", "la la la la la") == ()

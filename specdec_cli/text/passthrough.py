@@ -1,9 +1,9 @@
-"""Which texts a model does not see: those without letters, code, catalogue keys, and those in another language."""
+"""Detection of text that is copied to the output without the model: code, text without letters, other languages."""
 
 import re
 from dataclasses import dataclass
 
-from specdec_cli.text.languages import is_foreign, is_in, is_latin, short_code
+from specdec_cli.text.languages import is_foreign, is_in_language, is_latin, short_code
 from specdec_cli.text.protected import without_protected
 
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
@@ -26,16 +26,17 @@ _CODE = re.compile(
         )
     )
 )
-LONGEST_CODE = 1000
+MAX_CODE_LENGTH = 1000
 _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 
 
 @dataclass(frozen=True)
-class Copied:
-    """Tells which texts stay as they are, given the languages of a model; an unknown language is "".
+class Passthrough:
+    """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
 
-    Between two languages, text that is in the target language already stays; where both are the same one, text in
-    any other that is known. Between languages in Latin letters, so does text without any of these letters.
+    A text without letters is copied. If both languages use the Latin alphabet, a text without Latin letters is copied. In
+    translation, a text that is already in the target language is copied. In correction (`source` equals `target`), a text
+    in another detectable language is copied.
     """
 
     source: str = ""
@@ -43,28 +44,28 @@ class Copied:
 
     @property
     def latin(self) -> bool:
-        """Whether both languages are known to be written in Latin letters."""
+        """Whether both languages are known to use the Latin alphabet."""
         return is_latin(self.source) and is_latin(self.target)
 
-    def keeps(self, text: str) -> bool:
-        """Whether `text` stays as it is."""
+    def matches(self, text: str) -> bool:
+        """Whether `text` is copied unchanged."""
         words = without_protected(text)
         if not any(map(str.isalpha, words)):
             return True
         if self.latin and not _LATIN_LETTER.search(words):
             return True
-        return self._is_elsewhere(words)
+        return self._is_other_language(words)
 
-    def _is_elsewhere(self, text: str) -> bool:
+    def _is_other_language(self, text: str) -> bool:
         if short_code(self.source) == short_code(self.target):
             return is_foreign(text, self.source)
-        return is_in(text, self.target, self.source)
+        return is_in_language(text, self.target, self.source)
 
 
 def is_code(line: str) -> bool:
-    """Whether a line is program code, or a key of a message catalogue or of subtitles; a comment is not.
+    """Whether a line is program code other than a comment, or a keyword line of a message catalogue or subtitle file.
 
-    A line of more than `LONGEST_CODE` characters is not: the patterns take quadratic time over some hostile lines.
+    False for lines of more than `MAX_CODE_LENGTH` characters, because the patterns take quadratic time on some inputs.
     """
     text = line.strip()
-    return len(text) <= LONGEST_CODE and bool(_CODE.match(text) or _KEYS.match(text))
+    return len(text) <= MAX_CODE_LENGTH and bool(_CODE.match(text) or _KEYS.match(text))

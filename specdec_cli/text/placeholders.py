@@ -1,17 +1,17 @@
-"""Ways to put a text with protected spans before a model, and to find the spans in what it says."""
+"""Model inputs for texts with protected spans, and restoration of the spans in the outputs."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.text.output_checks import repeats_itself
 from specdec_cli.text.protected import keeps_order, protected_spans
 from specdec_cli.text.sentences import Segments
-from specdec_cli.text.suspicion import repeats_itself
 
-_STAND_INS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
-"""What models copy well, with the number it begins from: X1, X2 and so on; format arguments; codes; numbers."""
-_MOST = 6
-"""Spans in one text, above which it is cut at once."""
+_PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
+"""Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
+_MAX_SPANS = 6
+"""The largest number of spans in a text for which placeholders are tried."""
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _END = ".!?:;,\u2026"
@@ -19,42 +19,48 @@ _END = ".!?:;,\u2026"
 
 @dataclass(frozen=True)
 class Attempt:
-    """Texts that a model reads in the place of one text, and how its outputs become one again."""
+    """The texts that are decoded for one text (one or several), and the way back from their outputs to one."""
 
     segments: Segments
 
-    def place(self, outputs: Sequence[str]) -> str | None:
-        """The output, given one for each text; None if it does not hold every protected span as often as the source."""
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """The output of the whole, from an output for each text; None if a protected span is lost, added or moved."""
         return self.segments.join(outputs)
 
 
 @dataclass(frozen=True)
-class Checked(Attempt):
-    """The text as it is, or changed by a subclass; `source` holds `spans`."""
+class CheckedAttempt(Attempt):
+    """Decodes the text unchanged, and accepts the output if it has the protected `spans` of `source`."""
 
     source: str
     spans: tuple[str, ...]
 
-    def place(self, outputs: Sequence[str]) -> str | None:
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """The output, None if it is not accepted."""
         output = self.segments.join(outputs)
         return output if self.accepts(output) else None
 
     def accepts(self, output: str) -> bool:
-        """Whether the spans are in `output` as in the source, and it does not repeat itself."""
+        """Whether `output` has the spans of the source and does not repeat itself."""
         return _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
 @dataclass(frozen=True)
-class StoodIn(Checked):
-    """The text with a short name in the place of each span; `glued` tells where a span has no space before, and after it."""
+class PlaceholderAttempt(CheckedAttempt):
+    """Decodes the text with a placeholder (`names`) in the place of each span.
+
+    `joined` has a pair for each span: whether a letter or digit is directly before it, and directly after it. A space is put
+    there before decoding, and removed afterwards.
+    """
 
     names: tuple[str, ...]
-    glued: tuple[tuple[bool, bool], ...]
+    joined: tuple[tuple[bool, bool], ...]
 
-    def place(self, outputs: Sequence[str]) -> str | None:
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """The output with the spans in the place of their placeholders; None if a placeholder is lost or repeated."""
         output = self.segments.join(outputs)
         places = []
-        for name, (before, after) in zip(self.names, self.glued, strict=True):
+        for name, (before, after) in zip(self.names, self.joined, strict=True):
             found = [m.span() for m in re.finditer(rf"{' ?' * before}(?<![\\w%]){re.escape(name)}(?!\\w){' ?' * after}", output)]
             if len(found) != 1 or output.count(name) != 1:
                 return None
@@ -69,13 +75,14 @@ class StoodIn(Checked):
 
 
 @dataclass(frozen=True)
-class CutApart(Attempt):
-    """What stands between the spans, piece by piece; where even so a span occurs twice, the output is the source."""
+class SplitAttempt(Attempt):
+    """Decodes the texts between the spans separately; the output is the source if a span is still duplicated."""
 
     source: str
     spans: tuple[str, ...]
 
-    def place(self, outputs: Sequence[str]) -> str | None:
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """The outputs with the spans between them, without punctuation that the model has added."""
         kept = [
             output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)
         ]
@@ -84,10 +91,10 @@ class CutApart(Attempt):
 
 
 def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
-    """Ways to put `text` before a model, to be tried in turn; the last one always has an output.
+    """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
-    A text without protected spans has one way. Otherwise the text as it is comes first, then with short names in the
-    place of the spans, and at last the pieces between them.
+    Without protected spans, the text is decoded unchanged. With spans, it is tried unchanged, then with several kinds of
+    placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`.
     """
     places = protected_spans(text, latin=latin)
     whole = Segments((text,), ("", ""))
@@ -95,24 +102,24 @@ def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
         yield Attempt(whole)
         return
     spans = tuple(text[start:end] for start, end in places)
-    yield Checked(whole, text, spans)
-    if len(spans) <= _MOST:
-        yield from (_standing_in(text, places, spans, stem, first) for stem, first in _STAND_INS if stem + str(first) not in text)
-    yield _cut_apart(text, places, spans)
+    yield CheckedAttempt(whole, text, spans)
+    if len(spans) <= _MAX_SPANS:
+        yield from (_with_placeholders(text, places, spans, stem, first) for stem, first in _PLACEHOLDERS if stem + str(first) not in text)
+    yield _split_at_spans(text, places, spans)
 
 
-def _standing_in(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
+def _with_placeholders(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
     names = tuple(f"{stem}{first + number * (1 if stem else 1112)}" for number in range(len(spans)))
-    glued = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in places)
+    joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in places)
     pieces, position = [], 0
-    for (start, end), name, (before, after) in zip(places, names, glued, strict=True):
+    for (start, end), name, (before, after) in zip(places, names, joined, strict=True):
         pieces += [text[position:start], " " * before, name, " " * after]
         position = end
     rendered = "".join([*pieces, text[position:]])
-    return StoodIn(Segments((rendered,), ("", "")), text, spans, names, glued)
+    return PlaceholderAttempt(Segments((rendered,), ("", "")), text, spans, names, joined)
 
 
-def _cut_apart(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
+def _split_at_spans(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
     texts: list[str] = []
     gaps, position = [""], 0
     for start, end in [*places, (len(text), len(text))]:
@@ -129,11 +136,11 @@ def _cut_apart(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, .
             gaps[-1] += piece
         gaps[-1] += text[start:end]
         position = end
-    return CutApart(Segments(tuple(texts), tuple(gaps)), text, spans)
+    return SplitAttempt(Segments(tuple(texts), tuple(gaps)), text, spans)
 
 
 def _holds(output: str, source: str, spans: Sequence[str]) -> bool:
-    """Whether `output` has each span as often as `source`, and those whose order has a meaning in the same order."""
+    """Whether `output` has each span as often as `source`, and the spans whose order matters in the same order."""
     if any(_differs(span, source, output) for span in set(spans)):
         return False
     ordered = [span for span in spans if keeps_order(span)]
@@ -144,7 +151,7 @@ def _holds(output: str, source: str, spans: Sequence[str]) -> bool:
 
 
 def _differs(span: str, source: str, output: str) -> bool:
-    """Whether `span` is in `output` more or less often than in `source`; a longer word or number with it counts, too."""
+    """Whether the number of occurrences of `span` differs, counted as whole words or also within longer words."""
     whole = re.compile(rf"{_BEFORE * _is_word(span[0])}{re.escape(span)}{_AFTER * _is_word(span[-1])}")
     return output.count(span) != source.count(span) or len(whole.findall(output)) != len(whole.findall(source))
 

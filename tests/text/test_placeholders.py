@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.placement import attempts
+from specdec_cli.text.placeholders import attempts
 
 Model = Callable[[str], str]
 
@@ -14,7 +14,7 @@ Model = Callable[[str], str]
 def placed(text: str, model: Model, *, latin: bool = False) -> tuple[str, int]:
     """The output and how many attempts it took."""
     for number, attempt in enumerate(attempts(text, latin=latin), 1):
-        output = attempt.place([model(source) for source in attempt.segments.texts])
+        output = attempt.restore([model(source) for source in attempt.segments.texts])
         if output is not None:
             return output, number
     raise AssertionError("the last attempt has no output")

@@ -1,21 +1,21 @@
-"""What looks wrong with an output, given its source: it repeats itself, is empty, or has lost numbers."""
+"""Checks of an output against its source: repetition, empty output, lost numbers."""
 
 import re
 from collections.abc import Sequence
 
 REPETITION, EMPTY, NUMBERS = "repetition", "empty", "numbers lost"
-DESCRIBED = {
+DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
     EMPTY: "the output is empty",
-    NUMBERS: "a number of the input is missing from the output, or has changed",
+    NUMBERS: "a number of the input is missing from the output or has changed",
 }
 _WORD = re.compile(r"\w+|[^\w\s]+")
 _STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")
 _NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
 _AFTERNOON, _MORNING = (re.compile(rf"\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
 _OCLOCK = re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
-_LONGEST = 2000
-"""Characters of an output that are looked at for repetition, from its end."""
+_CHECKED_CHARACTERS = 2000
+"""The number of characters, from the end of an output, that are checked for repetition."""
 _NUMERALS = {
     "0": "null zero z\u00e9ro cero nul",
     "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
@@ -34,8 +34,8 @@ _NUMERALS = {
 _VALUES = {word: value for value, words in _NUMERALS.items() for word in words.split()}
 
 
-def suspicions(source: str, output: str) -> tuple[str, ...]:
-    """What looks wrong with `output`: any of REPETITION, EMPTY and NUMBERS."""
+def output_warnings(source: str, output: str) -> tuple[str, ...]:
+    """The problems of `output`: any of REPETITION, EMPTY and NUMBERS."""
     if not output.strip():
         return (EMPTY,) if source.strip() else ()
     if output == source:
@@ -45,32 +45,35 @@ def suspicions(source: str, output: str) -> tuple[str, ...]:
 
 
 def repeats_itself(output: str, source: str) -> bool:
-    """Whether `output` has a piece of text four times on end, or a group of words three times, and `source` has not."""
+    """Whether `output` has more repetitions than `source`.
+
+    A repetition is a group of letters six times, a word four times, or a group of two to eight words three times in a row.
+    """
     return _repetitions(output) > _repetitions(source)
 
 
 def lost_numbers(source: str, output: str) -> list[str]:
-    """The numbers of `source` that `output` has not, with any marks between digits; up to twelve it may have them in words."""
-    said = set(re.findall(r"\d+", output))
+    """The numbers of `source` that are missing from `output`, whatever separates their digits; up to 12, words count too."""
+    digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
     words = {_VALUES[word] for word in _WORD.findall(output.lower()) if word in _VALUES}
     lost = []
     for match in _NUMBER.finditer(source):
         parts = re.findall(r"\d+", match.group())
         forms = {form for clock in _clocks(source, match, parts) for form in _written(clock)}
-        if forms.isdisjoint(joined | said | words) and not all(part in said for part in parts):
+        if forms.isdisjoint(joined | digits | words) and not all(part in digits for part in parts):
             lost.append(match.group())
     return lost
 
 
 def _written(parts: Sequence[str]) -> set[str]:
-    """The ways to write a number: its digits, without zeros in front, and full hours without minutes."""
+    """The accepted forms of a number: its digits, the same without leading zeros, and a full hour without minutes."""
     digits = "".join(parts)
     return {digits, digits.lstrip("0")} | ({parts[0]} if len(parts) == 2 and parts[1] == "00" else set())
 
 
 def _clocks(source: str, number: re.Match[str], parts: list[str]) -> list[list[str]]:
-    """A number, and where it can be an hour after noon, the same on the clock of 24 hours."""
+    """The parts of a number and, if it can be a time after noon, those of the time on a 24-hour clock."""
     after, before = source[number.end() :], source[: number.start()]
     is_time = ":" in number.group() or re.search(r"\bat $", before) or _OCLOCK.match(after)
     if len(parts[0]) > 2 or int(parts[0]) > 12 or not (is_time or _AFTERNOON.match(after)) or _MORNING.match(after):
@@ -83,15 +86,15 @@ def _digits(number: str) -> str:
 
 
 def _repetitions(text: str) -> int:
-    """How many sizes of groups are repeated on end."""
-    text = text[-_LONGEST:].lower()
+    """The number of group sizes (letters, or 1 to 8 words) for which `text` has a repetition."""
+    text = text[-_CHECKED_CHARACTERS:].lower()
     words = _WORD.findall(text)
     found = int(_STUTTER.search(text) is not None)
     for size in range(1, 9):
         times, run = (4 if size == 1 else 3), 0
-        for place in range(size, len(words)):
-            run = run + 1 if words[place] == words[place - size] else 0
-            if run >= size * (times - 1) and any(map(str.isalpha, "".join(words[place - size : place]))):
+        for index in range(size, len(words)):
+            run = run + 1 if words[index] == words[index - size] else 0
+            if run >= size * (times - 1) and any(map(str.isalpha, "".join(words[index - size : index]))):
                 found += 1
                 break
     return found
