@@ -24,7 +24,7 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
-from specdec_cli.text.segmenters import TokenizersFile
+from specdec_cli.text.segmenters import TokenizersSegmenter
 from specdec_cli.text.subwords import MASK_PIECE
 
 _SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", MASK_PIECE)
@@ -54,7 +54,7 @@ def _tokenizer(size: int) -> ConvertedTokenizer:
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "<unk>"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     config = TokenizerConfig("tokenizers", ("tokenizer.json",), unknown="<unk>", mask=MASK_PIECE, after=("</s>",))
-    return ConvertedTokenizer(config, TokenizersFile(words, config.files[0]), vocabulary, None, "", "", Path(config.files[0]))
+    return ConvertedTokenizer(config, TokenizersSegmenter(words, config.files[0]), vocabulary, None, "", "", Path(config.files[0]))
 
 
 class RecordedRunner(BundleRunner):

@@ -13,6 +13,7 @@ from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
 from specdec_cli.text.lines import read_lines
+from specdec_cli.text.paragraphs import join_paragraphs
 
 _EDITS_PANEL = "Edits"
 

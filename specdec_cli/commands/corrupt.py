@@ -90,7 +90,7 @@ def corrupt(
     if target is not None:
         make_folder(target.parent)
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
-    texts = (_text(line.text, line.place, column) for line in read_lines(inputs))
+    texts = (_text(line.text, line.location, column) for line in read_lines(inputs))
     tally = Tally()
     with _progress(quiet or target is None) as report:
         chunks = _counted(corrupt_lines(texts, plan, processes or _cores()), tally, report)

@@ -127,7 +127,7 @@ class Stream:
     def warn(self, index: int, message: str) -> None:
         """Tell about a line of the present window on stderr, unless --quiet."""
         if not self._quiet:
-            print(f"specdec: warning: {self._window[index].place}: {message}", file=sys.stderr)
+            print(f"specdec: warning: {self._window[index].location}: {message}", file=sys.stderr)
 
     def print_statistics(self, loading: float, seconds: float) -> None:
         """What --stats prints."""

@@ -10,7 +10,7 @@ from specdec_cli.commands import options
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.text.lines import read_lines
-from specdec_cli.text.paragraphs import rewrapped
+from specdec_cli.text.paragraphs import join_paragraphs, rewrapped
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.translator import Translation

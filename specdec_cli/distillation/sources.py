@@ -27,7 +27,7 @@ def _source_column(lines: Iterable[Line]) -> Iterator[str]:
             columns = columns or len(fields)
             if len(fields) != columns or columns > 3:
                 expected = "1, 2 or 3" if columns > 3 else str(columns)
-                raise InputError(f"{line.place}: {len(fields)} tab-separated fields, expected {expected}")
+                raise InputError(f"{line.location}: {len(fields)} tab-separated fields, expected {expected}")
         yield fields[-2] if len(fields) > 1 else line.text
 
 

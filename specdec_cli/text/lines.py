@@ -27,7 +27,7 @@ class LineTooLong(InputError):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of input: its number in its file (from 1), its text, its line ending, its place ("file, line N") for messages.
+    """A line of input: its number in its file (from 1), its text, its line ending, its location ("file, line N") for messages.
 
     `ending` is LF or CR LF and is not part of `text`. `file` is None for stdin.
     """
@@ -35,7 +35,7 @@ class Line:
     number: int
     text: str
     ending: str
-    place: str
+    location: str
     file: Path | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -56,7 +56,7 @@ def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> I
     for path in paths or (STDIO,):
         for line in _lines_of(path, max_bytes):
             if "\0" in line.text:
-                raise InputError(f"{line.place}: holds a NUL byte; text must be UTF-8")
+                raise InputError(f"{line.location}: holds a NUL byte; text must be UTF-8")
             yield line
 
 
@@ -92,20 +92,20 @@ def _decoded(stream: Any, path: Path | None, max_bytes: int) -> Iterator[Line]:
     name = str(path or "stdin")
     lines = _split(stream, max_bytes)
     for number in count(1):
-        place = f"{name}, line {number}"
+        location = f"{name}, line {number}"
         try:
             body = next(lines, None)
         except LineTooLong as error:
-            raise LineTooLong(f"{place}: {error}") from error
+            raise LineTooLong(f"{location}: {error}") from error
         except _UNREADABLE as error:
             raise InputError(f"{name}, after line {number - 1}: {getattr(error, 'strerror', None) or error}") from error
         if body is None:
             return
         text = body.removesuffix(b"\r")
         try:
-            yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", place, path)
+            yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", location, path)
         except UnicodeDecodeError as error:
-            raise InputError(f"{place}: not valid UTF-8 ({error.reason} at byte {error.start + 1})") from error
+            raise InputError(f"{location}: not valid UTF-8 ({error.reason} at byte {error.start + 1})") from error
 
 
 def _split(stream: Any, max_bytes: int) -> Iterator[bytes]:

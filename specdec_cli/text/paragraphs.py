@@ -33,7 +33,7 @@ class Paragraph(Line):
         return self.lines[index].number, offset - self.starts[index] + indent + 1
 
 
-def unwrap(lines: Iterable[Line]) -> Iterator[Line]:
+def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield `lines`, with the lines of each paragraph joined to one Paragraph.
 
     A line continues a paragraph if it has text that is neither code nor a table row, and the same leading marks (comment or
@@ -103,7 +103,7 @@ def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
         starts.append(len(text) + 1)
         text = f"{text} {line.text[len(marked.head) :].rstrip() if line is not last else line.text[len(marked.head) :]}"
     lines, heads = tuple(line for line, _ in group), tuple(marked.head for _, marked in group)
-    return Paragraph(first.number, text, last.ending, first.place, first.file, lines, heads, tuple(starts), width)
+    return Paragraph(first.number, text, last.ending, first.location, first.file, lines, heads, tuple(starts), width)
 
 
 def _wrapped(text: str, width: int, head: str) -> Iterator[str]:

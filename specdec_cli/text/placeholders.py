@@ -59,13 +59,13 @@ class PlaceholderAttempt(CheckedAttempt):
     def restore(self, outputs: Sequence[str]) -> str | None:
         """The output with the spans in the place of their placeholders; None if a placeholder is lost or repeated."""
         output = self.segments.join(outputs)
-        places = []
+        positions = []
         for name, (before, after) in zip(self.names, self.joined, strict=True):
             found = [m.span() for m in re.finditer(rf"{' ?' * before}(?<![\\w%]){re.escape(name)}(?!\\w){' ?' * after}", output)]
             if len(found) != 1 or output.count(name) != 1:
                 return None
-            places.append(found[0])
-        ordered = sorted(zip(places, self.spans, strict=True))
+            positions.append(found[0])
+        ordered = sorted(zip(positions, self.spans, strict=True))
         pieces, position = [], 0
         for (start, end), span in ordered:
             pieces += [output[position:start], span]
@@ -96,33 +96,35 @@ def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
     Without protected spans, the text is decoded unchanged. With spans, it is tried unchanged, then with several kinds of
     placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`.
     """
-    places = protected_spans(text, latin=latin)
+    positions = protected_spans(text, latin=latin)
     whole = Segments((text,), ("", ""))
-    if not places:
+    if not positions:
         yield Attempt(whole)
         return
-    spans = tuple(text[start:end] for start, end in places)
+    spans = tuple(text[start:end] for start, end in positions)
     yield CheckedAttempt(whole, text, spans)
     if len(spans) <= _MAX_SPANS:
-        yield from (_with_placeholders(text, places, spans, stem, first) for stem, first in _PLACEHOLDERS if stem + str(first) not in text)
-    yield _split_at_spans(text, places, spans)
+        yield from (
+            _with_placeholders(text, positions, spans, stem, first) for stem, first in _PLACEHOLDERS if stem + str(first) not in text
+        )
+    yield _split_at_spans(text, positions, spans)
 
 
-def _with_placeholders(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
+def _with_placeholders(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
     names = tuple(f"{stem}{first + number * (1 if stem else 1112)}" for number in range(len(spans)))
-    joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in places)
+    joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in positions)
     pieces, position = [], 0
-    for (start, end), name, (before, after) in zip(places, names, joined, strict=True):
+    for (start, end), name, (before, after) in zip(positions, names, joined, strict=True):
         pieces += [text[position:start], " " * before, name, " " * after]
         position = end
     rendered = "".join([*pieces, text[position:]])
     return PlaceholderAttempt(Segments((rendered,), ("", "")), text, spans, names, joined)
 
 
-def _split_at_spans(text: str, places: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
+def _split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
     texts: list[str] = []
     gaps, position = [""], 0
-    for start, end in [*places, (len(text), len(text))]:
+    for start, end in [*positions, (len(text), len(text))]:
         piece = text[position:start]
         if any(map(str.isalpha, piece)):
             left = _EDGE.match(piece)

@@ -1,4 +1,4 @@
-"""Training of a masked model for Mask-Predict: it predicts random words from the others, and how many there are."""
+"""Training of a masked model for Mask-Predict: it predicts masked target tokens, and the length of the target."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,10 @@ from specdec_cli.training.verifier import VerifierTask
 
 
 def draw_masks(words: Tensor, width: int, generator: torch.Generator | None = None) -> Tensor:
-    """Which of `width` places of each row are masked (B, width): 1 to all of its first `words` (B,), each number equally likely."""
+    """Draw a mask (B, width): in row i, a random number from 1 to `words[i]` of the first `words[i]` positions.
+
+    `words` (B,) are target lengths without EOS. Every number of masked positions is equally likely.
+    """
     rows, device = len(words), words.device
     counts = (torch.rand(rows, generator=generator, device=device) * words).long() + 1
     order = torch.rand(rows, width, generator=generator, device=device)
@@ -27,8 +30,10 @@ def draw_masks(words: Tensor, width: int, generator: torch.Generator | None = No
 
 @dataclass(frozen=True)
 class MaskedLoss:
-    """Losses in nats: `tokens` summed over the masked tokens, which weigh `weight`; `lengths` summed over the sentences, of
-    which so many have the `right` length as the most likely one.
+    """Losses of a batch in nats (all fields are scalars).
+
+    `tokens` is the weighted sum over the masked tokens, `weight` the sum of their weights, `lengths` the sum of the length
+    losses of the sentences, and `right` the number of sentences whose predicted length is right.
     """
 
     tokens: Tensor
@@ -38,9 +43,7 @@ class MaskedLoss:
 
 
 class MaskedObjective(nn.Module):
-    """Label-smoothed cross-entropy of the masked tokens given the others, and cross-entropy of the length
-    (Ghazvininejad et al. 2019, Sections 2 and 3.3).
-    """
+    """Label-smoothed cross-entropy of the masked tokens and cross-entropy of the length (Ghazvininejad et al. 2019, Sections 2, 3.3)."""
 
     def __init__(self, transformer: Transformer, smoothing: float, length_weight: float) -> None:
         super().__init__()
@@ -48,15 +51,15 @@ class MaskedObjective(nn.Module):
         self.smoothing, self.length_weight = smoothing, length_weight
 
     def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Loss summed over the masked tokens and the lengths; and the weight of these tokens. See `measure`."""
+        """The sum of token losses and weighted length losses, and the sum of the weights of the masked tokens; see `measure`."""
         loss = self.measure(source, target, weights)
         return loss.tokens + self.length_weight * loss.lengths, loss.weight
 
     def measure(self, source: Tensor, target: Tensor, weights: Tensor) -> MaskedLoss:
-        """The losses on `target` (B, T), which ends with EOS and is padded, given `source` (B, S).
+        """Compute the losses of a batch with random masks.
 
-        EOS is never masked. `weights` (B, T) says how much each token counts if it is masked. In evaluation mode the masks depend
-        on the shape and the lengths of the batch alone.
+        `source` (B, S) ids; `target` (B, T) ids, ending with EOS and padded; `weights` (B, T) loss weights of the tokens. EOS
+        is never masked. In evaluation mode the random masks depend only on the shape and the lengths of the batch.
         """
         model = self.transformer
         lengths = (target != model.config.padding).sum(1)
@@ -69,13 +72,14 @@ class MaskedObjective(nn.Module):
         loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
         assert model.length_head is not None
         logits = model.length_head(memory.states, memory.mask.ends).float()
-        goals = model.length_head.classes(lengths - memory.mask.ends[:, 0])
-        return MaskedLoss(loss, weights.sum(), F.cross_entropy(logits, goals, reduction="sum"), (logits.argmax(1) == goals).sum())
+        labels = model.length_head.classes(lengths - memory.mask.ends[:, 0])
+        return MaskedLoss(loss, weights.sum(), F.cross_entropy(logits, labels, reduction="sum"), (logits.argmax(1) == labels).sum())
 
 
 class MaskedTask(VerifierTask):
-    """Trains `bundle.verifier`, a masked model, on `train`; judged by its loss on `dev` (nats a masked token, not smoothed, with
-    the length's).
+    """Trains `bundle.verifier`, a masked model, on `train`; the best state has the lowest loss on `dev`.
+
+    That is the loss in nats a masked token without smoothing, plus the weighted length loss.
     """
 
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
@@ -83,7 +87,7 @@ class MaskedTask(VerifierTask):
         self.objective: MaskedObjective = MaskedObjective(bundle.verifier, run.smoothing, run.length_weight)
 
     def evaluate(self) -> Mapping[str, float]:
-        """Loss, perplexity of the masked tokens, and the share of right lengths, on dev."""
+        """Loss, perplexity of the masked tokens, and length accuracy on the dev data."""
         tokens = weight = lengths = right = sentences = 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
             loss = self.objective.measure(*self._tensors(self.dev, key))

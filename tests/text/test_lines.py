@@ -53,7 +53,7 @@ def test_concatenates_files_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     lines = list(read_lines([a, Path("-"), b]))
     assert [line.text for line in lines] == ["1", "2", "s", "3"]
     assert [(line.file, line.number) for line in lines] == [(a, 1), (a, 2), (None, 1), (b, 1)]
-    assert [line.place for line in lines] == [f"{a}, line 1", f"{a}, line 2", "stdin, line 1", f"{b}, line 1"]
+    assert [line.location for line in lines] == [f"{a}, line 1", f"{a}, line 2", "stdin, line 1", f"{b}, line 1"]
 
 
 def test_reads_stdin_without_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import Paragraph, rewrapped, unwrap
+from specdec_cli.text.paragraphs import Paragraph, join_paragraphs, rewrapped
 
 
 def lines_of(text: str) -> list[Line]:
@@ -33,25 +33,25 @@ def lines_of(text: str) -> list[Line]:
     ],
 )
 def test_the_lines_of_a_paragraph_are_joined(text: str, joined: list[str]) -> None:
-    assert [line.text for line in unwrap(lines_of(text))] == joined
+    assert [line.text for line in join_paragraphs(lines_of(text))] == joined
 
 
 def test_a_paragraph_is_wrapped_at_its_width() -> None:
-    (line,) = unwrap(lines_of("> one two three\n> four five"))
+    (line,) = join_paragraphs(lines_of("> one two three\n> four five"))
     assert isinstance(line, Paragraph) and line.width == len("> one two three")
     assert list(rewrapped(line, "> eins zwei drei vier f\u00fcnf")) == [("> eins zwei", "\n"), ("> drei vier", "\n"), ("> f\u00fcnf", "\n")]
-    (item,) = unwrap(lines_of("- one two\n  three"))
+    (item,) = join_paragraphs(lines_of("- one two\n  three"))
     assert [text for text, _ in rewrapped(item, "- eins zwei drei")] == ["- eins", "  zwei", "  drei"]
 
 
 def test_files_are_not_joined() -> None:
     first, second = (Line(1, "one two three", "\n", name, Path(name)) for name in "ab")
-    assert list(unwrap([first, second])) == [first, second]
+    assert list(join_paragraphs([first, second])) == [first, second]
 
 
 def test_positions_are_those_of_the_lines() -> None:
     text = "> one two\n> three four\n> five"
-    (line,) = unwrap(lines_of(text))
+    (line,) = join_paragraphs(lines_of(text))
     for word in ("one", "two", "three", "four", "five"):
         number, column = line.position(line.text.index(word))
         assert text.split("\n")[number - 1][column - 1 :].startswith(word)
@@ -59,4 +59,4 @@ def test_positions_are_those_of_the_lines() -> None:
 
 @given(st.text(alphabet="ab .->#\n\t|12", max_size=80))
 def test_what_does_not_change_is_written_as_it_was(text: str) -> None:
-    assert "\n".join(one for line in unwrap(lines_of(text)) for one, _ in rewrapped(line, line.text)) == text
+    assert "\n".join(one for line in join_paragraphs(lines_of(text)) for one, _ in rewrapped(line, line.text)) == text
