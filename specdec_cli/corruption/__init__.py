@@ -1,1 +1,1 @@
-"""Errors that learners and careless writers make, put into clean English, for a corrector to learn from."""
+"""Corruption: errors that learners and careless writers make, put into correct English as training data for a corrector."""

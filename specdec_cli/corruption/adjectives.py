@@ -1,10 +1,10 @@
-"""Errors of adjectives and adverbs, and of words built from the same stem."""
+"""Errors of adjectives and adverbs, and of words with the same stem."""
 
 from functools import lru_cache
 from random import Random
 
 from specdec_cli.corruption.closed import BE, CLOSED
-from specdec_cli.corruption.edits import Edit, dropped, replaced
+from specdec_cli.corruption.edits import TokenEdit, delete_token, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import pairs, word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -23,7 +23,7 @@ _SUFFIXES = (
 )  # fmt: skip
 _NOT_COMPARED = word_set("more most less least other number former latter upper lower outer inner further later elder")
 _SHARE_AFTER_BE = 0.3
-# Words that look as if they were built from another one.
+# Words that only look as if they were derived from another one.
 _UNRELATED = word_set(
     "several later property department station mission portion passion section version million billion question champion "
     "position charity apartment according"
@@ -33,7 +33,7 @@ _PARTS = ({"JJ"}, {"NN", "NNS"}, {"VB", "VBD", "VBN"}, {"RB"})
 
 @lru_cache(maxsize=1 << 16)
 def as_adverb(word: str) -> str:
-    """The adverb in -ly of an adjective, "" if there is none."""
+    """The adverb in -ly of the adjective `word`, "" if there is none."""
     if "JJ" not in readings(word):
         return ""
     for adverb in (f"{word}ly", f"{word[:-1]}ily", f"{word[:-1]}y", f"{word}ally"):
@@ -48,7 +48,7 @@ def as_adverb(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def as_adjective(word: str) -> str:
-    """The adjective of an adverb in -ly, "" if there is none."""
+    """The adjective of the adverb in -ly `word`, "" if there is none."""
     if not word.endswith("ly") or readings(word).keys() != {"RB"}:
         return ""
     for adjective in (word[:-2], f"{word[:-3]}y", f"{word[:-1]}e", word[:-4]):
@@ -59,7 +59,7 @@ def as_adjective(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def relatives(word: str) -> tuple[str, ...]:
-    """Words of another part of speech from the same stem."""
+    """Words of another part of speech with the same stem as `word`."""
     tags = readings(word).keys()
     found = []
     for old, new in _SUFFIXES if tags else ():
@@ -71,33 +71,33 @@ def relatives(word: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def adjective_form(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """An adjective for an adverb or the other way, a wrong comparison (more bigger), bored for boring."""
+def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace an adverb by the adjective or vice versa, boring by bored, a comparative by a wrong one (more bigger)."""
     words = sentence.words
     word, following = words[i], readings(words[i + 1])
     if not sentence.is_plain(i):
         return None
     if word in _PARTICIPLES:
-        return replaced(sentence, i, _PARTICIPLES[word])
+        return replace_token(sentence, i, _PARTICIPLES[word])
     if word in ("more", "most") and "JJ" in following and "NN" not in following:
-        return dropped(sentence, i) if "than" in words[i:] else None
+        return delete_token(sentence, i) if "than" in words[i:] else None
     tags = readings(word)
     for tag, sign in (("JJR", "more"), ("JJS", "most")):
         lemma = tags.get(tag)
         if lemma and word not in _NOT_COMPARED and words[i - 1] not in ("more", "most"):
-            return replaced(sentence, i, f"{sign} {random.choice((word, word, lemma))}")
+            return replace_token(sentence, i, f"{sign} {random.choice((word, word, lemma))}")
     if "NN" in tags or "VB" in tags:
         return None
     if as_adjective(word) and not (words[i + 1] == "," and i in sentence.initials):
-        return replaced(sentence, i, as_adjective(word))
+        return replace_token(sentence, i, as_adjective(word))
     adverb = as_adverb(word)
     fits = len(word) > 4 and ("NN" in following or "NNS" in following or (words[i - 1] in BE and random.random() < _SHARE_AFTER_BE))
-    return replaced(sentence, i, adverb) if adverb and fits else None
+    return replace_token(sentence, i, adverb) if adverb and fits else None
 
 
-def derivation(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A word of the same stem that is another part of speech: importance for important, succeed for success."""
+def derivation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a word by one with the same stem but another part of speech (important > importance)."""
     if len(sentence.words[i]) < 5 or sentence.words[i] in _UNRELATED or not sentence.is_plain(i):
         return None
     others = relatives(sentence.words[i])
-    return replaced(sentence, i, random.choice(others)) if others else None
+    return replace_token(sentence, i, random.choice(others)) if others else None

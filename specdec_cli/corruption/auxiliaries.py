@@ -1,10 +1,10 @@
-"""Errors of auxiliary verbs: missing (he going), or too many (I am agree)."""
+"""Errors of auxiliary verbs: missing (he going) or superfluous (I am agree)."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import DETERMINERS, HAVE, MODALS, SUBJECTS
-from specdec_cli.corruption.context import is_singular, left_of, verb_tag
-from specdec_cli.corruption.edits import Edit, dropped, inserted
+from specdec_cli.corruption.context import is_singular, previous_word, verb_tag
+from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -16,8 +16,8 @@ _SINGULAR_MODALS = word_set("will would can could should must may might")
 _BEFORE_PRESENT = {"i": "am", "he": "is", "she": "is", "it": "is", "you": "are", "we": "are", "they": "are"}
 
 
-def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """A form of be, have, do or a modal is missing, where what is left cannot stand."""
+def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Remove a form of be, have or do, or a modal, where the sentence is wrong without it."""
     words = sentence.words
     word, following = words[i], words[i + 1]
     if i in sentence.initials or not sentence.is_wordlike(i - 1):
@@ -33,20 +33,20 @@ def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> Edit | None:
         fits = following in ("be", "not") or (is_singular(sentence, i) and verb_tag(sentence, i + 1) == "VB")
     else:
         return None
-    edit = dropped(sentence, i) if fits else None
-    return edit and edit.reaching(i, i + 1)
+    edit = delete_token(sentence, i) if fits else None
+    return edit and edit.covering(i, i + 1)
 
 
-def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """A form of be before a verb that has its tense: I am agree, they were went, it is depends."""
+def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Insert a form of be before a finite verb: I am agree, they were went, it is depends."""
     words = sentence.words
     left = words[i - 1]
     if left not in SUBJECTS or words[i] in MODALS or words[i] in HAVE:
         return None
-    place = left_of(sentence, i)
-    tag = verb_tag(sentence, i) if place == i - 1 else ""
+    position = previous_word(sentence, i)
+    tag = verb_tag(sentence, i) if position == i - 1 else ""
     if tag in ("VBP", "VBZ"):
-        return inserted(sentence, i, _BEFORE_PRESENT[left]).reaching(i - 1, i)
+        return insert_word(sentence, i, _BEFORE_PRESENT[left]).covering(i - 1, i)
     if tag == "VBD" and "VBN" not in readings(words[i]):
-        return inserted(sentence, i, "was" if left in ("i", "he", "she", "it") else "were").reaching(i - 1, i)
+        return insert_word(sentence, i, "was" if left in ("i", "he", "she", "it") else "were").covering(i - 1, i)
     return None

@@ -1,4 +1,4 @@
-"""English words that are few and fixed: articles, prepositions, auxiliaries, pronouns and their like, in lower case."""
+"""English words of closed classes (articles, prepositions, auxiliaries, pronouns, ...), in lower case."""
 
 from specdec_cli.corruption.tables import word_set
 
@@ -37,10 +37,10 @@ PAST_AUXILIARIES = word_set("was were had did wasn't weren't hadn't didn't")
 MIDDLE_ADVERBS = word_set("always never often usually also already just still only really even ever probably sometimes")
 ADVERBS = MIDDLE_ADVERBS | word_set("not then now soon later again very too quite rather almost perhaps maybe however therefore")
 
-# What follows a verb more often than a noun: an object begins here.
+# Words that can begin an object, and follow a verb more often than a noun.
 OBJECT_STARTS = ARTICLES | POSSESSIVES | OBJECTS | word_set("this these that those everyone everything something nothing")
 
-# No table of word forms knows that these are hardly ever nouns or verbs.
+# Words that are hardly ever nouns or verbs, although a table of word forms may list them as such.
 CLOSED = (
     DETERMINERS | PREPOSITIONS | CONJUNCTIONS | SUBJECTS | RELATIVES | QUESTION_WORDS | OBJECTS | OTHER_PRONOUNS | AUXILIARIES | ADVERBS
 ) | word_set("more most less least much little up out off down back own same first last next well else per via mr mrs dr st etc")

@@ -1,15 +1,15 @@
-"""Errors in fixed company: the preposition that a word or a time takes, the plural of a plural, the commonest homophones."""
+"""Errors of collocation: prepositions after certain words and with times, double plurals, the most frequent homophones."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import ARTICLES, BE, HAVE, MODALS, OBJECTS, PREPOSITIONS
-from specdec_cli.corruption.edits import Edit, dropped, replaced
+from specdec_cli.corruption.edits import TokenEdit, delete_token, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
 
-# A word (a lemma or a form) and its preposition, with those that learners put in its place; `-` stands for none.
-_TAKES = {
+# A word (lemma or form) and its preposition, with the prepositions that learners use instead; `-` stands for none.
+_PREPOSITIONS_OF = {
     tuple(key.split("_")): others
     for key, others in alternatives("""
 interested_in: on on about for at by
@@ -84,13 +84,13 @@ focus_on: in at
 help_with: in on to
 """).items()
 }
-_DROPPED = "-"
+_NONE = "-"
 _DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays")
 _MONTHS = word_set("january february march april may june july august september october november december")
 _SEASONS = word_set("spring summer autumn winter")
 _UNITS = word_set("years months weeks days hours minutes year month week hour")
 _COUNTS = word_set("two three four five six seven eight nine ten many several some few a")
-_OF_PLURALS = alternatives("""
+_WRONG_PLURALS = alternatives("""
 children: childrens childrens childs
 men: mens mans
 women: womens womans womans
@@ -114,8 +114,8 @@ vocabulary: vocabularies
 staff: staffs
 software: softwares
 """)
-# What native writers confuse too; the longer list is in `confusions`.
-_COMMON = alternatives("""
+# Homophones that native writers confuse too; the module `confusions` has a longer list.
+_COMMON_HOMOPHONES = alternatives("""
 you're: your
 your: you're
 it's: its
@@ -144,40 +144,40 @@ believe: belief
 """)
 
 
-def collocation(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """The preposition after token i is not the one that it takes, or is missing: interested on, depends of, listen music."""
+def collocation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace or remove the preposition that token i requires: interested on, depends of, listen music."""
     words = sentence.words
     if words[i + 1] not in PREPOSITIONS and words[i + 1] != "to":
         # "thank you for", "remind her of", "spend money on"
-        return _with_object(sentence, i, random)
-    return _other(sentence, i, i + 1, random)
+        return _after_object(sentence, i, random)
+    return _change_preposition(sentence, i, i + 1, random)
 
 
-def _with_object(sentence: Sentence, i: int, random: Random) -> Edit | None:
+def _after_object(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     words = sentence.words
     if words[i + 2] in PREPOSITIONS and (words[i + 1] in OBJECTS or "NN" in readings(words[i + 1])):
-        return _other(sentence, i, i + 2, random)
+        return _change_preposition(sentence, i, i + 2, random)
     return None
 
 
-def _other(sentence: Sentence, i: int, place: int, random: Random) -> Edit | None:
-    """Another preposition at `place`, as the word at i could take one."""
+def _change_preposition(sentence: Sentence, i: int, position: int, random: Random) -> TokenEdit | None:
+    """Replace or remove the preposition at `position`, if it is the one that token i requires."""
     words = sentence.words
     heads = {words[i], *readings(words[i]).values()}
-    others = next((_TAKES[head, words[place]] for head in sorted(heads) if (head, words[place]) in _TAKES), None)
-    if others is None or (words[place] == "to" and "VB" in readings(words[place + 1]) and words[place + 1] not in ARTICLES):
+    others = next((_PREPOSITIONS_OF[head, words[position]] for head in sorted(heads) if (head, words[position]) in _PREPOSITIONS_OF), None)
+    if others is None or (words[position] == "to" and "VB" in readings(words[position + 1]) and words[position + 1] not in ARTICLES):
         return None
-    if words[place] == "for" and (words[place + 1] in _COUNTS or words[place + 1] == NUMBER):
-        return None  # of a length of time, which the verb does not choose
+    if words[position] == "for" and (words[position + 1] in _COUNTS or words[position + 1] == NUMBER):
+        return None  # "for" with a duration does not depend on the verb
     new = random.choice(others)
-    if new == _DROPPED and not sentence.is_wordlike(place + 1):
+    if new == _NONE and not sentence.is_wordlike(position + 1):
         return None
-    edit = dropped(sentence, place) if new == _DROPPED else replaced(sentence, place, new)
-    return edit and edit.reaching(i, place)
+    edit = delete_token(sentence, position) if new == _NONE else replace_token(sentence, position, new)
+    return edit and edit.covering(i, position)
 
 
-def time_preposition(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """The preposition of a time: in Monday, at 1995, on the morning, since five years."""
+def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace the preposition of a time: in Monday, at 1995, on the morning, since five years."""
     words = sentence.words
     word, following = words[i], words[i + 1]
     text = sentence.tokens[i + 1].text.lower() if i + 1 < len(sentence.tokens) else ""
@@ -192,24 +192,24 @@ def time_preposition(sentence: Sentence, i: int, random: Random) -> Edit | None:
         others = ("in", "on")
     elif word == "for" and (following in _COUNTS or following == NUMBER) and {words[i + 2], words[i + 3]} & _UNITS:
         others = ("since", "since", "from") if set(words) & (HAVE | {"been"}) else ("since", "during", "during")
-    edit = replaced(sentence, i, random.choice(others)) if others else None
-    return edit and edit.reaching(i, i + 1)
+    edit = replace_token(sentence, i, random.choice(others)) if others else None
+    return edit and edit.covering(i, i + 1)
 
 
-def double_plural(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A plural ending on what is a plural already, or has none: childrens, informations."""
-    others = _OF_PLURALS.get(sentence.words[i])
+def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Add a plural ending to an irregular plural or an uncountable noun: childrens, informations."""
+    others = _WRONG_PLURALS.get(sentence.words[i])
     if others is None or sentence.words[i + 1] == NAME or not sentence.is_plain(i):
         return None
-    return replaced(sentence, i, random.choice(others))
+    return replace_token(sentence, i, random.choice(others))
 
 
-def common_homophone(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A word for another one that sounds alike, of those that are confused most: your going, its late, should of."""
+def common_homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a word by a homophone, of those that are confused most often: your going, its late, should of."""
     words = sentence.words
     if words[i] == "have" and words[i - 1] in MODALS and "VBN" in readings(words[i + 1]):
-        return replaced(sentence, i, "of")
+        return replace_token(sentence, i, "of")
     if words[i] == "there" and words[i + 1] not in BE | MODALS and random.random() < 0.5:
         return None
-    others = _COMMON.get(words[i])
-    return replaced(sentence, i, random.choice(others)) if others else None
+    others = _COMMON_HOMOPHONES.get(words[i])
+    return replace_token(sentence, i, random.choice(others)) if others else None

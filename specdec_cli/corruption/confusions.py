@@ -1,10 +1,10 @@
-"""Words that are taken for each other: homophones, look-alikes, and pairs whose difference learners do not know."""
+"""Confused words: homophones, words of similar spelling, and words of similar meaning."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import MODALS
 from specdec_cli.corruption.context import verb_tag
-from specdec_cli.corruption.edits import Edit, replaced
+from specdec_cli.corruption.edits import TokenEdit, replace_token
 from specdec_cli.corruption.lexicon import inflected, readings
 from specdec_cli.corruption.tables import alternatives, confusable, word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -209,24 +209,24 @@ _LIGHT_OBJECTS = word_set(
     "role advice access experience control"
 )
 _SHARE_OF_HAVE = 0.5
-# So frequent that almost every error of this kind would be theirs.
+# Words that are so frequent that they would otherwise make up almost all errors of this kind.
 _FREQUENT = word_set("to of from this are our so as some one been other also during when where before between used after")
 _SHARE_OF_FREQUENT = 0.06
 
 
-def homophone(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A word for one that sounds, looks or means much the same; `of` for `have` after a modal."""
+def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a word by one of similar sound, spelling or meaning; `have` after a modal by `of`."""
     word = sentence.words[i]
     if word == "have" and sentence.words[i - 1] in MODALS and random.random() < _SHARE_OF_HAVE:
-        return replaced(sentence, i, "of")
+        return replace_token(sentence, i, "of")
     others = _CONFUSABLE.get(word)
     if others is None or (word in _FREQUENT and random.random() >= _SHARE_OF_FREQUENT):
         return None
-    return replaced(sentence, i, random.choice(others))
+    return replace_token(sentence, i, random.choice(others))
 
 
-def verb_choice(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A verb that learners take for another (say and tell, make and do), in the form that the sentence has."""
+def verb_choice(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a verb by one that learners confuse it with (say and tell, make and do), in the same form."""
     tags = readings(sentence.words[i])
     for tag in ("VBG", "VBD", "VBZ", "VBN", "VB"):
         lemma = tags.get(tag, "")
@@ -236,6 +236,6 @@ def verb_choice(sentence: Sentence, i: int, random: Random) -> Edit | None:
             continue
         verb, *particle = random.choice(others).split()
         new = inflected(verb, verb_tag(sentence, i) or tag)
-        edit = replaced(sentence, i, " ".join([new, *particle])) if new else None
-        return edit and edit.reaching(i, i + 1)
+        edit = replace_token(sentence, i, " ".join([new, *particle])) if new else None
+        return edit and edit.covering(i, i + 1)
     return None

@@ -1,4 +1,4 @@
-"""Errors put into a line: how many, of which kinds, and where."""
+"""Corruption of a line: the number, kinds and positions of its errors."""
 
 import math
 from bisect import bisect
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from random import Random
 
-from specdec_cli.corruption.edits import Edit
+from specdec_cli.corruption.edits import TokenEdit
 from specdec_cli.corruption.kinds import KINDS
 from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
 from specdec_cli.corruption.tokens import Sentence
@@ -16,7 +16,7 @@ from specdec_cli.text.edits import apply_edits
 
 @dataclass(frozen=True)
 class Corruption:
-    """A line with errors, the kind of each, and the number of its words; the clean line itself if there are none."""
+    """A line with errors, the kinds of the errors, and the number of words; without errors, `text` is the original line."""
 
     text: str
     errors: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Corruption:
 
 
 class Corrupter:
-    """Puts errors into lines after a recipe. What becomes of a line depends on the arguments of `corrupt` alone."""
+    """Puts errors into lines by a recipe. The result depends only on recipe, seed and the arguments of `corrupt`."""
 
     def __init__(self, recipe: CorruptionRecipe, seed: int) -> None:
         self._recipe, self._seed = recipe, seed
@@ -33,7 +33,7 @@ class Corrupter:
         self._bounds = list(accumulate(recipe.rates[name] for name in self._names))
 
     def corrupt(self, text: str, number: int, copy: int = 0) -> Corruption:
-        """Line `number`, corrupted for the time `copy`, both counted from anywhere."""
+        """Corrupt the line `text`; `number` and `copy` seed the random generator, so that each copy of each line differs."""
         self._random.seed(f"{self._seed} {number} {copy}")
         sentence = Sentence(text)
         clean = Corruption(text, words=sentence.length)
@@ -41,9 +41,9 @@ class Corrupter:
             return clean
         taken: set[int] = set()
         edits, errors = [], []
-        places = sorted(range(len(sentence.tokens)), key=lambda _: self._random.random())
+        positions = sorted(range(len(sentence.tokens)), key=lambda _: self._random.random())
         for _ in range(draw_count(self._recipe.errors, sentence.length, self._random)):
-            found = self._find(sentence, places, taken)
+            found = self._find(sentence, positions, taken)
             if found is None:
                 break
             name, edit = found
@@ -51,11 +51,11 @@ class Corrupter:
             edits.append(edit)
             errors.append(name)
         corrupted = apply_edits(text, sorted(edits))
-        # Two errors can undo each other, as where a word is doubled and the same word after it dropped.
+        # Two errors can cancel out, for instance a doubled word and the removal of the same word.
         return clean if corrupted == text else Corruption(corrupted, tuple(errors), sentence.length)
 
-    def _find(self, sentence: Sentence, places: Sequence[int], taken: Set[int]) -> tuple[str, Edit] | None:
-        """An error of a random kind at a random place that is not taken; None if no kind finds a place."""
+    def _find(self, sentence: Sentence, positions: Sequence[int], taken: Set[int]) -> tuple[str, TokenEdit] | None:
+        """An error of a random kind at a random position that is not `taken`; None if no kind applies anywhere."""
         random, names, bounds = self._random, self._names, self._bounds
         tried: set[str] = set()
         while len(tried) < len(self._names):
@@ -65,8 +65,8 @@ class Corrupter:
                 bounds = list(accumulate(self._recipe.rates[other] for other in names))
                 continue
             kind = KINDS[name]
-            start = int(random.random() * len(places))
-            for i in chain(places[start:], places[:start]):
+            start = int(random.random() * len(positions))
+            for i in chain(positions[start:], positions[:start]):
                 edit = None if i in taken else kind(sentence, i, random)
                 if edit is not None and taken.isdisjoint(range(edit.first, edit.last + 1)):
                     return name, edit
@@ -75,21 +75,21 @@ class Corrupter:
 
 
 def draw_count(errors: ErrorCounts, words: int, random: Random) -> int:
-    """The number of errors in a sentence of `words`."""
+    """Draw the number of errors in a sentence of `words` words; see ErrorCounts."""
     rate = errors.mean
     shape = rate * rate / errors.variance if errors.variance else math.inf
     if _SHAPES[0] < shape < _SHAPES[1]:
         rate = random.gammavariate(shape, rate / shape)
-    most = max(1, math.floor(errors.limit * words)) if errors.limit else 0
-    return min(_poisson(rate * words, random), most)
+    limit = max(1, math.floor(errors.limit * words)) if errors.limit else 0
+    return min(_poisson(rate * words, random), limit)
 
 
-# Beyond these the gamma distribution is hardly one, and cannot be drawn from.
+# Outside this range of shapes, the gamma distribution is degenerate and cannot be sampled.
 _SHAPES = (1e-6, 1e9)
 
 
 def _poisson(mean: float, random: Random) -> int:
-    """A number from the Poisson distribution, by Knuth's method in steps that do not underflow."""
+    """Draw from the Poisson distribution by Knuth's method, in steps of at most 500 to avoid underflow."""
     count = 0
     while mean > 0:
         step = min(mean, 500.0)

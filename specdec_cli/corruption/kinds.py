@@ -1,4 +1,4 @@
-"""The kinds of error by the names that recipes use, in the order of the table at the end of a run."""
+"""The kinds of error by the names that recipes use, in the order of the summary of a run."""
 
 from collections.abc import Callable
 from random import Random
@@ -20,11 +20,11 @@ from specdec_cli.corruption import (
     verbs,
     words,
 )
-from specdec_cli.corruption.edits import Edit
+from specdec_cli.corruption.edits import TokenEdit
 from specdec_cli.corruption.tokens import Sentence
 
-# Looks at one token of a sentence, and proposes an error there or None.
-Kind = Callable[[Sentence, int, Random], Edit | None]
+Kind = Callable[[Sentence, int, Random], TokenEdit | None]
+"""A function (sentence, i, random) that proposes an error at token i; None if the kind of error does not apply there."""
 
 _KINDS: tuple[Kind, ...] = (
     spelling.misspelling,

@@ -1,9 +1,9 @@
-"""Errors of nouns: number, plurals of what is not counted, the possessive."""
+"""Errors of nouns: number, plurals of uncountable nouns, possessives."""
 
 from random import Random
 
-from specdec_cli.corruption.context import determiner_of, is_noun, wants_plural, wants_singular
-from specdec_cli.corruption.edits import Edit, replaced, respelled
+from specdec_cli.corruption.context import determiner_of, is_noun, requires_plural, requires_singular
+from specdec_cli.corruption.edits import TokenEdit, replace_token, set_text
 from specdec_cli.corruption.lexicon import form, readings
 from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import Sentence, straight
@@ -20,47 +20,47 @@ _SHARE_IF_UNCLEAR = 0.2
 _OPENING = "\u2018"
 
 
-def noun_number(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """Singular for plural (many reason, three car) and plural for singular (a cars, every days, the reasons is, advices)."""
+def noun_number(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a plural by the singular (many reason, three car) or vice versa (a cars, the reasons is, advices)."""
     if not sentence.is_plain(i):
         return None
     word = sentence.words[i]
     tags = readings(word)
     if word in _UNCOUNTABLE:
-        return replaced(sentence, i, f"{word}s") if "NN" in tags and word != "news" and is_noun(sentence, i) else None
+        return replace_token(sentence, i, f"{word}s") if "NN" in tags and word != "news" and is_noun(sentence, i) else None
     if ("NN" in tags) == ("NNS" in tags) or not is_noun(sentence, i):
         return None
-    place = determiner_of(sentence, i)
-    determiner = sentence.words[place]
+    position = determiner_of(sentence, i)
+    determiner = sentence.words[position]
     if "NNS" in tags:
-        clear = wants_plural(determiner) or sentence.words[i + 1] in _AGREEING_PLURAL or _is_one_of(sentence, place)
+        clear = requires_plural(determiner) or sentence.words[i + 1] in _AGREEING_PLURAL or _is_one_of(sentence, position)
         other = form(word, "NNS", "NN")
     else:
-        clear = wants_singular(determiner) or sentence.words[i + 1] in _AGREEING
+        clear = requires_singular(determiner) or sentence.words[i + 1] in _AGREEING
         other = form(word, "NN", "NNS")
-    # Without a determiner a singular is wrong as well; a plural would often do.
-    if not clear and (("NN" in tags and place < 0) or random.random() >= _SHARE_IF_UNCLEAR):
+    # A singular without a determiner is an error already, and its plural often would be right.
+    if not clear and (("NN" in tags and position < 0) or random.random() >= _SHARE_IF_UNCLEAR):
         return None
-    edit = replaced(sentence, i, other)
-    return edit and edit.reaching(max(place, 0) if place >= 0 else i, i + (sentence.words[i + 1] in _AGREEING | _AGREEING_PLURAL))
+    edit = replace_token(sentence, i, other)
+    return edit and edit.covering(max(position, 0) if position >= 0 else i, i + (sentence.words[i + 1] in _AGREEING | _AGREEING_PLURAL))
 
 
-def _is_one_of(sentence: Sentence, place: int) -> bool:
-    return place >= 2 and sentence.words[place - 1] == "of" and sentence.words[place - 2] in ("one", "some", "many", "most", "all")
+def _is_one_of(sentence: Sentence, position: int) -> bool:
+    return position >= 2 and sentence.words[position - 1] == "of" and sentence.words[position - 2] in ("one", "some", "many", "most", "all")
 
 
-def possessive(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """`John's book` becomes `John book`, `Johns book` or `Johns' book`; `the boys' room` becomes `the boys room` or `boy's`."""
+def possessive(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace `John's book` by `John book`, `Johns book` or `Johns' book`; `the boys' room` by `the boys room` or `boy's`."""
     tokens = sentence.tokens
     text = tokens[i].text
     if straight(text[-2:]) == "'s" and text[:-2].lower() not in _NOT_POSSESSIVE and sentence.is_wordlike(i + 1):
         stem = text[:-2]
-        return respelled(sentence, i, random.choice((stem, f"{stem}s", f"{stem}s", f"{stem}s{text[-2]}")))
+        return set_text(sentence, i, random.choice((stem, f"{stem}s", f"{stem}s", f"{stem}s{text[-2]}")))
     following = sentence.words[i + 1]
     if straight(following) != "'" or sentence.gap(i) or not text.endswith("s") or not sentence.gap(i + 1):
         return None
-    # It may close a quotation.
+    # The apostrophe may be a closing quotation mark.
     if any(token.text in ("'", _OPENING) for token in tokens[:i]):
         return None
     new = random.choice((text, f"{text[:-1]}{following}s"))
-    return Edit(tokens[i].start, tokens[i + 1].end, new, i, i + 1)
+    return TokenEdit(tokens[i].start, tokens[i + 1].end, new, i, i + 1)

@@ -4,7 +4,7 @@ from random import Random
 
 from specdec_cli.corruption.closed import AUXILIARIES, MIDDLE_ADVERBS, QUESTION_WORDS, SUBJECTS
 from specdec_cli.corruption.context import verb_tag
-from specdec_cli.corruption.edits import Edit, swapped
+from specdec_cli.corruption.edits import TokenEdit, swap_tokens
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -14,8 +14,8 @@ _SHARE_OF_NOUNS = 0.15
 _SHARE_OF_OTHERS = 0.01
 
 
-def word_order(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """Two neighbours change places: adverb and verb, adjective and noun, subject and verb of a question."""
+def word_order(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Swap two adjacent words: adverb and verb, adjective and noun, subject and verb of a question."""
     words = sentence.words
     word, following = words[i], words[i + 1]
     if not following.isalpha() or word == following:
@@ -29,11 +29,11 @@ def word_order(sentence: Sentence, i: int, random: Random) -> Edit | None:
         or (word in SUBJECTS and following in AUXILIARIES and i - 1 not in sentence.initials)
     )
     if adverb or question or (word in _FIRST and random.random() < _SHARE_OF_NOUNS):
-        edit = swapped(sentence, i)
-        return edit and edit.reaching(i - 1, i + 1) if question else edit
+        edit = swap_tokens(sentence, i)
+        return edit and edit.covering(i - 1, i + 1) if question else edit
     if not (sentence.is_plain(i) and sentence.is_plain(i + 1)):
         return None
     described = "JJ" in readings(word) and "NN" not in readings(word) and readings(following).keys() & {"NN", "NNS"}
     open_class = bool(readings(word)) and bool(readings(following))
     share = _SHARE_OF_NOUNS if described else _SHARE_OF_OTHERS if open_class else 0.0
-    return swapped(sentence, i) if random.random() < share else None
+    return swap_tokens(sentence, i) if random.random() < share else None

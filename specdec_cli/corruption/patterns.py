@@ -1,10 +1,10 @@
-"""Errors of whole constructions, carried over from other languages: I want that you come, when I will arrive, I have ten years."""
+"""Errors of constructions transferred from other languages: I want that you come, when I will arrive, I have ten years."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import ARTICLES, BE, DO, MODALS, OBJECTS, POSSESSIVES, QUESTION_WORDS, SUBJECTS
 from specdec_cli.corruption.context import verb_tag
-from specdec_cli.corruption.edits import Edit, cased, inserted, replaced
+from specdec_cli.corruption.edits import TokenEdit, insert_word, match_case, replace_token
 from specdec_cli.corruption.lexicon import form, inflected, readings
 from specdec_cli.corruption.tables import pairs, word_set
 from specdec_cli.corruption.tokens import NUMBER, Sentence
@@ -23,7 +23,7 @@ _CONTRACTED = {
     "we're": "we have",
     "they're": "they have",
 }
-_FELT = dict(
+_FEELINGS = dict(
     pairs(
         "hungry>hunger thirsty>thirst cold>cold hot>hot afraid>fear scared>fear sleepy>sleep lucky>luck right>right "
         "hungry>hungry thirsty>thirsty wrong>wrong"
@@ -32,48 +32,48 @@ _FELT = dict(
 _COUNTS = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty")
 _BE_FOR = {"i": "am", "you": "are", "we": "are", "they": "are"}
 _PRESENT_PERFECT = frozenset({"has", "have"})
-_STARTS = ARTICLES | POSSESSIVES | {"this", "that", "these", "those"}
-_LATE = ("very much", "a lot", "very well")
+_PHRASE_STARTS = ARTICLES | POSSESSIVES | {"this", "that", "these", "those"}
+_FINAL_ADVERBS = ("very much", "a lot", "very well")
 
 
-def complement(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """What follows a verb has another form: look forward to meet, made me to wait, want that you come, explain me the rules."""
+def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Change the complement of a verb: look forward to meet, made me to wait, want that you come, explain me the rules."""
     words = sentence.words
     tags, following = readings(words[i]), words[i + 1]
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
     if words[i] == "to" and (words[i - 1] in _TO_BEFORE_NOUNS or (words[i - 1] == "used" and words[i - 2] in BE | {"get", "got"})):
-        edit = replaced(sentence, i + 1, form(following, "VBG", "VB"))
-        return edit and edit.reaching(i - 1, i + 1)
+        edit = replace_token(sentence, i + 1, form(following, "VBG", "VB"))
+        return edit and edit.covering(i - 1, i + 1)
     if lemma in ("make", "let") and following in _SUBJECT_OF and words[i + 2].isalpha():
         others = {"JJ", "NN"} if following == "her" else {"JJ"}  # "made her wait", but "made her coffee"
         bare = readings(words[i + 2]).keys() & ({"VB"} | others) == {"VB"}
-        return inserted(sentence, i + 2, "to").reaching(i, i + 2) if bare else None
+        return insert_word(sentence, i + 2, "to").covering(i, i + 2) if bare else None
     if lemma == "want" and following in _SUBJECT_OF and words[i + 2] == "to" and "VB" in readings(words[i + 3]):
         subject = _SUBJECT_OF[following]
         verb = words[i + 3]
         if subject in ("he", "she", "it") and random.random() < 0.5:
             verb = inflected(verb, "VBZ") or verb
-        return _rewritten(sentence, i + 1, i + 3, f"that {'I' if subject == 'i' else subject} {verb}").reaching(i, i + 3)
+        return _rewrite(sentence, i + 1, i + 3, f"that {'I' if subject == 'i' else subject} {verb}").covering(i, i + 3)
     if lemma in ("explain", "describe", "suggest", "recommend", "introduce", "mention"):
         return _object_first(sentence, i)
     if lemma == "tell" and following in OBJECTS:
-        edit = replaced(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(tags))))
-        return edit and edit.reaching(i, i + 1)
+        edit = replace_token(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(tags))))
+        return edit and edit.covering(i, i + 1)
     return None
 
 
-def _object_first(sentence: Sentence, i: int) -> Edit | None:
-    """`explain the rules to me` becomes `explain me the rules`."""
+def _object_first(sentence: Sentence, i: int) -> TokenEdit | None:
+    """Replace `explain the rules to me` by `explain me the rules`."""
     words = sentence.words
-    for place in range(i + 2, min(i + 5, len(sentence.tokens) - 1)):
-        if words[place] == "to" and words[place + 1] in OBJECTS and words[i + 1] in _STARTS:
-            middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
-            return _rewritten(sentence, i + 1, place + 1, f"{words[place + 1]} {middle}").reaching(i, place + 1)
+    for position in range(i + 2, min(i + 5, len(sentence.tokens) - 1)):
+        if words[position] == "to" and words[position + 1] in OBJECTS and words[i + 1] in _PHRASE_STARTS:
+            middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[position - 1].end]
+            return _rewrite(sentence, i + 1, position + 1, f"{words[position + 1]} {middle}").covering(i, position + 1)
     return None
 
 
-def clause_tense(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """The tense of a clause: when I will arrive, if I would have time, she is living here since 2010, I know him since ten years."""
+def clause_tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Change the tense of a clause: when I will arrive, if I would have time, she is living here since 2010."""
     words = sentence.words
     if words[i] in _CONDITIONS and words[i + 1] in SUBJECTS:
         return _condition(sentence, i)
@@ -86,38 +86,38 @@ def clause_tense(sentence: Sentence, i: int, random: Random) -> Edit | None:
     if words[i + 1] == "been" and "VBG" in readings(words[i + 2]):
         progressive = f"{'is' if singular else _BE_FOR[subject]} {words[i + 2]}"
         new = progressive if random.random() < 0.7 else form(words[i + 2], "VBG", "VBZ" if singular else "VB")
-        return _rewritten(sentence, i, i + 2, new).reaching(i - 1, i + 2) if new else None
+        return _rewrite(sentence, i, i + 2, new).covering(i - 1, i + 2) if new else None
     if "VBN" in readings(words[i + 1]):
         new = form(words[i + 1], "VBN", "VBZ" if singular else "VB")
-        return _rewritten(sentence, i, i + 1, new).reaching(i - 1, i + 1) if new else None
+        return _rewrite(sentence, i, i + 1, new).covering(i - 1, i + 1) if new else None
     return None
 
 
-def _condition(sentence: Sentence, i: int) -> Edit | None:
-    """`when I arrive, I will` becomes `when I will arrive, I will`; `if I had time, I would` becomes `if I would have time`."""
+def _condition(sentence: Sentence, i: int) -> TokenEdit | None:
+    """Replace `when I arrive, I will` by `when I will arrive, I will`; `if I had time, I would` by `if I would have time`."""
     words = sentence.words
     verb, subject = words[i + 2], words[i + 1]
     tags = readings(verb)
     others = set(words[:i] + words[i + 3 :])
     if others & _WILL and words[i] != "while":
         if verb in ("am", "is", "are"):
-            return _rewritten(sentence, i + 2, i + 2, "will be").reaching(i, i + 2)
+            return _rewrite(sentence, i + 2, i + 2, "will be").covering(i, i + 2)
         singular = subject in ("he", "she", "it")
         lemma = tags.get("VBZ" if singular else "VB", "have" if verb in ("has", "have") else "")
-        return _rewritten(sentence, i + 2, i + 2, f"will {lemma}").reaching(i, i + 2) if lemma else None
+        return _rewrite(sentence, i + 2, i + 2, f"will {lemma}").covering(i, i + 2) if lemma else None
     if words[i] == "if" and others & _WOULD:
         if verb in ("were", "was"):
-            return _rewritten(sentence, i + 2, i + 2, "would be").reaching(i, i + 2)
+            return _rewrite(sentence, i + 2, i + 2, "would be").covering(i, i + 2)
         lemma = "have" if verb == "had" else tags.get("VBD", "")
         following = readings(words[i + 3])
         if not lemma or (verb == "had" and "VBN" in following):
             return None
-        return _rewritten(sentence, i + 2, i + 2, f"would {lemma}").reaching(i, i + 2)
+        return _rewrite(sentence, i + 2, i + 2, f"would {lemma}").covering(i, i + 2)
     return None
 
 
-def state_of_having(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """`have` for `be`: I have 25 years old, she has ten years, I have cold."""
+def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace `be` by `have`: I have 25 years old, she has ten years, I have cold."""
     words = sentence.words
     have = _HAVE_FOR.get(words[i]) or _CONTRACTED.get(words[i])
     if have is None:
@@ -125,35 +125,35 @@ def state_of_having(sentence: Sentence, i: int, random: Random) -> Edit | None:
     if (words[i + 1] == NUMBER or words[i + 1] in _COUNTS) and words[i + 2] in ("years", "year") and words[i + 3] == "old":
         number = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[i + 2].end]
         tail = " old" if random.random() < 0.5 else ""
-        return _rewritten(sentence, i, i + 3, f"{have} {number}{tail}")
-    felt = _FELT.get(words[i + 1])
+        return _rewrite(sentence, i, i + 3, f"{have} {number}{tail}")
+    felt = _FEELINGS.get(words[i + 1])
     if felt is not None and not sentence.is_wordlike(i + 2):
-        return _rewritten(sentence, i, i + 1, f"{have} {felt}")
+        return _rewrite(sentence, i, i + 1, f"{have} {felt}")
     return None
 
 
-def clause_order(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """The order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean."""
+def clause_order(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Change the order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean."""
     words = sentence.words
     if words[i] in QUESTION_WORDS and i not in sentence.initials and words[i - 1] not in (",", "-"):
-        return _asked(sentence, i)
-    if verb_tag(sentence, i) and words[i + 1] in _STARTS | OBJECTS:
-        for place in range(i + 2, min(i + 6, len(sentence.tokens) - 1)):
-            late = f"{words[place]} {words[place + 1]}"
-            if late in _LATE and not sentence.is_wordlike(place + 2):
-                middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
-                return _rewritten(sentence, i + 1, place + 1, f"{late} {middle}").reaching(i, place + 1)
+        return _indirect_question(sentence, i)
+    if verb_tag(sentence, i) and words[i + 1] in _PHRASE_STARTS | OBJECTS:
+        for position in range(i + 2, min(i + 6, len(sentence.tokens) - 1)):
+            adverb = f"{words[position]} {words[position + 1]}"
+            if adverb in _FINAL_ADVERBS and not sentence.is_wordlike(position + 2):
+                middle = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[position - 1].end]
+                return _rewrite(sentence, i + 1, position + 1, f"{adverb} {middle}").covering(i, position + 1)
     return None
 
 
-def _asked(sentence: Sentence, i: int) -> Edit | None:
-    """An indirect question in the order of a direct one."""
+def _indirect_question(sentence: Sentence, i: int) -> TokenEdit | None:
+    """Put an indirect question in the order of a direct one."""
     words = sentence.words
-    if words[i + 1] in _STARTS:
-        for place in range(i + 3, min(i + 5, len(sentence.tokens))):
-            if words[place] in ("is", "are", "was", "were") and not sentence.is_wordlike(place + 1):
-                subject = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[place - 1].end]
-                return _rewritten(sentence, i + 1, place, f"{words[place]} {subject}").reaching(i, place)
+    if words[i + 1] in _PHRASE_STARTS:
+        for position in range(i + 3, min(i + 5, len(sentence.tokens))):
+            if words[position] in ("is", "are", "was", "were") and not sentence.is_wordlike(position + 1):
+                subject = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[position - 1].end]
+                return _rewrite(sentence, i + 1, position, f"{words[position]} {subject}").covering(i, position)
         return None
     subject, verb = words[i + 1], words[i + 2]
     if subject not in SUBJECTS or verb in MODALS | BE | DO:
@@ -164,12 +164,12 @@ def _asked(sentence: Sentence, i: int) -> Edit | None:
     else:
         do, lemma = ("do", tags["VB"]) if "VB" in tags else ("did", tags.get("VBD", ""))
     shown = sentence.tokens[i + 1].text
-    return _rewritten(sentence, i + 1, i + 2, f"{do} {shown} {lemma}").reaching(i, i + 2) if lemma else None
+    return _rewrite(sentence, i + 1, i + 2, f"{do} {shown} {lemma}").covering(i, i + 2) if lemma else None
 
 
-def _rewritten(sentence: Sentence, first: int, last: int, text: str) -> Edit:
-    """Tokens `first` to `last` become `text`, which takes over the capital of the first."""
+def _rewrite(sentence: Sentence, first: int, last: int, text: str) -> TokenEdit:
+    """Replace tokens `first` to `last` by `text`, capitalised like the first token."""
     tokens = sentence.tokens
     head, space, rest = text.partition(" ")
-    head = cased(head, tokens[first].text, first in sentence.initials) if head.islower() else head
-    return Edit(tokens[first].start, tokens[last].end, head + space + rest, first, last)
+    head = match_case(head, tokens[first].text, first in sentence.initials) if head.islower() else head
+    return TokenEdit(tokens[first].start, tokens[last].end, head + space + rest, first, last)

@@ -1,14 +1,14 @@
-"""Errors of prepositions: the wrong one, none, a needless one."""
+"""Errors of prepositions: wrong, missing, superfluous."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import ADVERBS, ARTICLES, DETERMINERS, MODALS, OBJECTS, PREPOSITIONS
-from specdec_cli.corruption.edits import Edit, dropped, inserted, replaced
+from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
 
-_TAKEN_FOR = alternatives("""
+_REPLACEMENTS = alternatives("""
 in: on on at at to of into during with for
 on: in in in at at of about to for over
 at: in in in on on to for with
@@ -50,8 +50,8 @@ despite: despite_of in_spite although
 like: as as
 as: like like for
 """)
-# Verbs and words of time and place that want no preposition, with the ones that they are given.
-_AFTER = alternatives("""
+# Verbs that take an object without preposition, with the prepositions that learners insert; below, adverbials likewise.
+_INSERTED_AFTER = alternatives("""
 discuss: about about on
 enter: to into in
 reach: to at
@@ -87,7 +87,7 @@ leave: from from
 meet: with
 support: to
 """)
-_BEFORE = alternatives("""
+_INSERTED_BEFORE = alternatives("""
 home: to to in at
 there: to to in
 here: to in
@@ -111,46 +111,46 @@ def _is_infinitive(sentence: Sentence, i: int) -> bool:
     return sentence.words[i] == "to" and (following in ("be", "have", "do") or following in ADVERBS or "VB" in readings(following))
 
 
-def _takes_noun(sentence: Sentence, i: int) -> bool:
-    """Whether a noun phrase follows token i on the same side of any comma."""
+def _precedes_noun_phrase(sentence: Sentence, i: int) -> bool:
+    """Whether a word, name or number follows token i directly, without punctuation."""
     return sentence.is_wordlike(i + 1) or sentence.words[i + 1] == NUMBER
 
 
-def preposition_swap(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """One preposition for another."""
-    others = _TAKEN_FOR.get(sentence.words[i])
-    if others is None or not _takes_noun(sentence, i) or _is_infinitive(sentence, i):
+def preposition_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a preposition by another."""
+    others = _REPLACEMENTS.get(sentence.words[i])
+    if others is None or not _precedes_noun_phrase(sentence, i) or _is_infinitive(sentence, i):
         return None
     if sentence.words[i] in ("as", "like") and sentence.words[i + 1] not in DETERMINERS:
         return None
-    return replaced(sentence, i, random.choice(others))
+    return replace_token(sentence, i, random.choice(others))
 
 
-def preposition_drop(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """A preposition inside the sentence is missing."""
+def preposition_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Remove a preposition inside the sentence."""
     words = sentence.words
-    if words[i] not in PREPOSITIONS or i in sentence.initials or not _takes_noun(sentence, i) or _is_infinitive(sentence, i):
+    if words[i] not in PREPOSITIONS or i in sentence.initials or not _precedes_noun_phrase(sentence, i) or _is_infinitive(sentence, i):
         return None
-    return dropped(sentence, i) if sentence.is_wordlike(i - 1) and words[i - 1] not in PREPOSITIONS else None
+    return delete_token(sentence, i) if sentence.is_wordlike(i - 1) and words[i - 1] not in PREPOSITIONS else None
 
 
-def preposition_insert(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A preposition after a verb that takes an object without one (discuss about), or before home, there, last week."""
+def preposition_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Insert a preposition after a verb that takes none (discuss about), or before home, there, last week."""
     words = sentence.words
     left = words[i - 1]
     if i in sentence.initials or not sentence.is_wordlike(i) or left in PREPOSITIONS:
         return None
-    others = _BEFORE.get(words[i])
+    others = _INSERTED_BEFORE.get(words[i])
     if others is not None:
         if words[i] in _NEED_TIME and words[i + 1] not in _TIMES:
             return None
         tags = readings(left)
-        return inserted(sentence, i, random.choice(others)) if tags and "JJ" not in tags else None
+        return insert_word(sentence, i, random.choice(others)) if tags and "JJ" not in tags else None
     if not (words[i] in DETERMINERS or words[i] in OBJECTS or words[i] == NAME):
         return None
     tags = readings(left)
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
-    others = _AFTER.get(lemma)
+    others = _INSERTED_AFTER.get(lemma)
     if others is None or words[i - 2] in ARTICLES or ("NN" in tags and words[i - 2] not in MODALS and words[i - 2] != "to"):
         return None
-    return inserted(sentence, i, random.choice(others)).reaching(i - 1, i)
+    return insert_word(sentence, i, random.choice(others)).covering(i - 1, i)

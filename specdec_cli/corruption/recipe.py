@@ -1,4 +1,4 @@
-"""How many errors a sentence gets, and of which kinds."""
+"""Recipes of corruption: the number of errors in a sentence, and the frequency of each kind."""
 
 import math
 from collections.abc import Mapping
@@ -8,17 +8,17 @@ from specdec_cli.corruption.kinds import KINDS
 from specdec_cli.errors import ModelError
 
 
-def _check(name: str, value: object, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 <= value <= most and math.isfinite(value)):
-        raise ModelError(f"{name} is a number from 0{' to 1' if most == 1 else ''}, not {value!r}")
+def _check(name: str, value: object, largest: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 <= value <= largest and math.isfinite(value)):
+        raise ModelError(f"{name} is a number from 0{' to 1' if largest == 1 else ''}, not {value!r}")
 
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """Errors a word: their mean and variance over sentences, and the most in any one sentence.
+    """Distribution of the number of errors per word: mean and variance over sentences, and the limit for a sentence.
 
-    A sentence's own mean is drawn from the gamma distribution with these moments, the number of its errors from the
-    Poisson distribution with that mean; so some sentences have many errors and others none. One is always allowed.
+    The error rate of a sentence is drawn from a gamma distribution with this mean and variance, and its number of errors
+    from a Poisson distribution with this rate times its words. A `limit` above 0 always allows one error.
     """
 
     mean: float = 0.1
@@ -32,10 +32,10 @@ class ErrorCounts:
 
 @dataclass(frozen=True)
 class CorruptionRecipe:
-    """The share of lines that are left clean, the number of errors in the others, and the rate of each kind.
+    """The share of lines without errors (`clean`), the number of errors in the others, and the rate of each kind.
 
-    Rates are relative: a kind of rate 2 is chosen twice as often as one of rate 1, unless the sentence gives no occasion
-    for it; a kind that is not named never. Raises ModelError for an unknown kind or a value out of range.
+    Rates are relative: a kind of rate 2 is chosen twice as often as one of rate 1, if both apply to the sentence. A kind
+    without a rate is never chosen. Raises ModelError for an unknown kind or a value out of range.
     """
 
     clean: float = 0.0

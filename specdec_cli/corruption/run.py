@@ -1,4 +1,4 @@
-"""Many lines, in one process or several, in order and in bounded memory."""
+"""Corruption of many lines in one process or several, in order and with bounded memory."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 
 from specdec_cli.corruption.corrupter import Corrupter
-from specdec_cli.corruption.lexicon import require
+from specdec_cli.corruption.lexicon import require_lemminflect
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.recipe import CorruptionRecipe
 from specdec_cli.errors import ModelError, SpecdecError
@@ -23,7 +23,7 @@ _CHUNKS_AHEAD = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done with every line: `copies` corruptions of each, drawn independently."""
+    """Settings of a run: recipe, seed, and the number of independent corruptions (`copies`) of each line."""
 
     recipe: CorruptionRecipe
     seed: int = 1
@@ -32,7 +32,7 @@ class Plan:
 
 @dataclass
 class Tally:
-    """What has been done: lines read, pairs made and clean ones among them, words of all pairs, errors by kind."""
+    """Counts of a run: lines read, pairs made, pairs without errors, words of all pairs, errors by kind."""
 
     lines: int = 0
     pairs: int = 0
@@ -51,23 +51,23 @@ class Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some lines' pairs of a corrupted and a clean line, in order, and their counts."""
+    """Pairs (corrupted line, original line) of consecutive lines, in order, and their counts."""
 
     pairs: list[tuple[str, str]]
     tally: Tally
 
 
 def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Iterator[Chunk]:
-    """Corrupt lines, which are numbered from 1; the number of processes changes nothing but the time.
+    """Corrupt lines, numbered from 1, and yield the results in chunks; the output does not depend on `processes`.
 
-    Raises UsageError where a package is missing, ModelError if a process dies, and what `texts` raises once all lines
-    before that are done.
+    Raises UsageError if a package is not installed, ModelError if a process dies, and an error of `texts` after the lines
+    before it.
     """
-    require()
+    require_lemminflect()
     misspellings()
     failures: list[SpecdecError] = []
     chunks = _chunks(_until_failure(texts, failures))
-    # For few lines it takes longer to start processes.
+    # Few lines are corrupted in this process, which is faster than starting others.
     head = list(islice(chunks, 2)) if processes > 1 else []
     if len(head) < 2:
         yield from (_corrupt_chunk(plan, *lines) for lines in chain(head, chunks))
@@ -78,7 +78,7 @@ def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Itera
 
 
 def _until_failure(texts: Iterable[str], failures: list[SpecdecError]) -> Iterator[str]:
-    """`texts`, which end where they cannot be read on; the cause is added to `failures`."""
+    """Yield `texts` up to a SpecdecError, which is appended to `failures`."""
     try:
         yield from texts
     except SpecdecError as error:
@@ -86,29 +86,29 @@ def _until_failure(texts: Iterable[str], failures: list[SpecdecError]) -> Iterat
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """The number of a first line, and some lines from there."""
+    """Yield consecutive chunks of lines, each with the number of its first line."""
     lines, first = iter(texts), 1
-    while some := list(islice(lines, _CHUNK_LINES)):
-        yield first, some
-        first += len(some)
+    while chunk := list(islice(lines, _CHUNK_LINES)):
+        yield first, chunk
+        first += len(chunk)
 
 
 def _in_processes(chunks: Iterable[tuple[int, list[str]]], plan: Plan, processes: int) -> Iterator[Chunk]:
-    """The chunks in order. Only a few are under way at a time, so that input is read no faster than output is taken."""
+    """Yield the results in order; the number of chunks in progress is limited, which bounds memory."""
     context = get_context("spawn")
     with ProcessPoolExecutor(processes, context, _begin_worker) as pool:
-        waiting: deque[Future[Chunk]] = deque()
+        running: deque[Future[Chunk]] = deque()
         try:
             for first, texts in chunks:
-                waiting.append(pool.submit(_corrupt_chunk, plan, first, texts))
-                if len(waiting) > _CHUNKS_AHEAD * processes:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                running.append(pool.submit(_corrupt_chunk, plan, first, texts))
+                if len(running) > _CHUNKS_AHEAD * processes:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
         except BrokenProcessPool as error:
-            raise ModelError("a process that corrupts lines has died (out of memory?)") from error
+            raise ModelError("a worker process has died (out of memory?)") from error
         finally:
-            for future in waiting:
+            for future in running:
                 future.cancel()
 
 

@@ -1,4 +1,4 @@
-"""Tables of words written as text; in all of them `_` stands for a space."""
+"""Parsers of word tables written as text; in all of them `_` stands for a space."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def alternatives(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Lines `word: what may come instead`; what is named twice comes twice as often."""
+    """A table from lines `word: replacement replacement ...`; a replacement given twice is chosen twice as often."""
     table = {}
     for line in text.strip().splitlines():
         word, _, others = line.partition(":")
@@ -28,7 +28,7 @@ def alternatives(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def confusable(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Lines of words that are taken for each other; the words of one line each lead to all the rest."""
+    """A table from lines of words that are confused with each other: each word maps to the others of its lines."""
     table: dict[str, tuple[str, ...]] = {}
     for line in text.strip().splitlines():
         words = word_list(line)

@@ -1,4 +1,4 @@
-"""A line of raw text as tokens with offsets, and which of them an error may touch."""
+"""Tokenization of a line for corruption: tokens with offsets and their classes."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from specdec_cli.corruption.lexicon import is_known, readings
 from specdec_cli.text.abbreviations import is_abbreviation
 
 NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
-# The typographic one, as opposed to '.
+# The typographic apostrophe.
 APOSTROPHE = "\u2019"
 _TOKEN = re.compile(
     r"""
@@ -26,7 +26,7 @@ _ENDING = frozenset({".", "!", "?", "…", "..."})
 
 
 class Token(NamedTuple):
-    """A word, a punctuation mark, or a protected piece; offsets in code points into the line, half-open."""
+    """A word, punctuation mark or protected text; offsets in code points into the line, half-open."""
 
     text: str
     start: int
@@ -36,9 +36,10 @@ class Token(NamedTuple):
 class Sentence:
     """A line and its tokens.
 
-    `words[i]` is what tables are asked about token i: an English word in lower case with straight apostrophes, a mark
-    as it stands, or NUMBER, NAME (of people, places, or any word in unusual capitals) and PROTECTED (addresses, markup).
-    Three empty words at the end answer for what is beyond either end. `length` counts tokens that are not marks.
+    `words[i]` is the normalised form of token i for table look-up: an English word in lower case with straight apostrophes,
+    a punctuation mark, or NUMBER, NAME (any word with unexpected capitals) or PROTECTED (addresses, markup). `words` ends
+    with three empty strings, so that indices up to three beyond either end are valid. `initials` are the indices of the
+    first words of sentences; `length` is the number of tokens that are not punctuation marks.
     """
 
     __slots__ = ("initials", "length", "text", "tokens", "words")
@@ -65,20 +66,20 @@ class Sentence:
         self.words += ["", "", ""]
 
     def _ends_sentence(self, mark: str) -> bool:
-        """Whether `mark`, after the tokens so far, ends a sentence rather than an abbreviation or initial."""
+        """Whether `mark`, which follows the tokens so far, ends a sentence and not an abbreviation or initial."""
         return mark != "." or not self.tokens or not is_abbreviation(f"{self.tokens[-1].text}.", "")
 
     def is_plain(self, i: int) -> bool:
-        """Whether token i is an ordinary word, in ASCII letters and without hyphen or apostrophe."""
+        """Whether token i is an ordinary word of ASCII letters, without hyphen or apostrophe."""
         word = self.words[i]
         return word.isalpha() and word.isascii()
 
     def is_wordlike(self, i: int) -> bool:
-        """Whether token i is a word or name of letters, and so may change its place."""
+        """Whether token i is a word or a name."""
         return self.words[i] == NAME or self.words[i][:1].isalpha()
 
     def gap(self, i: int) -> str:
-        """What stands between tokens i and i + 1."""
+        """The text between tokens i and i + 1 (white space or nothing)."""
         return self.text[self.tokens[i].end : self.tokens[i + 1].start] if 0 <= i < len(self.tokens) - 1 else ""
 
 
@@ -88,7 +89,7 @@ def straight(text: str) -> str:
 
 
 def is_first_person(text: str) -> bool:
-    """Whether a token is I, I'm, I've or their like, which have their capital anywhere."""
+    """Whether a token is I or a contraction of it (I'm, I've), which is always capitalised."""
     return text == "I" or text.startswith(("I'", f"I{APOSTROPHE}"))
 
 
@@ -99,7 +100,7 @@ def _word(text: str, starts: bool) -> str:
     if is_first_person(text):
         return lower
     if starts and text[0].isupper() and (len(text) == 1 or text[1:].islower()) and is_known(lower):
-        # "Tom sleeps": what can only be a singular noun and has no article is a name, or may pass for one.
+        # A sentence-initial word that can only be a singular noun is taken for a name, as in "Tom sleeps".
         return lower if readings(lower).keys() != {"NN"} else NAME
     return NAME
 

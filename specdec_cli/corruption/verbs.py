@@ -3,8 +3,8 @@
 from random import Random
 
 from specdec_cli.corruption.closed import DO, HAVE, MODALS, PREPOSITIONS, SUBJECTS
-from specdec_cli.corruption.context import is_singular, left_of, tells_past, verb_tag
-from specdec_cli.corruption.edits import Edit, replaced
+from specdec_cli.corruption.context import is_about_past, is_singular, previous_word, verb_tag
+from specdec_cli.corruption.edits import TokenEdit, replace_token
 from specdec_cli.corruption.lexicon import form, inflected, readings
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -28,8 +28,8 @@ doesn't: don't
 don't: doesn't
 """)
 _PRESENT_FOR = {"was": "is", "were": "are", "had": "has", "did": "do", "could": "can", "would": "will", "didn't": "doesn't"}
-_BASES = frozenset({"have", "do"})
-_INSTEAD = {
+_AMBIGUOUS = frozenset({"have", "do"})
+_WRONG_FORMS = {
     ("VB", "to"): ("VBG", "VBG", "VBD", "VBZ"),
     ("VB", "modal"): ("VBZ", "VBG", "VBD", "VBN"),
     ("VB", "do"): ("VBD", "VBD", "VBZ", "VBG"),
@@ -38,107 +38,107 @@ _INSTEAD = {
     ("VBZ", ""): ("VBG",),
     ("VBD", ""): ("VBG", "VB", "VB"),
 }
-# These take an infinitive or a form in -ing, and mean the same.
-_EITHER = word_set("begin start continue like love hate prefer try remember forget stop cease intend attempt regret help")
+# Verbs that take an infinitive or a form in -ing with about the same meaning.
+_INFINITIVE_OR_ING = word_set("begin start continue like love hate prefer try remember forget stop cease intend attempt regret help")
 _WITH_ING = word_set("enjoy avoid finish mind keep suggest consider imagine risk practise practice miss deny admit")
 
 
-def agreement(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """A finite verb in the other number: he go, people is, the results shows."""
+def agreement(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Change the number of a finite verb: he go, people is, the results shows."""
     word = sentence.words[i]
     others = _DISAGREEING.get(word)
     if others is not None:
-        if (word in _BASES and _may_be_base(sentence, i)) or (word in ("were", "was") and "if" in sentence.words):
+        if (word in _AMBIGUOUS and _may_be_infinitive(sentence, i)) or (word in ("were", "was") and "if" in sentence.words):
             return None
-        return replaced(sentence, i, others[0])
+        return replace_token(sentence, i, others[0])
     tag = verb_tag(sentence, i)
     if tag not in ("VBP", "VBZ"):
         return None
-    return replaced(sentence, i, form(word, tag, "VBZ" if tag == "VBP" else "VB"))
+    return replace_token(sentence, i, form(word, tag, "VBZ" if tag == "VBP" else "VB"))
 
 
-def _may_be_base(sentence: Sentence, i: int) -> bool:
-    """Whether an auxiliary, `to` or a verb before `have` or `do` makes it an infinitive, or nothing is known of its subject."""
+def _may_be_infinitive(sentence: Sentence, i: int) -> bool:
+    """Whether `have` or `do` at i may be an infinitive: after an auxiliary, `to` or a preposition, or at the start of the line."""
     before = sentence.words[max(i - 4, 0) : i]
     return not before or any(word == "to" or word in MODALS or word in DO or word in PREPOSITIONS for word in before)
 
 
-def verb_form(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A form that its place does not allow: can goes, to went, have went, he going, for go, want going."""
+def verb_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a verb form by one that is wrong in its context: can goes, to went, have went, he going, for go."""
     tag = verb_tag(sentence, i)
     if not tag or tag == "VBP":
         return None
-    word, place = sentence.words[i], left_of(sentence, i)
+    word, position = sentence.words[i], previous_word(sentence, i)
     if tag == "VB":
-        left = sentence.words[place]
+        left = sentence.words[position]
         if left == "to" and random.random() < 0.3:
-            return _without_to(sentence, i, place)
+            return _without_to(sentence, i, position)
         if left != "to" and random.random() < 0.15:
-            return _marked(sentence, i, f"to {word}", place)
+            return _replace_because_of(sentence, i, f"to {word}", position)
         kind = "to" if left == "to" else "do" if left in DO else "modal"
-    elif tag == "VBG" and sentence.words[place] == "for" and random.random() < 0.5:
-        return _marked(sentence, i, f"to {form(word, tag, 'VB') or word}", place)
+    elif tag == "VBG" and sentence.words[position] == "for" and random.random() < 0.5:
+        return _replace_because_of(sentence, i, f"to {form(word, tag, 'VB') or word}", position)
     elif tag in ("VBZ", "VBD") and not is_singular(sentence, i):
         return None
     else:
         kind = ""
-    return _marked(sentence, i, form(word, tag, random.choice(_INSTEAD[tag, kind])), place)
+    return _replace_because_of(sentence, i, form(word, tag, random.choice(_WRONG_FORMS[tag, kind])), position)
 
 
-def _marked(sentence: Sentence, i: int, word: str, place: int) -> Edit | None:
-    """Token i becomes `word`, which is an error because of the token at `place`."""
-    edit = replaced(sentence, i, word)
-    return edit and edit.reaching(max(place, 0), i)
+def _replace_because_of(sentence: Sentence, i: int, word: str, position: int) -> TokenEdit | None:
+    """Replace token i by `word`, which is an error because of the token at `position`."""
+    edit = replace_token(sentence, i, word)
+    return edit and edit.covering(max(position, 0), i)
 
 
-def _without_to(sentence: Sentence, i: int, place: int) -> Edit | None:
-    """`decided to go` becomes `decided going`, unless both are right."""
-    tags = readings(sentence.words[place - 1])
+def _without_to(sentence: Sentence, i: int, position: int) -> TokenEdit | None:
+    """Replace `decided to go` by `decided going`; None if both are right."""
+    tags = readings(sentence.words[position - 1])
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
     going = form(sentence.words[i], "VB", "VBG")
-    if not lemma or lemma in _EITHER or not going or place != i - 1:
+    if not lemma or lemma in _INFINITIVE_OR_ING or not going or position != i - 1:
         return None
-    return Edit(sentence.tokens[place].start, sentence.tokens[i].end, going, place - 1, i)
+    return TokenEdit(sentence.tokens[position].start, sentence.tokens[i].end, going, position - 1, i)
 
 
-def infinitive(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """An infinitive after a verb that takes a form in -ing: enjoy to read."""
+def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Replace a form in -ing by an infinitive after a verb that requires -ing: enjoy to read."""
     word, tags = sentence.words[i], readings(sentence.words[i - 1])
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
     base = form(word, "VBG", "VB") if lemma in _WITH_ING else ""
-    return _marked(sentence, i, f"to {base}", i - 1) if base else None
+    return _replace_because_of(sentence, i, f"to {base}", i - 1) if base else None
 
 
-def tense(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A tense that does not go with the rest of the sentence: it needs another sign of the past, or a `since`."""
+def tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Change the tense of a verb where another word shows the right tense: a sign of the past, or `since`."""
     word = sentence.words[i]
     if word in _PRESENT_FOR:
-        return replaced(sentence, i, _PRESENT_FOR[word]) if tells_past(sentence, i) else None
+        return replace_token(sentence, i, _PRESENT_FOR[word]) if is_about_past(sentence, i) else None
     if word in ("has", "have") and "VBN" in readings(sentence.words[i + 1]):
         return _without_have(sentence, i, random)
     tag = verb_tag(sentence, i)
-    if tag != "VBD" or not tells_past(sentence, i):
+    if tag != "VBD" or not is_about_past(sentence, i):
         return None
     singular = is_singular(sentence, i)
     lemma = readings(word)[tag]
     if random.random() < 0.25 and any(time in sentence.words for time in ("ago", "yesterday", "last")):
-        return replaced(sentence, i, f"{'has' if singular else 'have'} {inflected(lemma, 'VBN') or word}")
-    return replaced(sentence, i, inflected(lemma, "VBZ") if singular else lemma)
+        return replace_token(sentence, i, f"{'has' if singular else 'have'} {inflected(lemma, 'VBN') or word}")
+    return replace_token(sentence, i, inflected(lemma, "VBZ") if singular else lemma)
 
 
-def _without_have(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """`has lived here since 1990` becomes `lives` or `lived here since 1990`."""
+def _without_have(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace `has lived here since 1990` by `lives here since 1990` or `lived here since 1990`."""
     if "since" not in sentence.words[i:] or i in sentence.initials or sentence.words[i - 1] in MODALS | HAVE:
         return None
     word = sentence.words[i + 1]
     lemma = readings(word)["VBN"]
     present = inflected(lemma, "VBZ" if sentence.words[i] == "has" else "VB")
     new = random.choice((present, inflected(lemma, "VBD")))
-    return Edit(sentence.tokens[i].start, sentence.tokens[i + 1].end, new, i, i + 1) if new else None
+    return TokenEdit(sentence.tokens[i].start, sentence.tokens[i + 1].end, new, i, i + 1) if new else None
 
 
-def irregular_form(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A regular ending where the word has a form of its own, or spelling changes: goed, childs, citys, writeing, stoped."""
+def irregular_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Use a regular ending for an irregular form, or ignore a spelling rule: goed, childs, citys, writeing, stoped."""
     if not sentence.is_plain(i):
         return None
     word, tags = sentence.words[i], readings(sentence.words[i])
@@ -148,5 +148,5 @@ def irregular_form(sentence: Sentence, i: int, random: Random) -> Edit | None:
             continue
         plain = lemma + (ending[1:] if ending == "ed" and lemma.endswith("e") else ending)
         if plain != word and not readings(plain) and (tag != "VBG" or random.random() < 0.3):
-            return replaced(sentence, i, plain)
+            return replace_token(sentence, i, plain)
     return None

@@ -1,9 +1,9 @@
-"""Errors of small words: pronouns, conjunctions, what is left out or written twice."""
+"""Errors of function words: pronouns, conjunctions, missing and doubled words."""
 
 from random import Random
 
 from specdec_cli.corruption.closed import AUXILIARIES, CLOSED, RELATIVES, SUBJECTS
-from specdec_cli.corruption.edits import Edit, dropped, inserted, replaced
+from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import Sentence
@@ -68,44 +68,44 @@ _CONCESSIVE = word_set("although though")
 _CAUSAL = frozenset({"because", "since"})
 _SHARE_OF_AND = 0.15
 _SHARE_OF_OTHERS = 0.03
-# A reader notices that these are missing, and knows where they belong.
-_MISSED = word_set("to and or but because if when who which than as it they he she we i more there be so too what how")
+# Function words whose absence is a recognisable error.
+_DROPPABLE = word_set("to and or but because if when who which than as it they he she we i more there be so too what how")
 
 
-def pronoun(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A pronoun in another case, number or role: them for they, it for they, which for who."""
+def pronoun(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a pronoun by one of another case, number or role: they by them or it, who by which."""
     others = _PRONOUNS.get(sentence.words[i])
-    return replaced(sentence, i, random.choice(others)) if others else None
+    return replace_token(sentence, i, random.choice(others)) if others else None
 
 
-def conjunction(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """One conjunction for another, or a second one (although ..., but; because ..., so)."""
+def conjunction(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a conjunction by another, or add a second one (although ..., but; because ..., so)."""
     words = sentence.words
     if words[i - 1] == "," and words[0] in _CONCESSIVE | _CAUSAL and words[i] in SUBJECTS | {"the", "this", "there"}:
-        return inserted(sentence, i, "but" if words[0] in _CONCESSIVE else "so").reaching(i - 1, i)
+        return insert_word(sentence, i, "but" if words[0] in _CONCESSIVE else "so").covering(i - 1, i)
     others = _CONJUNCTIONS.get(words[i])
     if words[i] == "and" and random.random() >= _SHARE_OF_AND:
         return None
-    return replaced(sentence, i, random.choice(others)) if others else None
+    return replace_token(sentence, i, random.choice(others)) if others else None
 
 
-def dropped_word(sentence: Sentence, i: int, _: Random) -> Edit | None:
-    """A small word is missing, of those whose absence shows."""
+def dropped_word(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Remove a function word whose absence is recognisable."""
     words = sentence.words
-    if words[i] not in _MISSED or not sentence.is_wordlike(i + 1):
+    if words[i] not in _DROPPABLE or not sentence.is_wordlike(i + 1):
         return None
-    # "the book which he read" is as good without it.
+    # A relative pronoun as object may be left out ("the book he read").
     if words[i] in RELATIVES and words[i + 1] not in AUXILIARIES and "VBZ" not in readings(words[i + 1]):
         return None
-    return dropped(sentence, i)
+    return delete_token(sentence, i)
 
 
-def doubled_word(sentence: Sentence, i: int, random: Random) -> Edit | None:
-    """A word stands twice, mostly a small one."""
+def doubled_word(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Double a word, mostly a function word."""
     words = sentence.words
     if not sentence.is_plain(i) or words[i] == words[i + 1] or words[i] == words[i - 1]:
         return None
     if words[i] not in CLOSED and random.random() >= _SHARE_OF_OTHERS:
         return None
     end = sentence.tokens[i].end
-    return Edit(end, end, f" {'I' if words[i] == 'i' else words[i]}", i, i)
+    return TokenEdit(end, end, f" {'I' if words[i] == 'i' else words[i]}", i, i)
