@@ -7,11 +7,11 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.gleu import gleu
-from specdec_cli.metrics.m2 import Annotated, read_m2
+from specdec_cli.metrics.m2 import AnnotatedSentence, read_m2
 from specdec_cli.metrics.max_match import max_match
 from specdec_cli.metrics.sari import sari
 from specdec_cli.metrics.scoring import Score
-from specdec_cli.metrics.tokenised import Tokenised, as_it_stands, detokenise
+from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.text.edits import word_edit_ratio
 from specdec_cli.text.lines import read_text_lines
 from specdec_cli.text.parallel import read_tsv
@@ -25,7 +25,7 @@ class Gold:
 
     sentences: tuple[Tokenised, ...]
     references: tuple[tuple[str, ...], ...] = ()
-    annotated: tuple[Annotated, ...] = ()
+    annotated: tuple[AnnotatedSentence, ...] = ()
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
 
     Raises InputError for what cannot be read.
     """
-    join: Join = as_it_stands if keep_tokens else detokenise
+    join: Join = join_with_spaces if keep_tokens else detokenise
     if path.suffix == ".m2":
         annotated = tuple(islice(read_m2(path), limit))
         return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
@@ -53,7 +53,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
     """
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file has its corrections in it; give it as FILE, not as source lines")
-    join: Join = as_it_stands if keep_tokens else detokenise
+    join: Join = join_with_spaces if keep_tokens else detokenise
     lines = list(islice(read_text_lines(source), limit))
     texts = [tuple(islice(read_text_lines(path), limit)) for path in references]
     for path, text in zip(references, texts, strict=True):
@@ -64,7 +64,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
 
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
     """GLEU by references, MaxMatch by annotators, and the edit ratio, of corrected lines."""
-    tokens = [" ".join(sentence.edited(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
+    tokens = [" ".join(sentence.edit(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
     values = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}
     if gold.references:
         values["gleu"] = gleu([" ".join(sentence.tokens) for sentence in gold.sentences], tokens, gold.references)

@@ -1,1 +1,1 @@
-"""Quality metrics: pure functions of outputs and references."""
+"""Metrics of quality: pure functions of sources, outputs and references."""

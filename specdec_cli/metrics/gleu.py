@@ -1,4 +1,4 @@
-"""GLEU, for corrected grammar: BLEU that also subtracts what should have been changed and was not."""
+"""GLEU, for grammatical error correction: BLEU with a penalty for source n-grams that should have been changed."""
 
 import math
 from collections import Counter
@@ -14,24 +14,23 @@ _Counts = list[Counter[tuple[str, ...]]]
 
 
 def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """GLEU of a corpus from 0 to 100: the mean over ITERATIONS draws of one reference a line.
+    """GLEU of a corpus, from 0 to 100: the mean over ITERATIONS random choices of one reference for each line.
 
-    Each of `references` is a whole text with a line for a source line; tokens are what white space parts.
-    As JFLEG reports it: Napoles et al. 2015 (Ground Truth for Grammatical Error Correction Metrics) as changed in
-    Napoles et al. 2016 (GLEU Without Tuning). A draw without any match of some length scores 0.
-    Raises ValueError for unequal numbers of lines, or no references.
+    Each of `references` has a line for each source line; tokens are separated by white space. Defined in Napoles et al. 2015
+    (Ground Truth for Grammatical Error Correction Metrics) and 2016 (GLEU Without Tuning), as reported for JFLEG. A choice
+    without any matching n-gram of some order scores 0. Raises ValueError for unequal numbers of lines, or no references.
     """
     if not references or any(len(text) != len(sources) for text in (hypotheses, *references)):
         raise ValueError(f"{len(sources)} sources, {len(hypotheses)} lines and {[len(text) for text in references]} references")
     rows = [_line(*texts) for texts in zip(sources, hypotheses, *references, strict=True)]
     statistics = np.array(rows, dtype=np.int64).reshape(len(sources), len(references), 2 + 2 * ORDER)
-    every = np.arange(len(sources))
-    draws = (_draw(number, len(sources), len(references)) for number in range(ITERATIONS))
-    return 100 * float(np.mean([_score(statistics[every, drawn].sum(axis=0)) for drawn in draws]))
+    lines = np.arange(len(sources))
+    choices = (_choose_references(number, len(sources), len(references)) for number in range(ITERATIONS))
+    return 100 * float(np.mean([_score(statistics[lines, chosen].sum(axis=0)) for chosen in choices]))
 
 
 def _line(source: str, hypothesis: str, *references: str) -> list[list[int]]:
-    """Of a line, what each reference adds to the sums: the two lengths, then the matches and n-grams of each length."""
+    """For each reference of a line: hypothesis and reference length, then matches and n-gram counts of each order."""
     before, after = _ngrams(source.split()), _ngrams(hypothesis.split())
     return [_compare(before, after, _ngrams(reference.split())) for reference in references]
 
@@ -39,7 +38,7 @@ def _line(source: str, hypothesis: str, *references: str) -> list[list[int]]:
 def _compare(source: _Counts, hypothesis: _Counts, reference: _Counts) -> list[int]:
     counts = [hypothesis[0].total(), reference[0].total()]
     for before, after, right in zip(source, hypothesis, reference, strict=True):
-        # An n-gram is missed if the reference lacks it altogether; having it less often than the source is no matter.
+        # The penalty counts only source n-grams that the reference does not have at all.
         missed = sum(count for ngram, count in (before & after).items() if ngram not in right)
         counts += [max((after & right).total() - missed, 0), after.total()]
     return counts
@@ -49,8 +48,8 @@ def _ngrams(tokens: list[str]) -> _Counts:
     return [Counter(zip(*(tokens[start:] for start in range(length)), strict=False)) for length in range(1, ORDER + 1)]
 
 
-def _draw(number: int, lines: int, references: int) -> list[int]:
-    """A reference for each line: the seeds and draws of the authors' script, so that scores are equal and not only close."""
+def _choose_references(number: int, lines: int, references: int) -> list[int]:
+    """The index of a random reference for each line, with the seeds of the authors' script, so that scores are equal."""
     random = Random(101 * number)
     return [int(references * random.random()) for _ in range(lines)]
 

@@ -1,4 +1,4 @@
-"""Corrected grammar in M2 format: sentences, and what annotators would change in them."""
+"""The M2 format: sentences with the edits of one or several annotators."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ Tokens = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Edit:
-    """Source tokens from `start` up to but without `end`, and what may stand in their place: any of `corrections`."""
+class GoldEdit:
+    """An annotator's edit: the source tokens `start` to `end` (exclusive) should become any of `corrections`."""
 
     start: int
     end: int
@@ -21,62 +21,62 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Annotated:
-    """The tokens of a sentence, and what should be changed, by annotator's number; there is always an annotator."""
+class AnnotatedSentence:
+    """The tokens of a sentence, and its edits by annotator number; there is at least one annotator."""
 
     source: Tokens
-    annotators: Mapping[int, tuple[Edit, ...]]
+    annotators: Mapping[int, tuple[GoldEdit, ...]]
 
 
-def read_m2(path: Path) -> Iterator[Annotated]:
-    """The sentences of an M2 file: an S line, then an A line for each edit, and a blank line between sentences.
+def read_m2(path: Path) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of an M2 file, separated by blank lines: an S line, then an A line for each edit.
 
-    Only those annotators judge a sentence who have a line there; `noop` says that nothing should be changed. Without any
-    A line there is annotator 0, who changes nothing. Raises InputError.
+    The annotators of a sentence are those with an A line; a `noop` line is an annotator without edits. A sentence without A
+    lines has annotator 0 without edits. Raises InputError naming a malformed line.
     """
     block: list[tuple[str, str]] = []
     for number, line in enumerate(chain(read_text_lines(path), [""]), start=1):
         if line.strip():
             block.append((f"{path}, line {number}", line))
         elif block:
-            yield _annotated(block)
+            yield _parse_block(block)
             block = []
 
 
-def apply_edits(source: Sequence[str], edits: Iterable[Edit]) -> Tokens:
-    """The tokens of `source` after all `edits`, each by its first correction. Raises ValueError for edits that overlap."""
+def apply_gold_edits(source: Sequence[str], edits: Iterable[GoldEdit]) -> Tokens:
+    """Apply `edits` to the tokens `source`, each with its first correction. Raises ValueError for overlapping edits."""
     tokens: list[str] = []
-    done = 0
+    position = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if edit.start < done:
-            raise ValueError(f"the edit of tokens {edit.start} to {edit.end} overlaps another, which ends at {done}")
-        tokens += [*source[done : edit.start], *edit.corrections[0]]
-        done = edit.end
-    return (*tokens, *source[done:])
+        if edit.start < position:
+            raise ValueError(f"the edit of tokens {edit.start} to {edit.end} overlaps another, which ends at {position}")
+        tokens += [*source[position : edit.start], *edit.corrections[0]]
+        position = edit.end
+    return (*tokens, *source[position:])
 
 
-def _annotated(block: Sequence[tuple[str, str]]) -> Annotated:
-    (place, first), *others = block
+def _parse_block(block: Sequence[tuple[str, str]]) -> AnnotatedSentence:
+    (location, first), *others = block
     mark, *source = first.split()
     if mark != "S":
-        raise InputError(f"{place}: a sentence must begin with an S line, not with {mark!r}")
-    annotators: dict[int, tuple[Edit, ...]] = {}
-    for place, line in others:
-        annotator, edits = _edits(place, line, len(source))
+        raise InputError(f"{location}: a sentence must begin with an S line, not with {mark!r}")
+    annotators: dict[int, tuple[GoldEdit, ...]] = {}
+    for location, line in others:
+        annotator, edits = _parse_edit(location, line, len(source))
         annotators[annotator] = annotators.get(annotator, ()) + edits
-    return Annotated(tuple(source), dict(sorted(annotators.items())) or {0: ()})
+    return AnnotatedSentence(tuple(source), dict(sorted(annotators.items())) or {0: ()})
 
 
-def _edits(place: str, line: str, length: int) -> tuple[int, tuple[Edit, ...]]:
-    """The annotator of an A line, and its edit unless it is a noop."""
+def _parse_edit(location: str, line: str, length: int) -> tuple[int, tuple[GoldEdit, ...]]:
+    """The annotator of an A line, and its edit; no edit for `noop`."""
     try:
         span, kind, corrections, _, _, annotator = line.removeprefix("A ").split("|||")
         start, end = map(int, span.split())
         number = int(annotator)
     except ValueError:
-        raise InputError(f"{place}: not `A start end|||type|||correction|||...|||...|||annotator`") from None
+        raise InputError(f"{location}: not `A start end|||type|||correction|||...|||...|||annotator`") from None
     if kind == "noop":
         return number, ()
     if not 0 <= start <= end <= length:
-        raise InputError(f"{place}: an edit of tokens {start} to {end}, but the sentence has {length}")
-    return number, (Edit(start, end, tuple(() if text == "-NONE-" else tuple(text.split()) for text in corrections.split("||"))),)
+        raise InputError(f"{location}: an edit of tokens {start} to {end}, but the sentence has {length}")
+    return number, (GoldEdit(start, end, tuple(() if text == "-NONE-" else tuple(text.split()) for text in corrections.split("||"))),)

@@ -1,4 +1,4 @@
-"""MaxMatch, for corrected grammar: how many of an annotator's edits a text makes, however it is aligned with its source."""
+"""MaxMatch (M2), for grammatical error correction: edits of a text that match those of an annotator, over all alignments."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from specdec_cli.metrics.m2 import Annotated, Edit, Tokens
+from specdec_cli.metrics.m2 import AnnotatedSentence, GoldEdit, Tokens
 
 MAX_UNCHANGED = 2
-_CLOSED = MAX_UNCHANGED + 1
-# How many tokens of source and hypothesis are behind.
+_FULL = MAX_UNCHANGED + 1
+# A node of the alignment lattice: numbers of consumed source and hypothesis tokens.
 _Node = tuple[int, int]
-# From each node, in topological order, its successors, and whether the step there changes anything.
+# The successors of each node, in topological order, and whether the step to a successor changes a token.
 _Lattice = dict[_Node, dict[_Node, bool]]
-# From each node, the nodes that lie one gold edit ahead, and the number of that edit from 1.
+# For each node, the nodes that a gold edit leads to, with the number of the edit (from 1).
 _Arcs = dict[_Node, list[tuple[_Node, int]]]
-# Unchanged tokens that the last edit would take in if it went on, _CLOSED if it cannot; and the last gold edit that
-# was inserted at this place of the source, so that none is inserted twice.
+# The number of unchanged tokens since the last change, which an edit may include (_FULL: too many to extend the edit); and the
+# number of the last gold insertion at this source position, so that no insertion is applied twice.
 _State = tuple[int, int]
-# What a path should have least of: gold edits (counted below zero), then steps outside of them, then other edits.
+# The cost of a path, compared lexicographically: minus the gold edits, the steps outside of gold edits, the other edits.
 _Cost = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class MaxMatch:
-    """How many edits are correct, of those that a text makes and of those that it should make."""
+    """Numbers of correct edits, of edits that a text makes (`proposed`), and of edits that it should make (`gold`)."""
 
     correct: int
     proposed: int
@@ -34,28 +34,28 @@ class MaxMatch:
 
     @property
     def precision(self) -> float:
-        """Per cent of the proposed edits that are correct; 100 if none are proposed."""
+        """The percentage of proposed edits that are correct; 100 if none are proposed."""
         return 100 * self.correct / self.proposed if self.proposed else 100.0
 
     @property
     def recall(self) -> float:
-        """Per cent of the gold edits that are made; 100 if there are none."""
+        """The percentage of gold edits that are proposed; 100 if there are none."""
         return 100 * self.correct / self.gold if self.gold else 100.0
 
     @property
     def f05(self) -> float:
-        """F0.5 in per cent, for which precision matters twice as much as recall; 100 if nothing is proposed or gold."""
+        """F0.5 in per cent, which weighs precision twice as much as recall; 100 if there are no edits."""
         return 125 * self.correct / (self.proposed + 0.25 * self.gold) if self.proposed or self.gold else 100.0
 
     def __add__(self, other: "MaxMatch") -> "MaxMatch":
         return MaxMatch(self.correct + other.correct, self.proposed + other.proposed, self.gold + other.gold)
 
 
-def max_match(hypotheses: Sequence[str], gold: Sequence[Annotated]) -> MaxMatch:
-    """What a corpus has of `gold` (Dahlmeier and Ng 2012); tokens of `hypotheses` are what white space parts.
+def max_match(hypotheses: Sequence[str], gold: Sequence[AnnotatedSentence]) -> MaxMatch:
+    """Compare the edits of a corpus with those of annotators (Dahlmeier and Ng 2012).
 
-    A sentence is held to the annotator by whom F0.5 of all sentences so far is highest, as in the authors' scorer;
-    at a tie to the one with more correct edits, then with fewer proposed and gold. An unchanged text has precision 100.
+    Tokens of `hypotheses` are separated by white space. As in the authors' scorer, each sentence is compared with the
+    annotator that makes F0.5 of all sentences so far largest; on ties, with more correct, then fewer proposed and gold edits.
     Raises ValueError for unequal numbers of lines.
     """
     if len(hypotheses) != len(gold):
@@ -70,7 +70,7 @@ def _preference(counts: MaxMatch) -> tuple[float, int, float]:
     return counts.f05, counts.correct, -(counts.proposed + 0.25 * counts.gold)
 
 
-def _by_annotator(annotated: Annotated, hypothesis: Tokens) -> Iterator[MaxMatch]:
+def _by_annotator(annotated: AnnotatedSentence, hypothesis: Tokens) -> Iterator[MaxMatch]:
     lattice = _lattice(annotated.source, hypothesis)
     for edits in annotated.annotators.values():
         correct, others = _best_path(lattice, _gold_arcs(lattice, annotated.source, hypothesis, edits))
@@ -78,10 +78,7 @@ def _by_annotator(annotated: Annotated, hypothesis: Tokens) -> Iterator[MaxMatch
 
 
 def _lattice(source: Tokens, hypothesis: Tokens) -> _Lattice:
-    """Every way to align both at the least cost, where a substitution costs as much as an insertion, or else twice as much.
-
-    The authors' scorer, too, joins the ways by either price.
-    """
+    """The lattice of all alignments of least cost, for substitution costs of 1 and of 2 (as in the authors' scorer)."""
     differs = (np.array(source, dtype=object)[:, None] != np.array(hypothesis, dtype=object)).astype(np.int64)
     prices = np.array([differs, 2 * differs])
     from_start, to_end = _costs(prices), _costs(prices[:, ::-1, ::-1])[:, ::-1, ::-1]
@@ -96,7 +93,7 @@ def _lattice(source: Tokens, hypothesis: Tokens) -> _Lattice:
 
 
 def _costs(substitutions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The least cost to each node, (prices, source + 1, hypothesis + 1), by the price of each (prices, source, hypothesis)."""
+    """The least cost to reach each node (P, S + 1, H + 1), given the substitution costs (P, S, H) for P price schemes."""
     count, rows, columns = substitutions.shape
     ramp = np.arange(columns + 1)
     costs = np.empty((count, rows + 1, columns + 1), dtype=np.int64)
@@ -104,58 +101,58 @@ def _costs(substitutions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     for row in range(rows):
         least = costs[:, row] + 1
         least[:, 1:] = np.minimum(least[:, 1:], costs[:, row, :-1] + substitutions[:, row])
-        # An insertion costs 1 a column: less that, the cheapest way from the left is a running minimum.
+        # An insertion costs 1 per column. Subtracting the column makes insertions free, so a running minimum applies them.
         costs[:, row + 1] = np.minimum.accumulate(least - ramp, axis=1) + ramp
     return costs
 
 
-def _gold_arcs(lattice: _Lattice, source: Tokens, hypothesis: Tokens, edits: Sequence[Edit]) -> _Arcs:
+def _gold_arcs(lattice: _Lattice, source: Tokens, hypothesis: Tokens, edits: Sequence[GoldEdit]) -> _Arcs:
     arcs: _Arcs = {}
     for number, edit in enumerate(edits, start=1):
         for start, correction in product([node for node in lattice if node[0] == edit.start], edit.corrections):
             end = (edit.end, start[1] + len(correction))
             made = hypothesis[start[1] : end[1]] == correction != source[edit.start : edit.end]
-            if made and end in lattice and _joined(lattice, start, end):
+            if made and end in lattice and _is_one_edit(lattice, start, end):
                 arcs.setdefault(start, []).append((end, number))
     return arcs
 
 
-def _joined(lattice: _Lattice, start: _Node, end: _Node) -> bool:
-    """Whether the steps from `start` to `end` can be one edit: some way leaves no more than MAX_UNCHANGED tokens as they are."""
-    fewest = {start: 0}
+def _is_one_edit(lattice: _Lattice, start: _Node, end: _Node) -> bool:
+    """Whether the path from `start` to `end` can be one edit: some path has at most MAX_UNCHANGED unchanged tokens."""
+    unchanged = {start: 0}
     for node in product(range(start[0], end[0] + 1), range(start[1], end[1] + 1)):
-        if node in fewest:
-            for ahead, changed in lattice[node].items():
-                fewest[ahead] = min(fewest.get(ahead, _CLOSED), fewest[node] + (not changed))
-    return fewest.get(end, _CLOSED) <= MAX_UNCHANGED
+        if node in unchanged:
+            for successor, changed in lattice[node].items():
+                unchanged[successor] = min(unchanged.get(successor, _FULL), unchanged[node] + (not changed))
+    return unchanged.get(end, _FULL) <= MAX_UNCHANGED
 
 
 def _best_path(lattice: _Lattice, gold: _Arcs) -> tuple[int, int]:
-    """How many gold edits and how many others the path makes that makes most gold edits.
+    """The numbers of gold edits and of other edits on the best path.
 
-    Of several such it is the one with fewest steps outside of them, then with fewest other edits.
+    The best path has the most gold edits, then the fewest steps outside of them, then the fewest other edits.
     """
     best: dict[_Node, dict[_State, _Cost]] = {node: {} for node in lattice}
-    best[0, 0][_CLOSED, 0] = (0, 0, 0)
+    best[0, 0][_FULL, 0] = (0, 0, 0)
     for node, states in best.items():
         for state, (matches, steps, others) in states.items():
-            for ahead, then, more in _moves(node, state, lattice, gold):
-                cost = (matches + more[0], steps + more[1], others + more[2])
-                best[ahead][then] = min(cost, best[ahead].get(then, cost))
+            for successor, next_state, added in _moves(node, state, lattice, gold):
+                cost = (matches + added[0], steps + added[1], others + added[2])
+                best[successor][next_state] = min(cost, best[successor].get(next_state, cost))
     matches, _, others = min(states.values())
     return -matches, others
 
 
 def _moves(node: _Node, state: _State, lattice: _Lattice, gold: _Arcs) -> Iterator[tuple[_Node, _State, _Cost]]:
     unchanged, inserted = state
-    for ahead, changed in lattice[node].items():
-        before = inserted if ahead[0] == node[0] else 0
-        if changed and unchanged == _CLOSED:
-            yield ahead, (0, before), (0, 1, 1)
+    for successor, changed in lattice[node].items():
+        before = inserted if successor[0] == node[0] else 0
+        if changed and unchanged == _FULL:
+            yield successor, (0, before), (0, 1, 1)
         else:
-            yield ahead, (unchanged if changed else min(unchanged + 1, _CLOSED), before), (0, 1, 0)
-    for ahead, number in gold.get(node, ()):
-        if ahead[0] > node[0]:
-            yield ahead, (_CLOSED, 0), (-1, 0, 0)
+            yield successor, (unchanged if changed else min(unchanged + 1, _FULL), before), (0, 1, 0)
+    for successor, number in gold.get(node, ()):
+        if successor[0] > node[0]:
+            yield successor, (_FULL, 0), (-1, 0, 0)
         elif number > inserted:
-            yield ahead, (_CLOSED, number), (-1, 0, 0)
+            yield successor, (_FULL, number), (-1, 0, 0)

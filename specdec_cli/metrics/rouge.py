@@ -1,4 +1,4 @@
-"""ROUGE for summaries, by the rouge-score package (an optional extra)."""
+"""ROUGE, for summarisation, computed by the package rouge-score (an optional dependency)."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -11,18 +11,21 @@ METRICS = ("rouge1", "rouge2", "rougeLsum")
 
 
 def check_rouge() -> None:
-    """Raises UsageError saying what to install, if rouge-score is not there."""
+    """Raise UsageError if rouge-score is not installed."""
     if find_spec("rouge_score") is None:
         raise UsageError("summaries are scored by rouge-score: pip install 'specdec[summarisation]'")
 
 
 def rouge(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
-    """Mean F1 of ROUGE-1, -2 and -Lsum with stemming, from 0 to 100 (Lin 2004). Raises ValueError for unequal numbers of texts."""
+    """ROUGE-1, ROUGE-2 and ROUGE-Lsum: mean F1 over texts, with stemming, from 0 to 100 (Lin 2004).
+
+    Raises ValueError for unequal numbers of texts.
+    """
     from rouge_score.rouge_scorer import RougeScorer
 
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} texts and {len(references)} references")
-    # ROUGE-Lsum takes lines for sentences.
+    # ROUGE-Lsum expects one sentence a line.
     scorer = RougeScorer(METRICS, use_stemmer=True)
     scores = [scorer.score(_lines(right), _lines(text)) for text, right in zip(hypotheses, references, strict=True)]
     values = {name: 100 * sum(one[name].fmeasure for one in scores) / max(len(scores), 1) for name in METRICS}

@@ -1,4 +1,4 @@
-"""SARI, for simplified text: what was rightly added, kept and deleted."""
+"""SARI, for text simplification: n-grams rightly added, kept and deleted."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _Counts = Counter[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Sari:
-    """How well n-grams are added, kept and deleted, each from 0 to 100."""
+    """The scores of added, kept and deleted n-grams, each from 0 to 100."""
 
     add: float
     keep: float
@@ -27,15 +27,14 @@ class Sari:
 
 
 def sari(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]], original: bool = False) -> Sari:
-    """SARI of a corpus (Xu et al. 2016) by the definition that EASSE has as its default (Alva-Manchego et al. 2019).
+    """SARI of a corpus (Xu et al. 2016), as computed by EASSE with its defaults (Alva-Manchego et al. 2019).
 
-    Each of `references` is a whole text with a line for a source line. Text is lower-cased and tokenised as sacrebleu's
-    13a does. N-grams of each length up to ORDER are summed over the corpus; a score is the mean over lengths of F1.
-    `original` takes precision, not F1, of what is deleted, as Xu et al. define it (but does not average precision and
-    recall over lengths before F1, as in their equations: EASSE does not, nor did the scorer of their experiments).
-    Where there is nothing to count, a score is 0: an unchanged source has a third of its `keep`, by either definition.
-    Papers that use EASSE give it 20.73 on ASSET's test set and 26.29 on TurkCorpus'.
-    Raises ValueError for unequal numbers of lines, or no references.
+    Each of `references` has a line for each source line. Text is lower-cased and tokenised by sacrebleu's tokeniser 13a.
+    Counts of n-grams of each order up to ORDER are summed over the corpus; each score is the mean of F1 over orders. With
+    `original`, the score of deletions is precision instead of F1, as Xu et al. define it. (Their equations also average
+    precision and recall over orders before F1; neither EASSE nor their own scorer does.) A score without counts is 0, so an
+    unchanged source has only a third of its `keep` score: 20.73 on the test set of ASSET and 26.29 on that of TurkCorpus, as
+    published with EASSE. Raises ValueError for unequal numbers of lines, or no references.
     """
     if not references or any(len(text) != len(sources) for text in (hypotheses, *references)):
         raise ValueError(f"{len(sources)} sources, {len(hypotheses)} lines and {[len(text) for text in references]} references")
@@ -47,7 +46,7 @@ def sari(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence
 
 
 def _tokens(lines: Sequence[str]) -> list[list[str]]:
-    # Only here, so that nobody else waits for it.
+    # Imported here because the import is slow.
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     tokenise = Tokenizer13a()  # type: ignore[no-untyped-call]
@@ -62,25 +61,25 @@ def _ngrams(length: int, *sentences: list[str]) -> _Counts:
 
 
 def _compare(source: _Counts, hypothesis: _Counts, right: _Counts, references: int) -> list[tuple[int, int, int]]:
-    """Of adding, keeping and deleting: how many n-grams are done as they should be, are done, and should be.
+    """For addition, keeping and deletion: the numbers of correct, of proposed and of reference operations on n-grams.
 
-    `right` are the n-grams of all references together. One of the source counts as often as there are references, so
-    that it should be kept and should be deleted to the share of those that do so. An added one counts once.
+    `right` are the n-grams of all references together. Each source n-gram is counted once for each reference, so that the
+    share of references that keep it is right. Each added n-gram is counted once.
     """
     added, new = hypothesis.keys() - source.keys(), right.keys() - source.keys()
     before = [references * count for count in source.values()]
     after = [references * min(count, hypothesis[ngram]) for ngram, count in source.items()]
     stays = [min(references * count, right[ngram]) for ngram, count in source.items()]
-    all_of_it, kept, should = sum(before), sum(after), sum(stays)
+    total, kept, right_kept = sum(before), sum(after), sum(stays)
     return [
         (len(added & new), len(added), len(new)),
-        (sum(map(min, after, stays)), kept, should),
-        (all_of_it - sum(map(max, after, stays)), all_of_it - kept, all_of_it - should),
+        (sum(map(min, after, stays)), kept, right_kept),
+        (total - sum(map(max, after, stays)), total - kept, total - right_kept),
     ]
 
 
 def _scores(sums: _Numbers, original: bool) -> _Numbers:
-    """From (3, ORDER, 3) sums the three scores, from 0 to 1."""
+    """The scores (3,) of addition, keeping and deletion, from 0 to 1, given the sums (3, ORDER, 3) of `_compare`."""
     precision, recall = _ratio(sums[..., 0], sums[..., 1]), _ratio(sums[..., 0], sums[..., 2])
     each = _ratio(2 * precision * recall, precision + recall)
     if original:

@@ -1,4 +1,4 @@
-"""Corpus scores by sacrebleu."""
+"""BLEU and chrF, computed by sacrebleu."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Score:
-    """The quality of a text: `values` by metric, from 0 to 100, and the `signatures` that say how they were computed."""
+    """Scores by metric: `values` from 0 to 100, and `signatures`, which state how they were computed."""
 
     values: Mapping[str, float]
     signatures: Mapping[str, str]
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
-    """BLEU and chrF of a text with one reference a line (Post 2018; Popović 2015). Raises ValueError for unequal numbers of lines."""
-    # Only here, so that nobody else waits for it.
+    """BLEU and chrF of a corpus with one reference for each line (Post 2018; Popović 2015).
+
+    Raises ValueError for unequal numbers of lines.
+    """
+    # Imported here because the import is slow.
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 

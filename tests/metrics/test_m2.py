@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import InputError
-from specdec_cli.metrics.m2 import Annotated, Edit, apply_edits, read_m2
+from specdec_cli.metrics.m2 import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
 
 
-def edit(start: int, end: int, *corrections: str) -> Edit:
-    return Edit(start, end, tuple(tuple(text.split()) for text in corrections))
+def edit(start: int, end: int, *corrections: str) -> GoldEdit:
+    return GoldEdit(start, end, tuple(tuple(text.split()) for text in corrections))
 
 
 def test_the_shape_of_a_file(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_the_shape_of_a_file(tmp_path: Path) -> None:
     assert first.source == ("He", "have", "seen", "it", "many", "time", ".")
     assert dict(first.annotators) == {0: (edit(3, 4, ""), edit(7, 7, "")), 2: (edit(1, 2, "has", "had"), edit(5, 6, "times")), 3: ()}
     assert list(first.annotators) == [0, 2, 3]
-    assert (empty, last) == (Annotated((), {0: ()}), Annotated(("Yes",), {0: ()}))
+    assert (empty, last) == (AnnotatedSentence((), {0: ()}), AnnotatedSentence(("Yes",), {0: ()}))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_wrong_files(tmp_path: Path, text: str, words: str) -> None:
 
 def test_edits_are_applied_in_the_order_of_their_places() -> None:
     source = tuple("abcd")
-    assert apply_edits(source, [edit(4, 4, "z"), edit(1, 3, "x y w"), edit(1, 1, "v"), edit(0, 1, "")]) == tuple("vxywdz")
-    assert apply_edits(source, []) == source
+    assert apply_gold_edits(source, [edit(4, 4, "z"), edit(1, 3, "x y w"), edit(1, 1, "v"), edit(0, 1, "")]) == tuple("vxywdz")
+    assert apply_gold_edits(source, []) == source
     with pytest.raises(ValueError, match="tokens 1 to 2 overlaps another, which ends at 2"):
-        apply_edits(source, [edit(1, 2, "y"), edit(0, 2, "x")])
+        apply_gold_edits(source, [edit(1, 2, "y"), edit(0, 2, "x")])

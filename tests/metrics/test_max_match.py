@@ -7,27 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.metrics.m2 import Annotated, Edit, apply_edits, read_m2
+from specdec_cli.metrics.m2 import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
 from specdec_cli.metrics.max_match import MaxMatch, max_match
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7).map(tuple)
 
 
-def edit(start: int, end: int, *corrections: str) -> Edit:
-    return Edit(start, end, tuple(tuple(text.split()) for text in corrections))
+def edit(start: int, end: int, *corrections: str) -> GoldEdit:
+    return GoldEdit(start, end, tuple(tuple(text.split()) for text in corrections))
 
 
-def annotated(source: str, *annotators: list[Edit]) -> Annotated:
-    return Annotated(tuple(source.split()), {number: tuple(edits) for number, edits in enumerate(annotators)})
+def annotated(source: str, *annotators: list[GoldEdit]) -> AnnotatedSentence:
+    return AnnotatedSentence(tuple(source.split()), {number: tuple(edits) for number, edits in enumerate(annotators)})
 
 
-def counts(source: str, hypothesis: str, *edits: Edit) -> tuple[int, int, int]:
+def counts(source: str, hypothesis: str, *edits: GoldEdit) -> tuple[int, int, int]:
     got = max_match([hypothesis], [annotated(source, [*edits])])
     return got.correct, got.proposed, got.gold
 
 
 @st.composite
-def corrected(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
+def corrected(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[GoldEdit, ...]]:
     """A source of distinct words, and edits that put new ones in their place, far enough apart not to be one edit."""
     source = tuple(f"s{number}" for number in range(draw(st.integers(0, 16))))
     places = [place for place in range(0, len(source) + 1, 5) if draw(st.booleans())]
@@ -35,7 +35,7 @@ def corrected(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     for place in places:
         end = min(len(source), place + draw(st.integers(0, 2)))
         new = tuple(f"n{place}{number}" for number in range(draw(st.integers(int(end == place), 2))))
-        edits.append(Edit(place, end, (new,)))
+        edits.append(GoldEdit(place, end, (new,)))
     return source, tuple(edits)
 
 
@@ -54,7 +54,7 @@ def test_by_hand() -> None:
         ([edit(0, 1, "z")], 0, 1),
     ],
 )
-def test_the_alignment_is_the_one_that_matches_most(gold: list[Edit], correct: int, proposed: int) -> None:
+def test_the_alignment_is_the_one_that_matches_most(gold: list[GoldEdit], correct: int, proposed: int) -> None:
     # Two words changed, two between them not: one edit or two, as the annotator has it, and else one.
     assert counts("a b c d", "x b c y", *gold) == (correct, proposed, len(gold))
 
@@ -112,9 +112,11 @@ def test_long_repetitive_lines_are_quick() -> None:
 
 
 @given(corrected())
-def test_who_follows_an_annotator_is_right(case: tuple[tuple[str, ...], tuple[Edit, ...]]) -> None:
+def test_who_follows_an_annotator_is_right(case: tuple[tuple[str, ...], tuple[GoldEdit, ...]]) -> None:
     source, edits = case
-    got = max_match([" ".join(apply_edits(source, edits))], [Annotated(source, {0: edits, 1: (Edit(0, 0, (("never",),)),)})])
+    got = max_match(
+        [" ".join(apply_gold_edits(source, edits))], [AnnotatedSentence(source, {0: edits, 1: (GoldEdit(0, 0, (("never",),)),)})]
+    )
     assert got == MaxMatch(len(edits), len(edits), len(edits))
 
 
@@ -124,8 +126,8 @@ def test_who_follows_an_annotator_is_right(case: tuple[tuple[str, ...], tuple[Ed
 )
 def test_counts_are_possible(source: tuple[str, ...], hypothesis: tuple[str, ...], cuts: list[int], new: list[tuple[str, ...]]) -> None:
     spans = [(start, end) for start, end in pairwise(cuts) if end <= len(source)]
-    gold = tuple(Edit(start, end, (words,)) for (start, end), words in zip(spans, new, strict=False))
-    got = max_match([" ".join(hypothesis)], [Annotated(source, {0: gold})])
+    gold = tuple(GoldEdit(start, end, (words,)) for (start, end), words in zip(spans, new, strict=False))
+    got = max_match([" ".join(hypothesis)], [AnnotatedSentence(source, {0: gold})])
     assert got.gold == len(gold)
     assert 0 <= got.correct <= min(got.proposed, got.gold)
     assert (got.proposed == 0) == (source == hypothesis)
@@ -139,5 +141,5 @@ def test_cweb(data: Path) -> None:
     unchanged = max_match([" ".join(one.source) for one in part], part)
     assert (unchanged.precision, unchanged.recall) == (100, 0)
     for annotator in (0, 1):
-        got = max_match([" ".join(apply_edits(one.source, one.annotators[annotator])) for one in part], part)
+        got = max_match([" ".join(apply_gold_edits(one.source, one.annotators[annotator])) for one in part], part)
         assert (got.precision, got.recall) == (100, 100)

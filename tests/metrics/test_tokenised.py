@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.metrics.tokenised import as_it_stands, detokenise, tokenise
+from specdec_cli.metrics.tokenised import detokenise, join_with_spaces, tokenise
 
 TEXT = "I do n't like he 's cat , ok ( really ) ."
 
@@ -28,14 +28,14 @@ def test_tokens_are_joined_and_found_again() -> None:
     ],
 )
 def test_only_what_is_edited_is_tokenised_anew(changed: str, tokens: str) -> None:
-    assert " ".join(detokenise(TEXT.split()).edited(changed)) == tokens
+    assert " ".join(detokenise(TEXT.split()).edit(changed)) == tokens
 
 
 @given(st.lists(st.sampled_from(["a", "b.c", "n't", "'s", ",", "``", "(", '"', "é", "4:x", "don't"]), max_size=12))
 def test_an_unchanged_sentence_keeps_its_tokens(tokens: list[str]) -> None:
     sentence = detokenise(tokens)
     assert ["".join(sentence.raw[start:end].split()) for start, end in sentence.spans] == tokens
-    assert sentence.edited(sentence.raw) == tuple(tokens)
+    assert sentence.edit(sentence.raw) == tuple(tokens)
 
 
 def test_a_tokenised_text_is_not_cut_again() -> None:
@@ -43,7 +43,7 @@ def test_a_tokenised_text_is_not_cut_again() -> None:
 
 
 def test_kept_text_is_cut_at_spaces_alone() -> None:
-    assert as_it_stands(["It", "costs", "3.4", "dollars", "in", "the", "U.S."]).edited("It costs 3.5 dollars in the U.S.")[2] == "3.5"
+    assert join_with_spaces(["It", "costs", "3.4", "dollars", "in", "the", "U.S."]).edit("It costs 3.5 dollars in the U.S.")[2] == "3.5"
 
 
 def test_marks_of_other_tokenisers_do_no_harm() -> None:
@@ -51,4 +51,4 @@ def test_marks_of_other_tokenisers_do_no_harm() -> None:
 
 
 def test_abbreviations_stay_whole() -> None:
-    assert detokenise(["in", "the", "US"]).edited("in the U.S.") == ("in", "the", "U.S.")
+    assert detokenise(["in", "the", "US"]).edit("in the U.S.") == ("in", "the", "U.S.")
