@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from specdec_cli.text.subwords import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+
+# No test may fail because the machine is busy.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def make_lines(count: int, seed: int = 0) -> list[str]:
