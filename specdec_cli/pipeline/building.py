@@ -30,7 +30,7 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
         repetition_penalty=info.repetition_penalty,
         forced_end=info.forced_end,
     )
-    forced, order = bundle.tokenizer.frame.forced, bundle.verifier.config.order
+    forced, order = bundle.tokenizer.special_tokens.forced, bundle.verifier.config.order
     if order != "left-to-right" and (forced is not None or constraints != Constraints()):
         raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
     return Verifier(bundle.verifier, forced, constraints)

@@ -16,9 +16,10 @@ from specdec_cli.text.parallel import Pair
 class CleaningRules:
     """Rules for training pairs. All lengths are in characters.
 
-    Pairs whose domain matches a pattern of `domains` (such as "wiki-*"; empty: all) are kept if both lengths are within the limits. If the longer side has more than
-    `short` characters, it may be at most `maximum_ratio` times as long as the other. `detokenize` and
-    `normalize_punctuation` rewrite both sides first, by the rules of the `languages` (source, target).
+    Pairs are kept if their domain matches a pattern of `domains` (such as "wiki-*"; empty: all), and if both lengths are
+    within the limits. If the longer side has more than `short` characters, it may be at most `maximum_ratio` times as long as
+    the other. `detokenize` and `normalize_punctuation`, in this order, rewrite both sides before all checks, by the rules of
+    the `languages` (source, target).
     """
 
     domains: frozenset[str] = frozenset()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.folding import folded_places
+from specdec_cli.text.folding import folded_positions
 from specdec_cli.text.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
@@ -18,7 +18,7 @@ def search_steps(verifier: Verifier, tokenizer: Tokenizer, decoding: str, source
     """
     config = verifier.model.config
     ends = output[-1] == config.eos
-    places = folded_places(len(output) - ends, config.order)[: None if ends else len(output)]
+    places = folded_positions(len(output) - ends, config.order)[: None if ends else len(output)]
     written = torch.tensor([output[place] for place in places], device=verifier.device)
     prefix = torch.cat([written.new_tensor(config.start), written[: -config.step]])
     logits = verifier.model(torch.tensor([source], device=verifier.device), prefix[None])[0].float()

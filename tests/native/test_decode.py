@@ -136,7 +136,7 @@ def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
     bundle = open_bundle(name, Machine("cpu", "int8", 1))
     path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
     lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[:count]]
-    sources = [bundle.tokenizer.framed(bundle.tokenizer.encode(line)) for line in lines]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
     model = NativeModel(bundle.verifier.config, SHIPPED / name / "verifier" / "model.safetensors")
     word_starts = bundle.tokenizer.word_starts()
     for decoding in DECODINGS if name == "en-gec" else DECODINGS[:2]:

@@ -23,7 +23,7 @@ from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.text.folding import ORDERS, Order, folded_places, tokens_per_step
+from specdec_cli.text.folding import ORDERS, Order, folded_positions, tokens_per_step
 from specdec_cli.text.subwords import EOS
 from specdec_cli.visualization.html import to_html
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
@@ -192,7 +192,7 @@ def steps(make_bundle: Callable[..., Bundle]) -> Callable[[Order, int], Picture]
 
     def made(order: Order, words: int) -> Picture:
         bundle = make_bundle(order=order, positions="learned")
-        source = bundle.tokenizer.framed(bundle.tokenizer.encode("kalo mita resu"))
+        source = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode("kalo mita resu"))
         return search_steps(Verifier(bundle.verifier), bundle.tokenizer, "beam", source, [*range(5, 5 + words), EOS])
 
     return made
@@ -204,7 +204,7 @@ def test_each_step_adds_tokens_where_its_order_has_them(order: Order, words: int
     picture = steps(order, words)
     per_step = tokens_per_step(order)
     assert len(picture.rows) == -(-(words + 1) // per_step)
-    written = folded_places(words, order)
+    written = folded_positions(words, order)
     for number, row in enumerate(picture.rows):
         before, until = set(written[: number * per_step]), set(written[: (number + 1) * per_step])
         assert {place for place, cell in enumerate(row) if cell and cell.mark == "known"} == before
@@ -216,7 +216,7 @@ def test_each_step_adds_tokens_where_its_order_has_them(order: Order, words: int
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_probabilities_of_steps_are_those_of_the_sentence(order: Order, make_bundle: Callable[..., Bundle]) -> None:
     bundle = make_bundle(order=order, positions="learned")
-    source = bundle.tokenizer.framed(bundle.tokenizer.encode("kalo mita"))
+    source = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode("kalo mita"))
     verifier = Verifier(bundle.verifier)
     (found,) = beam_search([verifier], [Sentence(0, source)], BeamOptions(beam_size=2, max_length=8))
     picture = search_steps(verifier, bundle.tokenizer, "beam", source, found.ids)
