@@ -113,13 +113,13 @@ def _in_processes(chunks: Iterable[tuple[int, list[str]]], plan: Plan, processes
 
 
 def _begin_worker() -> None:
-    """Let the parent process decide about interrupts, which reach every process of a terminal, and end when it ends."""
+    """Initialise a worker process: ignore SIGINT, which the parent process handles, and end when the parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    # A worker waits for work at a pipe that the other workers hold open, also after SIGKILL has ended the parent process.
+    # A worker would wait forever if SIGKILL ends the parent, because the other workers keep the work queue's pipe open.
     parent = parent_process()
     assert parent is not None
     parent.join()

@@ -135,7 +135,7 @@ class ConvertedTokenizer(Tokenizer):
         write_json(own / "config.json", asdict(self.config))
 
     def _language_token(self, side: str, language: str) -> str:
-        """The token of the language of a side ("source" or "target"). Raises UsageError listing the languages of the model if it has none."""
+        """The token of the language of a side ("source" or "target"). Raises UsageError listing the languages of the model."""
         tokens = self.config.languages
         alike = [name for name in tokens if name.partition("_")[0] == language]
         name = language if language in tokens else alike[0] if len(alike) == 1 else None

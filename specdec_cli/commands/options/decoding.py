@@ -6,10 +6,10 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import typer
-
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.values import DECODING_PANEL, checks_number_or, number_or, number_or_auto
+
 from specdec_cli.decoding.names import DECODINGS, OPTIONS, DecodingOption, OptionValue
 
 if TYPE_CHECKING:
