@@ -34,13 +34,14 @@ _specdec() {
                 --memory) return ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -63,13 +64,14 @@ _specdec() {
                 --memory) return ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)

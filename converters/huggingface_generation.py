@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from specdec_cli.model.bundle import LONGEST, BeamStop
+from specdec_cli.model.bundle_info import LONGEST, BeamStop
 
 _BEAM_STOPS: Mapping[Any, BeamStop] = {False: "heuristic", True: "first", "never": "never"}
 # Unsupported options that affect greedy decoding or beam search, each with the values that have no effect.

@@ -73,6 +73,7 @@ def correct(
     memory: options.MemoryOption = None,
     device: options.DeviceOption = "auto",
     precision: options.PrecisionOption = "auto",
+    engine: options.EngineOption = "auto",
     threads: options.ThreadsOption = None,
     seed: options.SeedOption = 1,
     no_split: options.NoSplitOption = False,
@@ -104,7 +105,7 @@ def correct(
     lines = read_lines(files or (), max_line_bytes)
     if unwrap:
         lines = join_paragraphs(lines)
-    machine = resolve_machine(device, precision, threads, seed, quiet=quiet)
+    machine = resolve_machine(device, precision, threads, seed, quiet=quiet, engine=engine)
     request = DecodingRequest(
         decoding=decoding,
         block_size=options.number_or_auto(block_size),

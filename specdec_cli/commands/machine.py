@@ -1,5 +1,6 @@
 """Where and in which precision a command computes."""
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,13 +18,19 @@ class Machine:
     device: str
     precision: str
     threads: int
+    engine: str = "reference"
 
 
-def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
+def resolve_machine(
+    device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True, engine: str = "auto"
+) -> Machine:
     """Choose device and precision, and set torch's threads and seed. Raises UsageError for what this machine cannot do.
 
-    Unless `quiet`, warn on stderr if int8 was asked for or preferred and its compiled kernels are missing.
+    With the native engine torch is not imported. Unless `quiet`, warn on stderr if int8 was asked for or preferred and its
+    compiled kernels are missing.
     """
+    if engine == "native":
+        return _native_machine(device, precision, threads)
     import torch
 
     from specdec_cli.tuning.precision import best_precision
@@ -45,6 +52,13 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
     if not quiet and device == "cpu" and (asked == "auto" or precision == "int8"):
         _warn_without_kernels(precision)
     return Machine(device, precision, torch.get_num_threads())
+
+
+def _native_machine(device: str, precision: str, threads: int | None) -> Machine:
+    """The CPU in int8, without torch."""
+    if device == "cuda" or precision not in ("auto", "int8"):
+        raise UsageError(f"--engine native: it computes in int8 on a CPU, not on {device} in {precision}")
+    return Machine("cpu", "int8", threads or len(os.sched_getaffinity(0)), "native")
 
 
 def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":

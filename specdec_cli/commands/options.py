@@ -21,6 +21,7 @@ else:
 Preset = Literal["exact", "high-quality", "high-efficiency"]
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
+EngineName = Literal["auto", "native", "reference"]
 
 DECODING_PANEL = "Model and decoding"
 MACHINE_PANEL = "Machine"
@@ -253,6 +254,15 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         help="Number format of the arithmetic; auto takes the fastest that still gives greedy's output at that precision.",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="What computes: reference (PyTorch, every decoding), or native (without PyTorch, int8 on a CPU: greedy, lookup, "
+        "input-guided). auto is reference.",
         rich_help_panel=MACHINE_PANEL,
     ),
 ]

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.commands.machine import Machine
-from specdec_cli.model.int8 import kernels_of
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.settings import Settings
 
 
@@ -19,7 +18,7 @@ class Totals:
     rounds: int = 0
 
 
-def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: float, seconds: float) -> None:
+def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
     """A small table on stderr: what was decoded, how, and how fast."""
     from rich.console import Console
     from rich.table import Table
@@ -27,7 +26,7 @@ def print_statistics(totals: Totals, engine: Engine, machine: Machine, loading: 
     sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
         ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
-        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {_engine(engine)}"),
+        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
         ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
         ("tokens per round", f"{tokens / rounds:.2f}"),
@@ -50,9 +49,3 @@ def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rou
     if drafting == 0:
         return f"greedy ({settings.decoding} would be slower here)"
     return f"{settings.decoding}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"
-
-
-def _engine(engine: Engine) -> str:
-    """What computes, in words: compiled kernels with their instructions, or operators."""
-    kernels = kernels_of(engine.verifier.model)
-    return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from specdec_cli.commands.loading import open_bundle
+from specdec_cli.commands.loading import find_bundle, open_bundle
 from specdec_cli.commands.machine import Machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
+from specdec_cli.pipeline.settings import Described, resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.output_checks import DESCRIPTIONS
 from specdec_cli.text.windows import windows
@@ -93,10 +93,10 @@ class Stream:
     """
 
     def __init__(self, model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
-        self.bundle, self.machine = open_bundle(model, machine), machine
+        self.machine = machine
         held = request.memory // _SHARE
-        self.settings = resolve(replace(request, memory=request.memory - held), self.bundle)
-        self.engine = Engine(self.bundle, self.settings, _tracer(self.bundle) if trace else None)
+        self.bundle, self.engine = _open(model, machine, replace(request, memory=request.memory - held), trace=trace)
+        self.settings = self.engine.settings
         self.totals = Totals()
         self._quiet = quiet
         self._held = held or _HELD
@@ -138,6 +138,28 @@ class Stream:
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
+
+
+def _open(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
+    """The bundle, and the engine of `machine` that decodes with it."""
+    if machine.engine == "native":
+        return _open_native(model, machine, request, trace=trace)
+
+    from specdec_cli.pipeline.engine import Engine
+
+    bundle = open_bundle(model, machine)
+    return bundle, Engine(bundle, resolve(request, bundle), _tracer(bundle) if trace else None)
+
+
+def _open_native(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
+    from specdec_cli.model.bundle_description import describe_bundle
+    from specdec_cli.pipeline.native_engine import NativeEngine
+
+    if trace:
+        raise UsageError("--trace: the native engine does not show rounds; --engine reference does")
+    chosen = ModelChoice(model) if isinstance(model, str) else model
+    described = describe_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language)
+    return described, NativeEngine(described, resolve(request, described), machine.threads)
 
 
 def _tracer(bundle: "Bundle") -> "Tracer":

@@ -1,42 +1,16 @@
 """Acceptance rules: which drafted tokens the verifier accepts."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.acceptance_rules import Exact as Exact
+from specdec_cli.decoding.acceptance_rules import FixedPoint as FixedPoint
+from specdec_cli.decoding.acceptance_rules import Rule as Rule
+from specdec_cli.decoding.acceptance_rules import Tolerant as Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
 
-
-@dataclass(frozen=True)
-class Exact:
-    """Accept a token only if it is the verifier's first choice: the output is greedy decoding's (technical report, equation 7)."""
-
-
-@dataclass(frozen=True)
-class Tolerant:
-    """Accept a token among the verifier's `top_beta` best and at most `tolerance` nats below the best.
-
-    SpecDec++ (technical report, equations 8 and 9). Every token that ties for the first place is accepted, so β = 1 differs
-    from Exact.
-    """
-
-    top_beta: int
-    tolerance: float
-
-
-@dataclass(frozen=True)
-class FixedPoint:
-    """Accept a draft as a whole or not at all: a block of Jacobi decoding once it no longer changes.
-
-    Santilli et al. 2023, equation 5. The verifier's choice after an accepted draft is accepted too, since all inputs of
-    that prediction are final.
-    """
-
-
-Rule = Exact | Tolerant | FixedPoint
 _BY_OPERATORS = Choices()
 
 

@@ -31,7 +31,7 @@ PATIENCE = 50
 
 @dataclass(frozen=True)
 class Request:
-    """How to decode: fields as those of `struct specdec_options`; `word_starts` says which tokens begin a word."""
+    """How to decode: fields as those of `struct specdec_options`; `word_starts` has 1 for each token that begins a word, else 0."""
 
     decoding: str = "greedy"
     match: str = "nearest"
@@ -42,7 +42,7 @@ class Request:
     forced: int | None = None
     with_scores: bool = False
     shared_vocabulary: bool = True
-    word_starts: Sequence[bool] = ()
+    word_starts: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ class NativeModel:
         for ids in sources:
             starts.append(starts[-1] + len(ids))
         flat = (ctypes.c_int32 * starts[-1])(*(token for ids in sources for token in ids))
-        word_starts = (ctypes.c_uint8 * len(request.word_starts))(*request.word_starts)
-        options, session = _options(request, word_starts), ctypes.c_void_p()
+        if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
+            raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
+        options, session = _options(request), ctypes.c_void_p()
         places = (ctypes.c_int64 * len(starts))(*starts)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
         try:
@@ -121,7 +122,7 @@ class NativeModel:
             self._library.specdec_model_destroy(self._model)
 
 
-def _options(request: Request, word_starts: "ctypes.Array[ctypes.c_uint8]") -> Options:
+def _options(request: Request) -> Options:
     return Options(
         DECODINGS[request.decoding],
         MATCHES[request.match],
@@ -133,7 +134,7 @@ def _options(request: Request, word_starts: "ctypes.Array[ctypes.c_uint8]") -> O
         request.with_scores,
         request.shared_vocabulary,
         0,
-        ctypes.addressof(word_starts) if len(word_starts) else None,
+        ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
     )
 
 

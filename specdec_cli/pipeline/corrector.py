@@ -8,8 +8,8 @@ from math import inf
 from typing import Self
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.model.bundle import BundleInfo
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.languages import is_latin
@@ -99,7 +99,7 @@ class Corrector:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: SentenceDecoder,
         tokenizer: Tokenizer,
         restraint: Restraint,
         *,
@@ -108,7 +108,7 @@ class Corrector:
         languages: Languages | None = None,
     ) -> None:
         self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
-        self._eos = engine.verifier.model.config.eos
+        self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)

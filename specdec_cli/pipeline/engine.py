@@ -15,6 +15,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.int8 import kernels_of
 from specdec_cli.pipeline.building import build_drafter, bundle_verifier
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.strategies import Group, Tools, strategy_of
@@ -49,6 +50,22 @@ class Engine:
         self.workers = 1 if alone or not self.verifier.model.batch_invariant else torch.get_num_threads()
         with self._threads():
             self._drafters = [build_drafter(bundle, settings, self.verifier, lengths) for _ in range(self.workers)]
+
+    @property
+    def longest_source(self) -> int:
+        """Source tokens, EOS included, that fit the model's positions."""
+        return self.verifier.longest_source
+
+    @property
+    def eos(self) -> int:
+        """The id that ends every sentence."""
+        return self.verifier.model.config.eos
+
+    @property
+    def description(self) -> str:
+        """What computes, in words: compiled kernels with their instructions, or operators."""
+        kernels = kernels_of(self.verifier.model)
+        return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"
 
     @property
     def drafter(self) -> Drafter:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.text.layout import segment_line
 from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.passthrough import Passthrough
@@ -112,7 +112,7 @@ class LineDecoder:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: SentenceDecoder,
         tokenizer: Tokenizer,
         *,
         split: bool = True,
@@ -123,7 +123,7 @@ class LineDecoder:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place = place
-        self._limit = engine.verifier.longest_source - len(tokenizer.add_special_tokens([]))
+        self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
         """What became of each line, in order, each as soon as it and those before it are done."""

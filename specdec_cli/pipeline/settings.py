@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
+from specdec_cli.decoding.acceptance_rules import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.names import (
     BEAM_SIZE,
     DECODINGS,
@@ -19,13 +21,35 @@ from specdec_cli.decoding.names import (
     parts,
 )
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import BeamStop, Bundle
+from specdec_cli.model.bundle_info import BeamStop, BundleInfo
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
 from specdec_cli.text.folding import Order
+from specdec_cli.text.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 """Top-beta and tolerance by name, for bundles without presets of their own."""
+
+
+class Described(Protocol):
+    """What settings depend on: a bundle, or its description alone."""
+
+    @property
+    def info(self) -> BundleInfo: ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def shape(self) -> TransformerConfig: ...
+
+    @property
+    def drafter_config(self) -> AnyDrafterConfig | None: ...
+
+    @property
+    def path(self) -> Path | None: ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +77,7 @@ class Settings:
     with_scores: bool = False
 
 
-def resolve(request: DecodingRequest, bundle: Bundle) -> Settings:
+def resolve(request: DecodingRequest, bundle: Described) -> Settings:
     """Fill in the bundle's defaults.
 
     Raises UsageError for a request that contradicts itself or asks for what the bundle lacks, and ModelError for a bundle
@@ -61,7 +85,7 @@ def resolve(request: DecodingRequest, bundle: Bundle) -> Settings:
     """
     check_ranges(request)
     decoding = _resolve_decoding(request, bundle)
-    _check_order(decoding, bundle.verifier.config.order)
+    _check_order(decoding, bundle.shape.order)
     check_settings(request, decoding)
     _check_bundle(decoding, bundle)
     beam_size = request.beam_size or bundle.info.beam_size or BEAM_SIZE
@@ -88,7 +112,7 @@ def resolve(request: DecodingRequest, bundle: Bundle) -> Settings:
     )
 
 
-def _resolve_decoding(request: DecodingRequest, bundle: Bundle) -> str:
+def _resolve_decoding(request: DecodingRequest, bundle: Described) -> str:
     """The decoding asked for; without one the bundle's, or the best that the bundle can do. Raises UsageError or ModelError."""
     if request.decoding != "auto":
         check_known(request.decoding)
@@ -101,15 +125,15 @@ def _resolve_decoding(request: DecodingRequest, bundle: Bundle) -> str:
     return "specdec++" if request.tolerant and decoding == "specdec" else decoding
 
 
-def _automatic(bundle: Bundle) -> str:
+def _automatic(bundle: Described) -> str:
     """The bundle's own decoding, else the best that it can do."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
-    if (own := _search_of(bundle.verifier.config.order)) is not None:
+    if (own := _search_of(bundle.shape.order)) is not None:
         return own
     if bundle.info.task in REWRITING and bundle.tokenizer.shared:
         return "input-guided"
-    return UNTRAINED if bundle.drafter is None else DRAFTS_OF[bundle.drafter.config.kind]
+    return UNTRAINED if bundle.drafter_config is None else DRAFTS_OF[bundle.drafter_config.kind]
 
 
 def _search_of(order: Order) -> str | None:
@@ -130,9 +154,9 @@ def _check_order(decoding: str, order: Order) -> None:
         raise UsageError("decoding bidirectional: this bundle's order is left-to-right; specdec train-verifier can train other orders")
 
 
-def _check_bundle(decoding: str, bundle: Bundle) -> None:
+def _check_bundle(decoding: str, bundle: Described) -> None:
     """Raises UsageError where the bundle has no drafter of the kind that is needed, or no shared vocabulary to copy with."""
-    kind = None if bundle.drafter is None else bundle.drafter.config.kind
+    kind = None if bundle.drafter_config is None else bundle.drafter_config.kind
     if any(method.trained not in (None, kind) for method in methods_of(decoding)):
         lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]
         possible = [method.name for method in METHODS.values() if method.trained in (None, kind)]
@@ -149,7 +173,7 @@ def _wants_adaptive_length(decoding: str, request: DecodingRequest) -> bool:
     return request.decoding == "auto" or not (decoding in DECODINGS and METHODS[decoding].unbounded)
 
 
-def _resolve_rule(decoding: str, request: DecodingRequest, bundle: Bundle) -> Rule:
+def _resolve_rule(decoding: str, request: DecodingRequest, bundle: Described) -> Rule:
     if request.options.get(STOP.name) == "fixed-point":
         return FixedPoint()
     if request.preset == "exact" or not (request.tolerant or decoding == "specdec++"):
@@ -162,12 +186,12 @@ def _resolve_rule(decoding: str, request: DecodingRequest, bundle: Bundle) -> Ru
     return Tolerant(request.top_beta or top_beta, tolerance if request.tolerance is None else request.tolerance)
 
 
-def _resolve_block_size(decoding: str, request: DecodingRequest, bundle: Bundle) -> int:
+def _resolve_block_size(decoding: str, request: DecodingRequest, bundle: Described) -> int:
     if isinstance(request.block_size, int):
         return request.block_size
-    if bundle.drafter is None or all(method.trained is None for method in methods_of(decoding)):
+    if bundle.drafter_config is None or all(method.trained is None for method in methods_of(decoding)):
         return 0
-    return bundle.info.block_size or bundle.drafter.config.max_block
+    return bundle.info.block_size or bundle.drafter_config.max_block
 
 
 def _resolve_options(decoding: str, request: DecodingRequest) -> dict[str, OptionValue]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
@@ -35,7 +35,13 @@ class Translator:
     """
 
     def __init__(
-        self, engine: Engine, tokenizer: Tokenizer, *, split: bool = True, warn: Warn | None = None, languages: Languages | None = None
+        self,
+        engine: SentenceDecoder,
+        tokenizer: Tokenizer,
+        *,
+        split: bool = True,
+        warn: Warn | None = None,
+        languages: Languages | None = None,
     ) -> None:
         self.engine, self.tokenizer = engine, tokenizer
         self._checks = languages is not None

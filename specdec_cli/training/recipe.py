@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import AnyDrafterConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
 
 

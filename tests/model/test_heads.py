@@ -10,7 +10,7 @@ import torch
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from specdec_cli.model.drafters import drafter_config
+from specdec_cli.model.drafter_configs import drafter_config
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer

@@ -8,24 +8,14 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.text.subwords import EOS, Subwords
-
-
-class Verifier:
-    """What a corrector asks of a verifier."""
-
-    longest_source = 256
-
-    class model:
-        class config:
-            eos = EOS
 
 
 class Rewriter:
     """An engine that says what a table says, else the source; the n-th token of an output has log probability -n."""
 
-    verifier = Verifier
+    longest_source, eos = 256, EOS
 
     def __init__(self, tokenizer: Subwords, table: Mapping[str, str], finished: bool = True) -> None:
         self._tokenizer, self._table, self._finished = tokenizer, table, finished
@@ -42,7 +32,7 @@ GENTLE = Restraint()
 
 
 def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], restraint: Restraint = GENTLE, **settings: Any) -> Correction:
-    engine = cast(Engine, Rewriter(tokenizer, table, **settings))
+    engine = cast(SentenceDecoder, Rewriter(tokenizer, table, **settings))
     (correction,) = Corrector(engine, tokenizer, restraint).correct([line])
     return correction
 
@@ -164,7 +154,7 @@ def test_no_content_is_lost(line: str, changed: str, passes: bool, tokenizer: Su
 
 def test_marks_belong_to_no_sentence_and_what_goes_on_gets_no_full_stop(tokenizer: Subwords) -> None:
     table = {"this are a comment": "This is a comment.", "ka lo mi re su and": "Ka lo mi re su.", "re su": "Re su.", "ta re": "ta re."}
-    engine = cast(Engine, Rewriter(tokenizer, table))
+    engine = cast(SentenceDecoder, Rewriter(tokenizer, table))
     corrector = Corrector(engine, tokenizer, Restraint(maximum_ratio=9.0), languages=("en", "en"))
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]

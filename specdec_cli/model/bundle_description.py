@@ -1,0 +1,66 @@
+"""A bundle without its weights: description, tokenizer and configurations, checked against each other."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.files import read_json
+from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_description, read_shape
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
+from specdec_cli.text.loading import load_tokenizer, tokenizer_digest
+from specdec_cli.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class BundleDescription:
+    """What is known of a bundle before its weights are loaded: `shape` is the verifier's, `path` that of bundle.json."""
+
+    info: BundleInfo
+    tokenizer: Tokenizer
+    shape: TransformerConfig
+    drafter_config: AnyDrafterConfig | None
+    path: Path
+
+
+def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
+    """Read all of a bundle but its weights, and check it; a given language replaces the bundle's own.
+
+    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does not support.
+    """
+    info, digest = read_description(folder)
+    own = (info.source_language, info.target_language)
+    asked = (source_language or info.source_language, target_language or info.target_language)
+    info = replace(info, source_language=asked[0], target_language=asked[1])
+    tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
+    if digest is not None and digest != tokenizer_digest(folder):
+        raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({DIGEST} differs)")
+    if not tokenizer.multilingual and asked != own and all(own):
+        raise UsageError(f"{folder}: from {own[0]} to {own[1]} is all that this model knows, not from {asked[0]} to {asked[1]}")
+    shape = _shape(folder, tokenizer)
+    drafter = _drafter_config(folder / "drafter" / "config.json", info, folder) if (folder / "drafter").exists() else None
+    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json")
+
+
+def _shape(folder: Path, tokenizer: Tokenizer) -> TransformerConfig:
+    path, config = folder / "verifier" / "config.json", read_shape(folder)
+    sizes, rows = (tokenizer.source_size, len(tokenizer)), (config.source_size, config.vocabulary_size)
+    if sizes != rows:
+        raise ModelError(f"{tokenizer.path}: {_both(sizes)} pieces, but {path} says {_both(rows)}")
+    if tokenizer.special_tokens.start is not None:
+        config = replace(config, decoder_start=tokenizer.special_tokens.start)
+    return config
+
+
+def _drafter_config(path: Path, info: BundleInfo, folder: Path) -> AnyDrafterConfig:
+    values = read_json(path, ModelError)
+    with naming(path):
+        config = drafter_config(values)
+    if info.block_size > config.max_block:
+        raise ModelError(f"{folder / 'bundle.json'}: block_size {info.block_size} is more than max_block {config.max_block} of {path}")
+    return config
+
+
+def _both(sizes: tuple[int, int]) -> str:
+    """Sizes of the source and the target vocabulary as text; one number if they are equal."""
+    return str(sizes[1]) if sizes[0] == sizes[1] else f"{sizes[0]} and {sizes[1]}"

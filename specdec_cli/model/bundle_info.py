@@ -1,0 +1,102 @@
+"""What a bundle says of itself, read without its weights."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.files import read_json
+from specdec_cli.model.config import TransformerConfig
+
+FORMAT = 1
+T = TypeVar("T")
+LONGEST = 2**20
+"""The largest limit on an output, in tokens."""
+Score = Annotated[float, Between(-1_000_000, 1_000_000)]
+Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
+"""Top-beta and tolerance."""
+BeamStop = Literal["heuristic", "first", "never", "fairseq"]
+"""When beam search ends a sentence; `BeamOptions` says what each means."""
+DIGEST = "tokenizer_digest"
+"""The key of bundle.json for the digest of the tokenizer that belongs to the weights."""
+
+
+@dataclass(frozen=True)
+class BundleInfo:
+    """The content of `bundle.json`: task, languages, default decoding, and origin of the weights.
+
+    `length_ratio` is the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
+    `max_length` is the most tokens of an output (0: only the model's limit). `min_length`, `no_repeat_ngram_size`,
+    `source_ngram_size`, `repetition_penalty` and `forced_end` are the generation settings of a converted model (see
+    `Constraints`). `beam_size` (0: not given), `length_penalty` and `beam_stop` (see `BeamOptions`) are those of its beam search.
+
+    For rewriting tasks: edits with a log probability below `min_score` are rejected; in a sentence where another edit is accepted,
+    the limit is `min_score_in_company`. A sentence of four or more words with more than `max_pieces` subwords per word is assumed
+    to be in another language.
+    """
+
+    task: str = "translate"
+    source_language: str = "en"
+    target_language: str = "de"
+    decoding: str = "auto"
+    block_size: Annotated[int, Between(0, 4096)] = 0
+    length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
+    max_length: Annotated[int, Between(0, LONGEST)] = 0
+    min_length: Annotated[int, Between(0, LONGEST)] = 0
+    no_repeat_ngram_size: Annotated[int, Between(0, 256)] = 0
+    source_ngram_size: Annotated[int, Between(0, 256)] = 0
+    repetition_penalty: Annotated[float, Between(0.01, 100)] = 1.0
+    forced_end: bool = False
+    beam_size: Annotated[int, Between(0, 1024)] = 0
+    length_penalty: Annotated[float, Between(-10, 10)] = 1.0
+    beam_stop: BeamStop = "heuristic"
+    presets: dict[str, Preset] = field(default_factory=dict)
+    training_data: str = ""
+    licence: str = ""
+    min_score: Score | None = None
+    min_score_in_company: Score | None = None
+    max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
+    meant_for: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+def read_info(folder: Path) -> BundleInfo:
+    """The description of a bundle, without its weights. Raises ModelError."""
+    return read_description(folder)[0]
+
+
+def read_shape(folder: Path) -> TransformerConfig:
+    """The configuration of a bundle's verifier, without its weights. Raises ModelError."""
+    path = folder / "verifier" / "config.json"
+    return _config(TransformerConfig, path, read_json(path, ModelError))
+
+
+def read_description(folder: Path) -> tuple[BundleInfo, str | None]:
+    """The content of bundle.json, and the digest of the tokenizer, which older bundles lack. Raises ModelError."""
+    path = folder / "bundle.json"
+    values = read_json(path, ModelError)
+    if values.pop("format", None) != FORMAT:
+        raise ModelError(f"{path}: not of format {FORMAT}, the one this version of specdec reads")
+    digest = values.pop(DIGEST, None)
+    if not isinstance(digest, str | None):
+        raise ModelError(f"{path}: {DIGEST} must be text or null")
+    return _config(BundleInfo, path, values), digest
+
+
+def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
+    with naming(path):
+        return config_from_dict(kind, values)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Add `path` to a ModelError."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error

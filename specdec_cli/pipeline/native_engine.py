@@ -1,0 +1,115 @@
+"""Sentences to hypotheses by the native engine: in int8 on a CPU, without PyTorch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.decoding.acceptance_rules import Exact
+from specdec_cli.decoding.names import LONGEST_DRAFT, MATCH
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.native.library import LibraryError
+from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.pipeline.settings import Settings
+
+LEAST_SENTENCES = 4
+"""Sentences for each thread below which all threads decode one sentence after the other."""
+MULTIPLE = 16
+"""Longest sources are multiples of this."""
+_DECODINGS = ("greedy", "lookup", "input-guided")
+_FLOAT = 4
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What the engine does for settings: a decoding of its own and the most tokens of a draft."""
+
+    decoding: str
+    block_size: int = 0
+
+
+class NativeEngine:
+    """A bundle and settings, ready to decode with so many `threads`.
+
+    Raises UsageError for what only the reference engine can do, or where the engine was not built, and ModelError for weights
+    that do not fit.
+    """
+
+    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int) -> None:
+        self.settings, self._threads = settings, threads
+        self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
+        self._way = _way(bundle, settings)
+        self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
+        try:
+            self._model = NativeModel(bundle.shape, bundle.path.parent / "verifier" / "model.safetensors")
+        except LibraryError as error:
+            raise UsageError(f"the native engine is not there: {error}") from error
+
+    @property
+    def workers(self) -> int:
+        """How many batches are decoded at a time."""
+        return 1 if self.settings.batch_size == 1 else self._threads
+
+    @property
+    def longest_source(self) -> int:
+        """Source tokens, EOS included, that fit the model's positions."""
+        return self._shape.max_positions // MULTIPLE * MULTIPLE
+
+    @property
+    def eos(self) -> int:
+        """The id that ends every sentence."""
+        return self._shape.eos
+
+    @property
+    def description(self) -> str:
+        """What computes, in words."""
+        return f"native engine ({self._model.instructions})"
+
+    @property
+    def drafted(self) -> tuple[int, float] | None:
+        """None, or (0, 0.0) where settings that may skip drafting are decoded without drafts."""
+        return (0, 0.0) if self._way.decoding == "greedy" != self.settings.decoding else None
+
+    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+        """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""
+        settings, way = self.settings, self._way
+        request = Request(
+            decoding=way.decoding,
+            match=str(settings.options.get(MATCH.name, "nearest")),
+            block_size=way.block_size,
+            batch=self._rows(sentences),
+            threads=self._threads,
+            max_length=settings.max_length or 0,
+            forced=self._tokenizer.special_tokens.forced,
+            with_scores=settings.with_scores,
+            shared_vocabulary=self._tokenizer.shared,
+            word_starts=self._word_starts,
+        )
+        name = "greedy" if way.decoding == "greedy" else settings.decoding
+        for each in self._model.decode([sentence.source for sentence in sentences], request):
+            score = sum(each.log_probabilities) if settings.with_scores else None
+            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
+
+    def _rows(self, sentences: Sequence[Sentence]) -> int:
+        """How many sentences a thread takes at a time. 1: all threads share one sentence."""
+        if self.settings.batch_size == 1 or len(sentences) < LEAST_SENTENCES * self._threads:
+            return 1
+        longest = max(len(sentence.source) for sentence in sentences)
+        keys_values = 2 * self._shape.width * self._shape.decoder_layers * (self._model.capacity(longest) + longest)
+        fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
+        return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))
+
+
+def _way(bundle: BundleDescription, settings: Settings) -> _Way:
+    """How the native engine decodes for `settings`. Raises UsageError naming what it cannot do."""
+    info, order = bundle.info, bundle.shape.order
+    constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
+    if order != "left-to-right":
+        raise UsageError(f"the native engine does not write in the order {order}; the reference engine does")
+    if constrained:
+        raise UsageError("the native engine has none of this bundle's generation settings; the reference engine has")
+    if settings.decoding in _DECODINGS and settings.rule == Exact():
+        return _Way(settings.decoding, settings.block_size or (LONGEST_DRAFT if settings.decoding == "lookup" else 0))
+    if settings.may_skip_drafting:
+        return _Way("greedy")  # the same output
+    raise UsageError(f"the native engine does not do decoding {settings.decoding} with these options; the reference engine does")
