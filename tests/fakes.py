@@ -112,8 +112,8 @@ def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockD
     return drafter.eval()
 
 
-HEADS: dict[str, dict[str, Any]] = {"published": {"chain": 0}, "linked": {}}
-"""Both kinds of heads: changes of their configuration."""
+HEADS: dict[str, dict[str, Any]] = {"published": {"chain": 0}, "linked": {}, "linked, start": {"start": True}}
+"""Every kind of heads: changes of their configuration."""
 
 
 def tiny_heads(verifier: Transformer, seed: int = 0, **changes: Any) -> Heads:

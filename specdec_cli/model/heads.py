@@ -9,7 +9,7 @@ from specdec_cli.model.draft_network import DraftNetwork
 from specdec_cli.model.dropout import Dropout
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.slot_link import SlotLink
-from specdec_cli.model.transformer import Transformer
+from specdec_cli.model.transformer import Memory, Transformer
 
 
 class Head(nn.Module):
@@ -45,6 +45,7 @@ class Heads(DraftNetwork):
         width = verifier.config.width
         self.heads = nn.ModuleList(Head(width, config.feed_forward, dropout) for _ in range(config.max_block))
         self.chain = SlotLink(width, config.chain) if config.chain else None
+        self.start = nn.Linear(2 * width, width) if config.start else None
 
     @torch.no_grad()
     def initialize_from(self, other: "Heads") -> None:
@@ -56,6 +57,17 @@ class Heads(DraftNetwork):
             if own.shape != theirs[name].shape:
                 raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot be the start of some of {tuple(own.shape)}")
             own.copy_(theirs[name])
+
+    def first_states(self, memory: Memory) -> Tensor:
+        """What stands for the top state (B, W) before the first token: zeros, or the projected first and mean encoder states."""
+        if self.start is None:
+            return memory.states.new_zeros(memory.states.shape[0], self.verifier.config.width)
+        lengths = memory.mask.ends.amax(1, keepdim=True)
+        inside = torch.arange(memory.states.shape[1], device=lengths.device) < lengths
+        states = memory.states.to(self.like.dtype)
+        mean = (states * inside[..., None]).sum(1) / lengths.clamp_min(1)
+        first: Tensor = self.start(torch.cat([states[:, 0], mean], dim=1))
+        return first.to(memory.states.dtype)
 
     def forward(self, states: Tensor, slots: int) -> Tensor:
         """States (..., k, W) of the first k = `slots` slots from the verifier's top states (..., W)."""

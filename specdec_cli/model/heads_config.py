@@ -12,12 +12,13 @@ from specdec_cli.model.drafter_config import Reads
 
 @dataclass(frozen=True)
 class HeadsConfig:
-    """Heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 they are as published.
+    """Heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 and no `start` they are as published.
 
     - `kind`: distinguishes heads from a block drafter.
     - `max_block`: the number of heads, which is the largest block size; K - 1, where the paper's K counts the verifier's prediction too.
     - `feed_forward`: the inner width of a head.
     - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens per slot among which it chooses.
+    - `start`: draft also before the first token, from the encoder's states; without it a sentence's first round has no draft.
     """
 
     kind: Literal["heads"] = "heads"
@@ -25,6 +26,7 @@ class HeadsConfig:
     feed_forward: FeedForward = 768
     chain: Annotated[int, Between(0, 2**14)] = 0
     candidates: Annotated[int, Between(1, 1024)] = 8
+    start: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -57,10 +57,12 @@ def block_states(
     `cuts` (B, M) are prefix lengths: block m follows the first `cuts[:, m]` tokens of the target. Slot j of a block after
     a prefix of c tokens has position c + j (c + j + 1 in the unshifted layout). It attends to the prefix and to the first
     `visible` slots of its own block. `glanced` (B, M, K) are target ids that replace mask tokens in the input (-1: no
-    replacement). For `Heads`, the states of an empty prefix (cut 0) are undefined.
+    replacement). For `Heads` without `start`, the states of an empty prefix (cut 0) are
+    undefined.
     """
     if isinstance(network, Heads):
-        states: Tensor = network(_previous_states(sentences, cuts), slots)
+        before = torch.where((cuts > 0)[..., None], _previous_states(sentences, cuts), network.first_states(sentences.memory)[:, None])
+        states: Tensor = network(before, slots)
         return states
     begin = cuts + network.config.offset
     positions = begin[..., None] + torch.arange(slots, device=cuts.device)

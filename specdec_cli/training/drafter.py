@@ -79,7 +79,7 @@ class DrafterTask:
         bundle.verifier.requires_grad_(False)
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
         # Heads read the state that predicted the last token of the prefix; an empty prefix has no such state.
-        self._shortest = 1 if isinstance(self.network, Heads) else 0
+        self._shortest = 1 if isinstance(self.network, Heads) and not self.network.config.start else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 

@@ -64,8 +64,9 @@ def test_some_of_their_drafts_pass(kind: str, precision: str) -> None:
     assert sum(h.rounds for h in found) < sum(len(greedy[h.number].ids) for h in found)
 
 
-def test_the_first_round_has_no_draft() -> None:
-    verifier, network, _ = made("published", "float32")
+@pytest.mark.parametrize(("kind", "first"), [("published", 0), ("linked, start", 3)])
+def test_the_first_round_has_a_draft_only_from_the_encoder(kind: str, first: int) -> None:
+    verifier, network, _ = made(kind, "float32")
     drafted: list[list[int]] = []
     list(
         decode(
@@ -76,7 +77,7 @@ def test_the_first_round_has_no_draft() -> None:
             lambda seen: drafted.append(seen.draft.counts.tolist()),
         )
     )
-    assert drafted[0] == [0]
+    assert drafted[0] == [first]
     assert drafted[1:] == [[3]] * (len(drafted) - 1) != []
 
 

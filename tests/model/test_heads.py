@@ -13,6 +13,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter_configs import drafter_config
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.text.subwords import EOS, PADDING
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 
@@ -39,7 +40,7 @@ def test_a_configuration_is_of_the_kind_that_it_names(made: Any) -> None:
     ("changes", "words"),
     [
         ({"kind": "wings"}, "kind must be block or heads, not 'wings'"),
-        ({"kind": "block"}, r"lacks 'layers\.0"),
+        ({"kind": "block"}, "unknown key 'start'"),
         ({"max_block": 0}, "max_block must be an integer from 1 to 256, not 0"),
         ({"max_block": 7}, r"lacks 'heads\.6"),
         ({"max_block": 256, "feed_forward": 16384}, "at least"),
@@ -65,6 +66,17 @@ def test_a_head_is_a_feed_forward_layer_with_a_residual_connection() -> None:
         expected = top + (top @ inner.T + inner_bias).clamp_min(0) @ outer.T + outer_bias
         assert torch.allclose(heads(top, 3)[:, :, slot], expected, atol=1e-5)
     assert heads(top, 3).shape == (2, 5, 3, 32)
+
+
+@torch.no_grad()
+def test_the_first_draft_reads_the_first_and_the_mean_state_of_the_source() -> None:
+    heads = tiny_heads(tiny_transformer(), start=True)
+    memory = heads.verifier.encode(torch.tensor([[7, 8, 9, EOS], [7, 8, EOS, PADDING]]))
+    assert heads.start is not None
+    means = torch.stack([memory.states[0].mean(0), memory.states[1, :3].mean(0)])
+    expected = heads.start(torch.cat([memory.states[:, 0], means], dim=1))
+    assert torch.allclose(heads.first_states(memory), expected, atol=1e-6)
+    assert not tiny_heads(heads.verifier).first_states(memory).any()
 
 
 def test_heads_begin_as_others_of_their_shape() -> None:

@@ -13,7 +13,7 @@ from specdec_cli.model.heads import Heads
 
 @dataclass
 class BlockwiseState:
-    """The drafter's record: the verifier's top state (B, W) that predicted the last accepted token."""
+    """The drafter's record: the verifier's top state (B, W) that predicted the last accepted token, or what stands for it."""
 
     top: Tensor
 
@@ -28,8 +28,8 @@ def make(inputs: DrafterInputs) -> "Blockwise":
 class Blockwise:
     """Proposes `block_size` tokens a round with `network` (Stern et al. 2018, Section 4: verify and predict in one pass).
 
-    `run` runs its steps. The first draft of a sentence is empty, because no state exists yet. Raises UsageError for more
-    tokens than there are heads.
+    `run` runs its steps. Before the first token no state exists: the first draft of a sentence is empty, unless the heads
+    have `start`. Raises UsageError for more tokens than there are heads.
     """
 
     def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
@@ -39,18 +39,18 @@ class Blockwise:
         self._run = run
 
     def begin(self, state: State) -> BlockwiseState:
-        """A record with zeros for the state."""
-        states = state.memory.states
-        return BlockwiseState(states.new_zeros(states.shape[0], states.shape[2]))
+        """A record with the state that replaces the missing one before the first token."""
+        return BlockwiseState(self.network.first_states(state.memory))
 
     def propose(self, state: State) -> Draft:
-        """A block (B, k) after the last accepted token; empty if that is the decoder start."""
+        """A block (B, k) after the last accepted token; without `start`, empty if that is the decoder start."""
         return self._run(("propose", self.network, self.block_size), self._propose, state)
 
     def _propose(self, state: State) -> Draft:
         own: BlockwiseState = state.drafting
         ids = self.network.choose(self.network(own.top, self.block_size), state.last_tokens())
-        return Draft(ids, (state.lengths > 1) * self.block_size)
+        drafting = state.lengths > (0 if self.network.config.start else 1)
+        return Draft(ids, drafting * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Keep the state that predicted the last accepted token."""

@@ -62,6 +62,8 @@ def _quantize_heads(drafter: Heads, kernels: Kernels | None) -> None:
         assert isinstance(head, Head)
         for name in ("inner", "outer"):
             head.register_module(name, Int8Linear(getattr(head, name), kernels))
+    if drafter.start is not None:
+        drafter.register_module("start", Int8Linear(drafter.start, kernels))
     _quantize_chain(drafter, kernels)
 
 
