@@ -17,6 +17,8 @@ DEFAULT_ROWS = (
     "specdec++:high-efficiency",
     "drafter",
     "blockwise",
+    "blockwise:high-quality",
+    "blockwise:high-efficiency",
     "ctranslate2-greedy",
     "ctranslate2-greedy:int8",
     "ctranslate2-beam",
@@ -54,6 +56,7 @@ _ONLY_FOR = {
     "tolerance": TOLERANT,
     "min-score": ("greedy", *DRAFTING),
 }
+_OF_A_TOLERANT_RULE = ("top-beta", "tolerance")
 
 Value = int | float
 Sweep = Mapping[str, Sequence[Value]]
@@ -178,6 +181,8 @@ def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]
 
 
 def _matters(key: str, row: Row) -> bool:
+    if row.variant == "exact" and key in _OF_A_TOLERANT_RULE:
+        return False
     names = _ONLY_FOR.get(key)
     return names is None or any(part in names for part in parts(row.decoding))
 

@@ -10,6 +10,7 @@ from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.text.folding import Order
 
 SHIPPED = Path(__file__).parent.parent / "bundles"
 RECIPES = Path(__file__).parent.parent / "recipes"
@@ -48,6 +49,15 @@ def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
 
     info = read_json(find_bundle(model) / "bundle.json", ModelError)
     return int(info.get("beam_size") or BEAM_SIZE), float(info.get("length_penalty", 1.0))
+
+
+def bundle_order(model: str | ModelChoice) -> "Order":
+    """The order that a bundle's model writes in, without loading it. Raises ModelError."""
+    from specdec_cli.files import read_json
+
+    path = find_bundle(model) / "verifier" / "config.json"
+    order: Order = read_json(path, ModelError).get("order", "left-to-right")
+    return order
 
 
 def shipped_bundles() -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from specdec_cli.text.folding import Order
+
 DrafterKind = Literal["block", "heads"]
 Task = Literal["translation", "summarisation", "gec", "simplification"]
 OptionValue = int | str
@@ -136,3 +138,22 @@ def methods_of(decoding: str) -> list[Method]:
 def having(option: DecodingOption) -> Sequence[str]:
     """The decodings that have `option`."""
     return [method.name for method in METHODS.values() if option in method.options]
+
+
+def search_of(order: Order) -> str | None:
+    """The only decoding for models of an order; None for left to right, which every other decoding is for."""
+    if order == "left-to-right":
+        return None
+    return "bidirectional" if order == "bidirectional" else "beam"
+
+
+def order_problem(decoding: str, order: Order) -> str | None:
+    """Why `decoding` is not for a bundle whose model writes in `order`; None if it is."""
+    if order == "masked":
+        return "this bundle's order is masked, which no decoding writes in yet"
+    own = search_of(order)
+    if own is not None and decoding != own:
+        return f"this bundle's order is {order}, which only decoding {own} writes in"
+    if own is None and decoding == "bidirectional":
+        return "this bundle's order is left-to-right; specdec train-verifier can train other orders"
+    return None

@@ -18,7 +18,9 @@ from specdec_cli.decoding.names import (
     UNTRAINED,
     OptionValue,
     methods_of,
+    order_problem,
     parts,
+    search_of,
 )
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import BeamStop, BundleInfo
@@ -26,7 +28,6 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
-from specdec_cli.text.folding import Order
 from specdec_cli.text.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
@@ -85,7 +86,8 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
     """
     check_ranges(request)
     decoding = _resolve_decoding(request, bundle)
-    _check_order(decoding, bundle.shape.order)
+    if problem := order_problem(decoding, bundle.shape.order):
+        raise UsageError(f"decoding {decoding}: {problem}")
     check_settings(request, decoding)
     _check_bundle(decoding, bundle)
     beam_size = request.beam_size or bundle.info.beam_size or BEAM_SIZE
@@ -129,29 +131,11 @@ def _automatic(bundle: Described) -> str:
     """The bundle's own decoding, else the best that it can do."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
-    if (own := _search_of(bundle.shape.order)) is not None:
+    if (own := search_of(bundle.shape.order)) is not None:
         return own
     if bundle.info.task in REWRITING and bundle.tokenizer.shared:
         return "input-guided"
     return UNTRAINED if bundle.drafter_config is None else DRAFTS_OF[bundle.drafter_config.kind]
-
-
-def _search_of(order: Order) -> str | None:
-    """The only decoding for models of an order; None for left to right, which every other decoding is for."""
-    if order == "left-to-right":
-        return None
-    return "bidirectional" if order == "bidirectional" else "beam"
-
-
-def _check_order(decoding: str, order: Order) -> None:
-    """Raises UsageError for a decoding that does not write in the order of the model."""
-    if order == "masked":
-        raise UsageError(f"decoding {decoding}: this bundle's order is masked, which no decoding writes in yet")
-    own = _search_of(order)
-    if own is not None and decoding != own:
-        raise UsageError(f"decoding {decoding}: this bundle's order is {order}, which only decoding {own} writes in")
-    if own is None and decoding == "bidirectional":
-        raise UsageError("decoding bidirectional: this bundle's order is left-to-right; specdec train-verifier can train other orders")
 
 
 def _check_bundle(decoding: str, bundle: Described) -> None:

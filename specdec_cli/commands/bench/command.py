@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from specdec_cli.commands import options
-from specdec_cli.commands.loading import beam_defaults, bundle_task
+from specdec_cli.commands.loading import beam_defaults, bundle_order, bundle_task
 from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.decoding.names import BEAM_SIZE, DECODINGS, JACOBI_LENGTH, Task, having
+from specdec_cli.decoding.names import BEAM_SIZE, Task
 from specdec_cli.errors import SpecdecError, UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.benchmark.rows import Row, Sweep
     from specdec_cli.benchmark.summary import Result
     from specdec_cli.commands.bench.synthetic import Request
 
@@ -109,7 +108,7 @@ TuneOption = Annotated[
     bool,
     typer.Option(
         "--tune",
-        help="Try settings of specdec++ and keep the best as the bundle's presets, by BLEU and tokens per round. "
+        help="Try settings of specdec++ (heads: blockwise) and keep the best as the bundle's presets, by BLEU and tokens per round. "
         "--sweep top-beta or tolerance tries other values.",
         rich_help_panel=_COMPARED_PANEL,
     ),
@@ -195,6 +194,7 @@ def bench(
     from specdec_cli.benchmark.scatter import check_plot, draw
     from specdec_cli.commands.bench.input import TASKS, read_input
     from specdec_cli.commands.bench.run import Plan, run
+    from specdec_cli.commands.bench.settled_rows import settle_rows, settle_sweep
     from specdec_cli.commands.bench.tune import check_tunable, choose, presets_of, print_tuning, store, tuning_plan
     from specdec_cli.commands.bench.view import print_outcome, progress
     from specdec_cli.files import write_json
@@ -205,7 +205,7 @@ def bench(
         raise UsageError("--tune changes the bundle: name it with --model")
     if tune:
         check_tunable(chosen, task)
-    varied = _sweep(sweep or [])
+    varied = settle_sweep(sweep or [])
     if json_file is not None:
         _check_target("--json", json_file)
     if plot is not None:
@@ -228,7 +228,7 @@ def bench(
         model=chosen,
         examples=examples,
         scorer=scorer,
-        rows=_rows(rows or [], varied, base, rewriting=task in ("gec", "simplification")),
+        rows=settle_rows(rows or [], varied, base, bundle_order(chosen), rewriting=task in ("gec", "simplification")),
         asked=bool(rows),
         sweep=varied,
         repetitions=repetitions,
@@ -276,42 +276,6 @@ def _synthetic(request: "Request", json_file: Path | None, markdown: bool, quiet
     if json_file is not None:
         write_json(json_file, to_record(outcome))
     _check(outcome.results, outcome.environment)
-
-
-def _sweep(texts: Sequence[str]) -> "Sweep":
-    from specdec_cli.benchmark.rows import parse_sweep
-
-    pairs = [parse_sweep(text) for text in texts]
-    sweep = dict(pairs)
-    if len(sweep) < len(pairs):
-        raise UsageError("--sweep: a key was given twice; its values go in one list, with commas between")
-    return sweep
-
-
-def _rows(asked: Sequence[str], sweep: "Sweep", base: "Row", rewriting: bool) -> "tuple[Row, ...]":
-    """The rows asked for, else those for the sweep, else the usual ones; a sweep always has greedy, to compare with."""
-    from specdec_cli.benchmark.rows import (
-        DEFAULT_ROWS,
-        LENGTH_KNOWN,
-        REWRITING_ROWS,
-        REWRITING_SWEEP_ROWS,
-        SWEEP_ROWS,
-        parse_row,
-        sweep_defaults,
-    )
-
-    usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
-    names = list(asked) or (sweep_defaults(sweep, swept) if sweep else list(usual))
-    if sweep and "greedy" not in names:
-        names = ["greedy", *names]
-    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, get_args(options.Preset)) for name in names))
-    if base.oracle_length and not any(row.oracle_length for row in rows):
-        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
-    if base.oracle_length and base.jacobi_length is not None and any(row.oracle_length and row.jacobi_length for row in rows):
-        raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
-    if base.jacobi_length is not None and not any(row.jacobi_length for row in rows):
-        raise UsageError(f"--jacobi-length is for rows of {' and '.join(having(JACOBI_LENGTH))}")
-    return rows
 
 
 def _check_target(option: str, path: Path) -> None:

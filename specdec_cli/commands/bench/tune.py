@@ -1,4 +1,4 @@
-"""`specdec bench --tune`: the presets of SpecDec++ that suit a bundle, found on dev data and kept in its `bundle.json`."""
+"""`specdec bench --tune`: the presets of tolerant decoding that suit a bundle, found on dev data and kept in its `bundle.json`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,11 @@ from specdec_cli.decoding.names import Task
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import read_json, write_json
 
+ROWS: Mapping[str, Sequence[tuple[str, str | None]]] = {
+    "block": (("greedy", None), ("specdec", None), ("specdec++", None)),
+    "heads": (("greedy", None), ("blockwise", "exact"), ("blockwise", None)),
+}
+"""Decoding and variant of the rows, by the kind of drafter; the grid applies to the last one."""
 GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
 LEAST_LINES = 100
 """Lines of dev data below which presets are shown, but not stored: BLEU on fewer is mostly noise."""
@@ -30,14 +35,12 @@ def check_tunable(model: ModelChoice, task: Task) -> None:
         raise UsageError(f"--tune goes by BLEU, and so is for translation, not for {task}")
     if not (folder / "drafter").exists():
         raise UsageError(f"--tune: {folder} has no drafter, and the presets are for its drafts")
-    if read_json(folder / "drafter" / "config.json", ModelError).get("kind") == "heads":
-        raise UsageError(f"--tune: {folder} has heads, and the presets are for specdec++, which needs a block drafter")
     if not os.access(folder, os.W_OK):
         raise _not_written(folder / "bundle.json", "no permission")
 
 
 def tuning_plan(plan: Plan) -> Plan:
-    """`plan` with greedy, specdec and every setting of the grid for rows. Raises UsageError for what is not for tuning."""
+    """`plan` with greedy, exact drafting and every setting of the grid for rows. Raises UsageError for what is not for tuning."""
     if plan.asked or plan.profile or plan.histogram or plan.plot:
         raise UsageError("--tune has rows of its own: no --row, --profile, --histogram or --plot beside it")
     unknown = [key for key in plan.sweep if key not in GRID]
@@ -45,7 +48,8 @@ def tuning_plan(plan: Plan) -> Plan:
         raise UsageError(f"--tune --sweep {unknown[0]}: only {' and '.join(GRID)} are tuned")
     if plan.examples.references is None or plan.examples.languages is not None:
         raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
-    rows = tuple(replace(plan.rows[0], decoding=name, variant=None) for name in ("greedy", "specdec", "specdec++"))
+    kind = read_json(find_bundle(plan.model) / "drafter" / "config.json", ModelError).get("kind", "block")
+    rows = tuple(replace(plan.rows[0], decoding=decoding, variant=variant) for decoding, variant in ROWS[kind])
     return replace(plan, rows=rows, asked=True, sweep={**GRID, **plan.sweep}, repetitions=1)
 
 
@@ -55,7 +59,7 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     BLEU and tokens per round count as they are shown, with two digits; of equals the first of the grid is taken.
     """
     greedy = next(result for result in results if result.row.decoding == "greedy")
-    close = [r for r in results if r.row.decoding == "specdec++" and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
+    close = [r for r in results if r.row.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
     if not close:
         return {}
     return {

@@ -24,6 +24,7 @@ from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.text.folding import Order
 
 app = typer.Typer()
 app.command()(bench)
@@ -66,15 +67,47 @@ def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
     assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
 
 
-def test_a_row_of_a_model_that_writes_from_both_ends(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
-    made = make_bundle(order="bidirectional", positions="learned")
-    made.info = replace(made.info, decoding="auto")
-    save_bundle(made, tmp_path / "both")
-    result = run("-m", tmp_path / "both", "--row", "bidirectional", "--json", tmp_path / "bench.json")
+@pytest.fixture(scope="module")
+def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Order], Path]:
+    """The folder of a bundle whose model writes in an order."""
+
+    def made(order: Order) -> Path:
+        bundle = make_bundle(order=order, positions="learned")
+        bundle.info = replace(bundle.info, decoding="auto")
+        save_bundle(bundle, folder := tmp_path_factory.mktemp(order) / "model")
+        return folder
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("order", "own"), [("bidirectional", "bidirectional"), ("right-to-left", "beam"), ("double-left-to-right", "beam")]
+)
+def test_the_usual_row_of_another_order_is_its_search(order: Order, own: str, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
+    result = run("-m", ordered(order), "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output
     (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
-    assert (row["decoding"], row["settings"]["beam_size"]) == ("bidirectional", 5)
-    assert 1.0 <= row["tokens_per_round"] <= 2.0
+    assert (row["decoding"], row["settings"]["beam_size"], row["speedup_vs_greedy"]) == (own, 5, None)
+    assert 1.0 <= row["tokens_per_round"] <= (1.0 if order == "right-to-left" else 2.0)
+
+
+def test_a_sweep_of_another_order_has_no_greedy(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
+    result = run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert [(row["decoding"], row["settings"]["beam_size"]) for row in rows] == [("bidirectional", 1), ("bidirectional", 2)]
+
+
+@pytest.mark.parametrize("asked", ["greedy", "beam", "lookup,gs-jacobi"])
+def test_rows_that_another_order_cannot_do_are_refused(asked: str, ordered: Callable[[Order], Path]) -> None:
+    result = run("-m", ordered("bidirectional"), "--row", asked)
+    words = f"--row {asked}: this bundle's order is bidirectional, which only decoding bidirectional writes in"
+    assert (type(result.exception), str(result.exception)) == (UsageError, words)
+
+
+def test_a_left_to_right_bundle_does_not_write_from_both_ends(folder: Path) -> None:
+    result = run("-m", folder, "--row", "bidirectional")
+    assert str(result.exception).startswith("--row bidirectional: this bundle's order is left-to-right")
 
 
 def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import Result as Measurement
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.tune import choose
+from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
@@ -23,6 +24,7 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
+from tests.fakes import tiny_heads
 
 app = typer.Typer()
 app.command()(bench)
@@ -99,6 +101,20 @@ def test_the_best_of_the_grid_become_presets_and_all_else_stays(batch: int, fold
     ]
 
 
+def test_the_presets_of_heads_are_for_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
+    save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
+    result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads((tmp_path / "a.json").read_text())["rows"]
+    assert [row["decoding"] for row in rows] == ["greedy", *["blockwise"] * 5]
+    assert rows[1]["settings"]["preset"] == "exact" and "top_beta" not in rows[1]["settings"]
+    assert rows[1]["identical"] == [2, 2]
+    assert [(row["settings"]["top_beta"], row["settings"]["tolerance"]) for row in rows[2:]] == [(1, 0), (1, 1000), (300, 0), (300, 1000)]
+    top_beta, tolerance = described(folder)["presets"]["high-quality"]
+    loaded = load_bundle(folder)
+    assert resolve(DecodingRequest("blockwise", preset="high-quality"), loaded).rule == Tolerant(top_beta, tolerance)
+
+
 def test_the_usual_grid_where_bleu_cannot_tell(folder: Path) -> None:
     result = tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n")
     assert result.exit_code == 0, result.output
@@ -149,8 +165,6 @@ def test_references_a_drafter_and_a_name_are_needed(folder: Path, bundle_folder:
     assert "needs dev data with references" in str(tune("-m", folder, "--input", tmp_path / "a.src").exception)
     result = tune("-m", bundle_folder, text="ka\tlo\n")
     assert isinstance(result.exception, UsageError) and "has no drafter" in str(result.exception)
-    (folder / "drafter" / "config.json").write_text('{"kind": "heads"}', encoding="utf-8")
-    assert "has heads, and the presets are for specdec++" in str(tune("-m", folder, text="ka\tlo\n").exception)
     assert "name it with --model" in str(tune(text="ka\tlo\n").exception)
 
 
