@@ -117,7 +117,9 @@ def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Calla
 
 
 def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
-    return {path.stem.removeprefix("dev."): greedy_outputs(bundle, path, tell) for path in dev}
+    from specdec_cli.training.greedy_outputs import greedy_outputs
+
+    return {path.stem.removeprefix("dev."): greedy_outputs(bundle, dev_sources(bundle, path, tell)) for path in dev}
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
@@ -149,25 +151,20 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     return replace(bundle, info=info, drafter=drafter)
 
 
-def greedy_outputs(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> "list[SentencePair]":
-    """The first `limit` sources of a file (TSV, or plain text) with the verifier's greedy output for them.
+def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> list[list[int]]:
+    """The ids of the first `limit` sources of a file (TSV, or plain text) that are not too long for the verifier.
 
-    `tell` is called with a sentence where some are too long for the verifier. Raises InputError where all of them are.
+    `tell` is called with a sentence where some are too long. Raises InputError where all of them are.
     """
     from itertools import islice
 
-    from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.request import DecodingRequest
-    from specdec_cli.pipeline.settings import resolve
-    from specdec_cli.training.batches import SentencePair
+    from specdec_cli.pipeline.engine import bundle_verifier
     from specdec_cli.training.data import check_lengths
 
-    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=16), bundle))
-    texts = list(islice(filter(str.strip, read_sources([path])), limit))
-    sentences = [Sentence(n, bundle.tokenizer.add_special_tokens(ids)) for n, ids in enumerate(bundle.tokenizer.encode_batch(texts))]
-    longest = engine.verifier.longest_source
-    fitting = [sentence for sentence in sentences if len(sentence.source) <= longest]
-    check_lengths(path, "lines", len(fitting), len(sentences), longest, tell)
-    return [SentencePair(sentences[h.number].source, h.ids) for h in engine.decode(fitting)]
+    longest = bundle_verifier(bundle).longest_source
+    texts = islice(filter(str.strip, read_sources([path])), limit)
+    sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
+    fitting = [source for source in sources if len(source) <= longest]
+    check_lengths(path, "lines", len(fitting), len(sources), longest, tell)
+    return fitting

@@ -39,7 +39,6 @@ class _PrefixStore:
         return torch.cat([self.prefix, keys_values], dim=1)
 
 
-@torch.no_grad()
 def encode_sentences(verifier: Transformer, source: Tensor, target: Tensor) -> EncodedSentences:
     """Run the verifier with teacher forcing over `source` (B, S) and `target` (B, T), which ends with EOS and is padded."""
     prefix = torch.cat([torch.full_like(target[:, :1], verifier.config.decoder_start), target[:, :-1]], dim=1)

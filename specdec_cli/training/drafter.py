@@ -16,18 +16,23 @@ from specdec_cli.model.heads import Heads
 from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.training.glancing import glance
+from specdec_cli.training.greedy_outputs import greedy_outputs
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
 from specdec_cli.training.simulation import simulate
 
 
 class DrafterObjective(nn.Module):
-    """Cross-entropy of the k tokens after each prefix, weighted by slot (technical report, Section 3.2.1)."""
+    """Cross-entropy of the k tokens after each prefix, weighted by slot (technical report, Section 3.2.1).
+
+    A verifier that is fine-tuned is part of it: its own cross-entropy is added, and each target token has the weight 1.
+    """
 
     def __init__(self, network: AnyDrafter, recipe: DrafterRecipe) -> None:
         super().__init__()
         self.network = network
         self.recipe = recipe
+        self.verifier = network.verifier if recipe.verifier == "fine-tuned" else None
 
     def forward(self, source: Tensor, target: Tensor, cuts: Tensor, visible: Tensor, ratio: Tensor) -> tuple[Tensor, Tensor]:
         """The weighted sum of the slots' losses, and the sum of their weights.
@@ -36,7 +41,8 @@ class DrafterObjective(nn.Module):
         block; `visible` () the block size of this batch; `ratio` () the glancing ratio.
         """
         network, verifier = self.network, self.network.verifier
-        sentences = encode_sentences(verifier, source, target)
+        with torch.set_grad_enabled(self.verifier is not None and torch.is_grad_enabled()):
+            sentences = encode_sentences(verifier, source, target)
         slots = network.config.max_block
         positions = cuts.clamp_min(0)[..., None] + torch.arange(slots, device=cuts.device)
         inside = (positions < target.shape[1]) & (cuts >= 0)[..., None]
@@ -51,11 +57,17 @@ class DrafterObjective(nn.Module):
         if network.chain is not None:
             states = network.chain(states, previous, self._known(previous), network.vocabulary)
         weights = loss_mask * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
-        output = network.vocabulary.output
-        loss = projected_cross_entropy(
-            states.flatten(0, 2), output.weight, labels.flatten(), weights.flatten(), self.recipe.run.smoothing, output.bias
-        )
-        return loss, weights.sum()
+        loss = self._cross_entropy(states.flatten(0, 2), labels.flatten(), weights.flatten())
+        if self.verifier is None:
+            return loss, weights.sum()
+        tokens = (target != verifier.config.padding).flatten().to(weights.dtype)
+        own = self._cross_entropy(sentences.states.flatten(0, 1), target.flatten(), tokens)
+        return loss + own, weights.sum() + tokens.sum()
+
+    def _cross_entropy(self, states: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+        """The weighted sum of the losses of `labels` (N,) given `states` (N, W)."""
+        output = self.network.vocabulary.output
+        return projected_cross_entropy(states, output.weight, labels, weights, self.recipe.run.smoothing, output.bias)
 
     def _known(self, previous: Tensor) -> Tensor:
         """Whether each slot conditions on the true previous token: the first always, others with probability `recipe.known`."""
@@ -76,7 +88,7 @@ class DrafterTask:
         assert bundle.drafter is not None
         self.bundle, self.outputs, self.dev, self.recipe = bundle, outputs, dev, recipe
         self.network = bundle.drafter
-        bundle.verifier.requires_grad_(False)
+        bundle.verifier.requires_grad_(recipe.verifier == "fine-tuned")
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
         # Heads read the state that predicted the last token of the prefix; an empty prefix has no such state.
         self._shortest = 1 if isinstance(self.network, Heads) and not self.network.config.start else 0
@@ -109,12 +121,21 @@ class DrafterTask:
         return source, target, cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
 
     def evaluate(self) -> Mapping[str, float]:
-        """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets."""
-        largest = self.network.config.max_block
-        results = {name: simulate(self.network, pairs, largest) for name, pairs in self.dev.items()}
+        """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets.
+
+        With a verifier that is fine-tuned, they are of its present greedy output; `same_lines` is the share of dev lines whose
+        output is still that of the verifier that training began with.
+        """
+        largest, dev = self.network.config.max_block, self.dev
+        if self.recipe.verifier == "fine-tuned":
+            dev = {name: greedy_outputs(self.bundle, [pair.source for pair in pairs]) for name, pairs in dev.items()}
+        results = {name: simulate(self.network, pairs, largest) for name, pairs in dev.items()}
         figures = {f"tokens_per_round_{name}": r.tokens_per_round for name, r in results.items()}
         slots = [sum(r.slot_accuracy[j] for r in results.values()) / len(results) for j in range(min(3, largest))]
         figures |= {f"slot_{j + 1}": value for j, value in enumerate(slots)}
+        if dev is not self.dev:
+            same = [now.target == before.target for name in dev for now, before in zip(dev[name], self.dev[name], strict=True)]
+            figures["same_lines"] = sum(same) / len(same)
         return {"tokens_per_round": sum(r.tokens_per_round for r in results.values()) / len(results)} | figures
 
     def save(self, folder: Path) -> None:

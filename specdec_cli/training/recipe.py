@@ -77,10 +77,14 @@ class DrafterRecipe:
     first is the empty prefix. With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`;
     all others have `drafter.max_block`. The loss of slot j has the weight `slot_decay` ** j. `known` is the share of slots
     that condition on the true previous token through the slot link. `glancing` is the glancing ratio at the start and the
-    end of the run, for block drafters only (0: no glancing). Raises ModelError for glancing with heads.
+    end of the run, for block drafters only (0: no glancing).
+
+    With `verifier` "fine-tuned", for heads only, the verifier's weights are trained too, by the cross-entropy of every
+    target token in addition to that of the heads (Stern et al. 2018, Section 6). Raises ModelError for what is for the other kind.
     """
 
     drafter: AnyDrafterConfig = field(default_factory=DrafterConfig)
+    verifier: Literal["frozen", "fine-tuned"] = "frozen"
     cuts: int = 3
     vary_block: bool = True
     slot_decay: float = 0.85
@@ -90,5 +94,8 @@ class DrafterRecipe:
     run: RunSettings = RunSettings()
 
     def __post_init__(self) -> None:
-        if isinstance(self.drafter, HeadsConfig) and any(self.glancing):
+        heads = isinstance(self.drafter, HeadsConfig)
+        if heads and any(self.glancing):
             raise ModelError("glancing is for block drafters: heads have no mask tokens")
+        if self.verifier == "fine-tuned" and not heads:
+            raise ModelError('verifier "fine-tuned" is for heads: a block drafter has layers of its own')

@@ -1,6 +1,8 @@
 """Heads learn to say what the verifier says next."""
 
 import random
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +60,31 @@ def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None
     assert simulate(stored, dev, 3).tokens_per_round == pytest.approx(rate)
 
 
+def test_a_verifier_that_is_fine_tuned_is_stored_and_decides(copier: Copier, tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    config = HeadsConfig(max_block=3, feed_forward=64, chain=16, start=True)
+    bundle = replace(copier.bundle, verifier=deepcopy(copier.bundle.verifier))
+    bundle.drafter, dev = Heads(config, bundle.verifier), greedy(copier, runs(40, seed=1))
+    before = {name: value.clone() for name, value in bundle.verifier.state_dict().items()}
+    run = replace(RUN, max_updates=60, evaluate_every=30, batch_tokens=128)
+    recipe = DrafterRecipe(drafter=config, verifier="fine-tuned", cuts=4, vary_block=False, run=run)
+    figures: list[Mapping[str, float]] = []
+    task = DrafterTask(bundle, greedy(copier, runs(300, seed=4)), {"dev": dev}, recipe)
+    train(task, run, tmp_path, lambda report: figures.append(report.figures) if report.figures else None)
+    stored = load_bundle(tmp_path)
+    assert any(not torch.equal(before[name], value) for name, value in stored.verifier.state_dict().items())
+    assert isinstance(stored.drafter, Heads)
+    sentences = [Sentence(n, pair.source) for n, pair in enumerate(dev)]
+    verifier, options = Verifier(stored.verifier), LoopOptions(Exact(), 8)
+    outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, options)}
+    drafted = list(decode(verifier, Blockwise(stored.drafter, 3), sentences, options))
+    assert {h.number: h.ids for h in drafted} == outputs
+    rate = sum(len(h.ids) for h in drafted) / sum(h.rounds for h in drafted)
+    best = max(figures, key=lambda found: found["tokens_per_round"])
+    assert rate == pytest.approx(best["tokens_per_round"]) and rate > 1.5
+    assert best["same_lines"] == sum(outputs[n] == pair.target for n, pair in enumerate(dev)) / len(dev) > 0.5
+
+
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", HEADS)
 def test_simulated_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
@@ -87,6 +114,7 @@ def test_a_recipe_says_which_kind_of_drafter() -> None:
         (["drafter.kind=wings"], r"drafter\.kind must be block or heads"),
         (["drafter.kind=heads", "drafter.layers=2"], "unknown key 'layers'"),
         (["drafter.kind=heads", "glancing=[0.5, 0.3]"], "glancing is for block drafters"),
+        (["verifier=fine-tuned"], 'verifier "fine-tuned" is for heads'),
     ):
         with pytest.raises(ModelError, match=words):
             load_recipe(DrafterRecipe, None, changes)

@@ -1,0 +1,18 @@
+"""A verifier's greedy output, which drafters are trained and judged on."""
+
+from collections.abc import Sequence
+
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.training.batches import SentencePair
+
+_ROWS = 16
+
+
+def greedy_outputs(bundle: Bundle, sources: Sequence[Sequence[int]]) -> list[SentencePair]:
+    """`sources` (ids ending with EOS) with the verifier's greedy output for each, in the same order."""
+    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=_ROWS), bundle))
+    outputs = {h.number: h.ids for h in engine.decode([Sentence(number, source) for number, source in enumerate(sources)])}
+    return [SentencePair(source, outputs[number]) for number, source in enumerate(sources)]
