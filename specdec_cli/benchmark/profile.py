@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.drafter_config import Reads
@@ -56,6 +56,11 @@ class WatchedVerifier(Verifier):
         """Compute states, as part "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().read(state, drafted)
+
+    def raw_score(self, state: State, draft: Draft) -> Scores:
+        """Score a step of a search, as part "verifier"."""
+        with self._stopwatch.measure("verifier"):
+            return super().raw_score(state, draft)
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """Verify, as part "verifier"."""

@@ -136,8 +136,11 @@ def synthetic_table(results: Sequence[Result]) -> Table:
     return _table(columns, results)
 
 
-def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int) -> Table:
-    """Milliseconds a sentence and share of time by module, for each row (technical report, Table 15)."""
+def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
+    """Milliseconds a sentence and share of time by module, for each row (technical report, Table 15).
+
+    The last line has the time of a round of one sentence without the encoder, by the `iterations` of the rows.
+    """
     columns = ["module"]
     rows: dict[str, list[str]] = {}
     for name, seconds in profiles.items():
@@ -145,6 +148,9 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int) -
         total = sum(seconds.values())
         for module, part in (*seconds.items(), ("total", total)):
             rows.setdefault(module, [module]).extend([_number(1000 * part / sentences, 2), f"{part / total:.1%}"])
+        rounds = sentences * (iterations.get(name) or 0)
+        a_round = 1000 * (total - seconds.get("encoder", 0.0)) / rounds if rounds else None
+        rows.setdefault("a round", ["a round"]).extend([_number(a_round, 2), NOTHING])
     return Table(tuple(columns), tuple(map(tuple, rows.values())))
 
 

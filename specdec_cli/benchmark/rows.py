@@ -104,6 +104,11 @@ class Row:
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
+    def profiled(self) -> bool:
+        """Whether a profile tells something: where tokens are proposed, or where a search chooses among hypotheses."""
+        return self.drafts or self.decoding in SEARCHES
+
+    @property
     def exact(self) -> bool:
         """Whether the row promises greedy's output."""
         methods = methods_of(self.decoding)

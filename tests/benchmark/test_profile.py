@@ -1,6 +1,9 @@
 """A profile measures the configuration that is timed without it."""
 
+from collections.abc import Callable
 from dataclasses import replace
+
+import pytest
 
 from specdec_cli.benchmark.profile import Stopwatch, watch
 from specdec_cli.decoding.drafters.none import NoDrafter
@@ -30,3 +33,15 @@ def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle:
     assert hypothesis.rounds == len(hypothesis.ids)
     assert hypothesis.decoding == "greedy"
     assert stopwatch.seconds["verifier"] > 0
+
+
+@pytest.mark.parametrize("order", ["left-to-right", "bidirectional"])
+def test_the_steps_of_a_search_are_the_verifiers(order: str, make_bundle: Callable[..., Bundle]) -> None:
+    bundle = make_bundle(order=order, positions="learned")
+    decoding = "bidirectional" if order == "bidirectional" else "beam"
+    engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, beam_size=2, max_length=6), bundle))
+    watch(engine, stopwatch := Stopwatch(on_gpu=False))
+    (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
+    assert hypothesis.decoding == decoding
+    assert stopwatch.seconds["encoder"] > 0 and stopwatch.seconds["verifier"] > 0
+    assert stopwatch.seconds["drafter"] == 0

@@ -98,10 +98,15 @@ def test_tolerance_table_is_the_papers_grid() -> None:
 
 
 def test_profile_table_has_shares() -> None:
-    table = profile_table({"specdec": {"encoder": 0.5, "drafter": 1.0, "verifier": 2.0, "others": 0.5}}, sentences=10)
+    table = profile_table(
+        {"specdec": {"encoder": 0.5, "drafter": 1.0, "verifier": 2.0, "others": 0.5}}, sentences=10, iterations={"specdec": 3.5}
+    )
     assert table.columns == ("module", "specdec, ms", "share")
     assert table.rows[0] == ("encoder", "50.00", "12.5%")
-    assert table.rows[-1] == ("total", "400.00", "100.0%")
+    assert table.rows[-2] == ("total", "400.00", "100.0%")
+    assert table.rows[-1] == ("a round", "100.00", "—")
+    unknown = profile_table({"specdec": {"encoder": 0.5, "others": 0.5}}, sentences=10, iterations={})
+    assert unknown.rows[-1] == ("a round", "—", "—")
 
 
 def test_histogram_table_has_bars() -> None:

@@ -89,7 +89,7 @@ RepetitionsOption = Annotated[
     int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
 ]
 ProfileOption = Annotated[
-    bool, typer.Option("--profile", help="Share of time by module, for rows that draft.", rich_help_panel=_COMPARED_PANEL)
+    bool, typer.Option("--profile", help="Time by module and of a round, for rows that draft or search.", rich_help_panel=_COMPARED_PANEL)
 ]
 HistogramOption = Annotated[
     bool,

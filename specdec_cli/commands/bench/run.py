@@ -77,7 +77,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
             before = share_of_others()
             measured = measure(pool, rows, lines, plan.repetitions, report)
             busy = max((before, share_of_others()), key=lambda share: share or 0.0)
-            profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.drafts} if plan.profile else {}
+            profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
     signatures: dict[str, str] = {}
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
@@ -144,8 +144,8 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
 
 def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
     drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
-    if plan.profile and not drafting:
-        raise UsageError("--profile needs a row that drafts")
+    if plan.profile and not any(row.profiled for row in rows):
+        raise UsageError("--profile needs a row that drafts, or beam search")
     for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot)):
         if wanted and not (drafting and greedy and batch_size == 1):
             raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")

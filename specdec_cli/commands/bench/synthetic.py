@@ -124,7 +124,8 @@ def print_outcome(outcome: Outcome, markdown: bool) -> None:
         if measurement.outside_kernels is not None:
             view.paragraph(f"greedy spends {measurement.outside_kernels:.1%} of its time outside the compiled kernels")
         if measurement.profile is not None:
-            view.table(profile_table({measurement.geometry.decoding: measurement.profile}, outcome.examples["sentences"]))
+            iterations = {result.row.name: result.iterations for result in measurement.results}
+            view.table(profile_table({measurement.geometry.decoding: measurement.profile}, outcome.examples["sentences"], iterations))
 
 
 def to_record(outcome: Outcome) -> dict[str, Any]:
