@@ -159,7 +159,7 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit
     from itertools import islice
 
     from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.pipeline.engine import bundle_verifier
+    from specdec_cli.pipeline.building import bundle_verifier
     from specdec_cli.training.data import check_lengths
 
     longest = bundle_verifier(bundle).longest_source

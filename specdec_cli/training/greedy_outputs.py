@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import DecodingRequest, resolve
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
 from specdec_cli.training.batches import SentencePair
 
 _ROWS = 16

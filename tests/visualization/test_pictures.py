@@ -242,7 +242,7 @@ def test_a_search_has_its_picture(suffix: str, order: Order, decoding: str, make
     else:
         assert re.search(rf"{decoding}: \d+ tokens in \d+ step", text)
     refused = run("kalo", "-m", tmp_path / "model", "--decoding", "jacobi")
-    assert (refused.exit_code, f"which only --decoding {decoding} writes in" in refused.stderr) == (2, True), refused.output
+    assert (refused.exit_code, f"which only decoding {decoding} writes in" in refused.stderr) == (2, True), refused.output
 
 
 def test_the_terminal_shows_both_ends_growing() -> None:
