@@ -2,6 +2,9 @@
 
 import copy
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -155,6 +158,19 @@ def test_a_damaged_library_is_compiled_anew(
     assert load_again() is not None
     assert path.read_bytes() == whole
     assert calls(path) == ["mine"] * 2
+
+
+def test_two_first_uses_at_once(path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path]) -> None:
+    (tmp_path / "library").write_bytes(library)
+    # Both processes wait in the compiler for the other one.
+    wait = f'while [ "$(wc -l < "{tmp_path}/calls")" -lt 2 ]; do sleep 0.05; done'
+    compiler = make_compiler("mine", f'{wait}; cp "{tmp_path}/library" "$output"')
+    code = "from specdec_cli.kernels.build import kernels_or_reason as load; print(load().kernels is not None, load().reason)"
+    environment = os.environ | {"CC": str(compiler)}
+    first, second = (subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) for _ in range(2))
+    assert [each.communicate(timeout=300)[0] for each in (first, second)] == [b"True \n"] * 2
+    assert calls(path) == ["mine"] * 2
+    assert [kept.name for kept in path.parent.iterdir()] == [path.name]
 
 
 def test_a_cache_that_cannot_be_written_to_runs_no_compiler(
