@@ -1,7 +1,7 @@
 """The process behind `specdec bench`: one looks at the bundle and converts it, the others run rows."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,10 @@ def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders:
     """The fields of an Inspection of `bundle`, which is for `machine`, but not there yet."""
     import torch
 
-    return asdict(machine) | {
+    return {
+        "device": machine.device,
+        "precision": machine.precision,
+        "threads": machine.threads,
         "gpu": torch.cuda.get_device_name() if machine.device == "cuda" else None,
         "torch": torch.__version__,
         "languages": [bundle.info.source_language, bundle.info.target_language],
