@@ -59,9 +59,9 @@ class BundleRunner:
         """
         tolerates = row.decoding in TOLERANT
         own = variant_option(row.decoding)
-        options: dict[str, OptionValue] = {own: row.variant} if own and row.variant else {}
-        if row.jacobi_length is not None:
-            options["jacobi_length"] = row.jacobi_length
+        options: dict[str, OptionValue] = {own.name: row.variant} if own and row.variant and not own.numeric else {}
+        numbers = {"jacobi_length": row.jacobi_length, "iterations": row.iterations, "length_beam": row.length_beam}
+        options |= {name: value for name, value in numbers.items() if value is not None}
         request = DecodingRequest(
             decoding=row.decoding,
             block_size=row.block_size if row.drafts else None,

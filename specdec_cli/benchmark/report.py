@@ -7,6 +7,7 @@ from typing import Any
 from specdec_cli.benchmark.histogram import WIDTH, Bin
 from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
 from specdec_cli.benchmark.summary import Result
+from specdec_cli.decoding.names import methods_of
 
 FORMAT = 1
 NOTHING = "—"
@@ -67,6 +68,7 @@ def main_table(results: Sequence[Result]) -> Table:
     columns: dict[str, Cell] = {
         "decoding": lambda r: r.row.name,
         **_quality(results),
+        **_repetition(results),
         "iterations": lambda r: _number(r.iterations, 2),
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
         **(_ADAPTIVE if any(result.drafted is not None for result in results) else {}),
@@ -90,6 +92,7 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
         "tokens per round": lambda r: _number(r.tokens_per_round, 2),
         "iterations": lambda r: _number(r.iterations, 2),
         **_quality(results),
+        **_repetition(results),
         "tokens/s": lambda r: _number(r.tokens_per_second, 0),
         **_spread(results),
         "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
@@ -211,6 +214,12 @@ _ADAPTIVE: Mapping[str, Cell] = {"block size": _block_size, "rounds with a draft
 """Columns of runs in which some row adapted its block size."""
 
 
+def _repetition(results: Sequence[Result]) -> dict[str, Cell]:
+    """A column for repeated tokens (GAD, Table 9), where some row predicts tokens that do not depend on each other."""
+    shown = any(method.unverified for result in results for method in methods_of(result.row.decoding))
+    return {"repeated tokens": lambda r: f"{r.repetition:.2%}"} if shown else {}
+
+
 def _spread(results: Sequence[Result]) -> dict[str, Cell]:
     """A column for the spread over repetitions, where there was more than one."""
     cell: Cell = lambda r: NOTHING if r.spread is None else f"{r.spread:.0%}"  # noqa: E731
@@ -228,6 +237,7 @@ def _row_to_json(result: Result) -> dict[str, Any]:
         **{name: _rounded(result.quality.get(name)) for name in dict.fromkeys(("bleu", "chrf", *result.quality))},
         "iterations": _rounded(result.iterations),
         "tokens_per_round": _rounded(result.tokens_per_round),
+        "repetition": round(result.repetition, 6),
         "block_size": _rounded(result.block_size),
         "drafted": _rounded(result.drafted),
         "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},

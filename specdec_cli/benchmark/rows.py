@@ -6,7 +6,20 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from specdec_cli.decoding.names import DRAFTING, JACOBI_LENGTH, METHODS, SEARCHES, TOLERANT, DrafterKind, having, methods_of, parts
+from specdec_cli.decoding.names import (
+    DRAFTING,
+    ITERATIONS,
+    JACOBI_LENGTH,
+    LENGTH_BEAM,
+    METHODS,
+    SEARCHES,
+    TOLERANT,
+    DecodingOption,
+    DrafterKind,
+    having,
+    methods_of,
+    parts,
+)
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -39,9 +52,11 @@ BEST = "best"
 """After the colon of a CTranslate2 row: in the format, and with the threads and batches, that are fastest for it."""
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
+MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
+"""For masked models."""
 BASELINES = ("greedy", "beam")
 """What speedups are over: greedy in this project, beam search in the papers."""
-SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score")
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "iterations", "length-beam")
 
 _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
@@ -55,6 +70,8 @@ _ONLY_FOR = {
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,
     "min-score": ("greedy", *DRAFTING),
+    "iterations": having(ITERATIONS),
+    "length-beam": having(LENGTH_BEAM),
 }
 _OF_A_TOLERANT_RULE = ("top-beta", "tolerance")
 
@@ -66,7 +83,8 @@ Sweep = Mapping[str, Sequence[Value]]
 class Row:
     """A decoding and what was asked for it; None leaves it to the preset or the bundle.
 
-    `variant` is what stood after the colon: a preset, a rule of matching or of stopping, or CTranslate2's number format.
+    `variant` is what stood after the colon: a preset, a rule of matching or of stopping, the `iterations` of Mask-Predict, or
+    CTranslate2's number format.
     Where that was chosen for being the fastest, it is `compute`; then there are `workers` of `each` so many threads.
     `jacobi_length` and `oracle_length` are None and False where they do not matter to the decoding.
     """
@@ -81,6 +99,8 @@ class Row:
     oracle_length: bool = False
     beam_size: int = 5
     length_penalty: float = 1.0
+    iterations: int | None = None
+    length_beam: int | None = None
     max_length: int | None = None
     batch_size: int = 1
     threads: int = 1
@@ -123,7 +143,8 @@ class Row:
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
-    """The row `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]` or `ctranslate2-...[:type]`, the rest as in `base`.
+    """The row `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]`, `mask-predict[:iterations]` or
+    `ctranslate2-...[:type]`, the rest as in `base`.
 
     A decoding is one of `decodings` or `auto`, or several of them with commas between. Raises UsageError.
     """
@@ -132,8 +153,10 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         unknown = [part for part in parts(decoding) if part not in decodings and decoding != "auto"]
         if unknown:
             raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, 'auto', *CTRANSLATE2))}")
-        known = _variants(decoding, presets)
-        if colon and variant not in known:
+        known, own = _variants(decoding, presets), variant_option(decoding)
+        if colon and own is not None and own.numeric and not (variant.isascii() and variant.isdigit() and int(variant) > 0):
+            raise UsageError(f"row {text}: after the colon a number of {own.name} is expected")
+        if colon and variant not in known and not (own is not None and own.numeric):
             what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
             raise UsageError(f"row {text}: {what}")
     return replace(
@@ -142,18 +165,20 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         variant=variant or None,
         jacobi_length=base.jacobi_length if decoding in having(JACOBI_LENGTH) else None,
         oracle_length=base.oracle_length and decoding in LENGTH_KNOWN,
+        iterations=int(variant) if variant and decoding in having(ITERATIONS) else None,
     )
 
 
-def variant_option(decoding: str) -> str | None:
-    """The option that a row's variant is a value of; None for a decoding whose variants are presets."""
-    return next((option.name for option in METHODS[decoding].options if not option.numeric), None) if decoding in METHODS else None
+def variant_option(decoding: str) -> DecodingOption | None:
+    """The option that a row's variant is a value of: one of words, else the first; None if the variants are presets."""
+    own = METHODS[decoding].options if decoding in METHODS else ()
+    return next((option for option in own if not option.numeric), own[0] if own else None)
 
 
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
     """What may stand after the colon: the words of the decoding's own option, or else presets where it is trained, or a chain."""
-    if (name := variant_option(decoding)) is not None:
-        return next(option.choices for option in METHODS[decoding].options if option.name == name)
+    if (own := variant_option(decoding)) is not None:
+        return own.choices
     return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
 
 
@@ -189,6 +214,8 @@ def _matters(key: str, row: Row) -> bool:
     if row.variant == "exact" and key in _OF_A_TOLERANT_RULE:
         return False
     names = _ONLY_FOR.get(key)
+    if key == "iterations" and row.iterations is not None:
+        return False
     return names is None or any(part in names for part in parts(row.decoding))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from specdec_cli.benchmark.records import Measured
 from specdec_cli.benchmark.rows import BEST, Row
+from specdec_cli.metrics.repetition import repetition_rate
 from specdec_cli.metrics.scoring import Score
 
 Scorer = Callable[[Sequence[str]], Score | None]
@@ -17,6 +18,7 @@ class Result:
     """A row of the table; None, or no value in `quality` (by metric), is what was not measured.
 
     `iterations` are mean rounds a sentence, `tokens_per_round` is summed over the corpus before dividing.
+    `repetition` is the share of tokens that repeat the one before them.
     `median_ms` and `p95_ms` are over lines, for a line of several sentences its time divided by their number.
     `spread` is how far the repetitions lie apart: the longest minus the shortest wall time, over the median.
     `block_size` is that of a row which chose it as it went, on average, and `drafted` the share of rounds that drafted.
@@ -28,6 +30,7 @@ class Result:
     quality: Mapping[str, float]
     iterations: float | None
     tokens_per_round: float | None
+    repetition: float
     block_size: float | None
     drafted: float | None
     median_ms: float | None
@@ -96,6 +99,7 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
         quality=quality.values if quality else {},
         iterations=rounds / sentences if rounds else None,
         tokens_per_round=tokens / rounds if rounds else None,
+        repetition=repetition_rate(sentence for output in outputs for sentence in output.sentences),
         block_size=one.runs[0].block_size if one.runs[0].drafted else None,
         drafted=one.runs[0].drafted / rounds if one.runs[0].drafted is not None and rounds else None,
         median_ms=median(times) if times else None,

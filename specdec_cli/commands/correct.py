@@ -68,6 +68,8 @@ def correct(
     jacobi_length: options.JacobiLengthOption = None,
     beam_size: options.BeamSizeOption = None,
     length_penalty: options.LengthPenaltyOption = None,
+    iterations: options.IterationsOption = None,
+    length_beam: options.LengthBeamOption = None,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",
     memory: options.MemoryOption = None,
@@ -112,7 +114,9 @@ def correct(
         top_beta=top_beta,
         tolerance=tolerance,
         preset=preset,
-        options=options.given(match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length)),
+        options=options.given(
+            match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length), iterations=iterations, length_beam=length_beam
+        ),
         beam_size=beam_size,
         length_penalty=length_penalty,
         max_length=max_length,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from specdec_cli.decoding.names import DECODINGS, JACOBI_LENGTH, MATCH, STOP, OptionValue
+from specdec_cli.decoding.names import DECODINGS, ITERATIONS, JACOBI_LENGTH, LENGTH_BEAM, MATCH, STOP, OptionValue
 
 if TYPE_CHECKING:
     Decoding: TypeAlias = str
@@ -120,8 +120,8 @@ DecodingOption = Annotated[
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help=f"How to decode. One of {', '.join(('auto', *DECODINGS))}; all but beam, bidirectional, specdec++ and drafter give "
-        "greedy's output. drafter verifies nothing; its rounds are drafting passes.",
+        help=f"How to decode. One of {', '.join(('auto', *DECODINGS))}; all but beam, bidirectional, mask-predict, specdec++ "
+        "and drafter give greedy's output. drafter verifies nothing; its rounds are drafting passes.",
         rich_help_panel=DECODING_PANEL,
     ),
 ]
@@ -196,6 +196,28 @@ JacobiLengthOption = Annotated[
         callback=_length_checked,
         help=JACOBI_LENGTH.help,
         show_default=JACOBI_LENGTH.shown_default,
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+IterationsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--iterations",
+        metavar=ITERATIONS.metavar,
+        min=1,
+        help=ITERATIONS.help,
+        show_default=ITERATIONS.shown_default,
+        rich_help_panel=DECODING_PANEL,
+    ),
+]
+LengthBeamOption = Annotated[
+    int | None,
+    typer.Option(
+        "--length-beam",
+        metavar=LENGTH_BEAM.metavar,
+        min=1,
+        help=LENGTH_BEAM.help,
+        show_default=LENGTH_BEAM.shown_default,
         rich_help_panel=DECODING_PANEL,
     ),
 ]

@@ -85,6 +85,8 @@ def train_drafter(
         return
     with writing_alone(output):
         bundle = load_bundle(find_bundle(model))
+        if (order := bundle.verifier.config.order) != "left-to-right":
+            raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
         held_out = _held_out(bundle, dev, teller(quiet))
         if source:
             own = output / "outputs"

@@ -37,6 +37,8 @@ def translate(
     jacobi_length: options.JacobiLengthOption = None,
     beam_size: options.BeamSizeOption = None,
     length_penalty: options.LengthPenaltyOption = None,
+    iterations: options.IterationsOption = None,
+    length_beam: options.LengthBeamOption = None,
     n_best: NBestOption = 1,
     max_length: options.MaxLengthOption = None,
     batch_size: options.BatchSizeOption = "auto",
@@ -78,7 +80,9 @@ def translate(
         top_beta=top_beta,
         tolerance=tolerance,
         preset=preset,
-        options=options.given(match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length)),
+        options=options.given(
+            match=match, stop=stop, jacobi_length=options.number_or_max(jacobi_length), iterations=iterations, length_beam=length_beam
+        ),
         beam_size=beam_size,
         length_penalty=length_penalty,
         n_best=n_best,

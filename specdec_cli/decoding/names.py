@@ -57,6 +57,22 @@ JACOBI_LENGTH = DecodingOption(
     shown_default="a tenth more than the source lets expect",
     metavar="N|max",
 )
+ITERATIONS = DecodingOption(
+    "iterations",
+    "Decoder passes of mask-predict; the papers take 4 or 10.",
+    numeric=True,
+    default=10,
+    shown_default="10",
+    metavar="N",
+)
+LENGTH_BEAM = DecodingOption(
+    "length_beam",
+    "Output lengths that mask-predict tries for a sentence.",
+    numeric=True,
+    default=5,
+    shown_default="5",
+    metavar="N",
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,8 @@ class Method:
     `drafter` is the function that makes its drafter, as "module:function" in decoding/drafters; "" for a decoding without
     drafts. `trained` is the kind of trained drafter that the bundle must have. The output of an `exact` decoding is greedy's
     unless a tolerant rule is asked for; a `tolerant` one can accept more than the verifier's first choice. A `chainable`
-    one can be a part of a chain. A `search` has a beam size. The drafts of an `unbounded` one have a length of their own if
+    one can be a part of a chain. An `unverified` one writes tokens that do not depend on each other. A `search` has a beam
+    size. `order` is that of the models which it is for. The drafts of an `unbounded` one have a length of their own if
     no block size is given; `longest` is the most tokens of a draft where the number adapts to what pays.
     """
 
@@ -76,7 +93,9 @@ class Method:
     exact: bool = False
     tolerant: bool = False
     chainable: bool = False
+    unverified: bool = False
     search: bool = False
+    order: Order = "left-to-right"
     unbounded: bool = False
     options: tuple[DecodingOption, ...] = ()
     longest: int = LONGEST_DRAFT
@@ -87,10 +106,11 @@ METHODS: Mapping[str, Method] = {
     for method in (
         Method("greedy", exact=True),
         Method("beam", search=True),
-        Method("bidirectional", search=True),
+        Method("bidirectional", search=True, order="bidirectional"),
+        Method("mask-predict", unverified=True, order="masked", options=(ITERATIONS, LENGTH_BEAM)),
         Method("specdec", "block:make", trained="block", exact=True, chainable=True),
         Method("specdec++", "block:make", trained="block", tolerant=True),
-        Method("drafter", "block:make", trained="block"),
+        Method("drafter", "block:make", trained="block", unverified=True),
         Method("blockwise", "blockwise:make", trained="heads", exact=True, tolerant=True, chainable=True),
         Method("input-guided", "source_copy:make", exact=True, tolerant=True, chainable=True, unbounded=True, options=(MATCH,), longest=48),
         Method("jacobi", "jacobi:make_jacobi", exact=True, chainable=True, unbounded=True, options=(STOP, JACOBI_LENGTH)),
@@ -141,19 +161,17 @@ def having(option: DecodingOption) -> Sequence[str]:
 
 
 def search_of(order: Order) -> str | None:
-    """The only decoding for models of an order; None for left to right, which every other decoding is for."""
+    """The only decoding for models of an order: beam search if no other is; None for left to right, which has many."""
     if order == "left-to-right":
         return None
-    return "bidirectional" if order == "bidirectional" else "beam"
+    return next((method.name for method in METHODS.values() if method.order == order), "beam")
 
 
 def order_problem(decoding: str, order: Order) -> str | None:
     """Why `decoding` is not for a bundle whose model writes in `order`; None if it is."""
-    if order == "masked":
-        return "this bundle's order is masked, which no decoding writes in yet"
     own = search_of(order)
     if own is not None and decoding != own:
         return f"this bundle's order is {order}, which only decoding {own} writes in"
-    if own is None and decoding == "bidirectional":
+    if own is None and any(method.order != order for method in methods_of(decoding)):
         return "this bundle's order is left-to-right; specdec train-verifier can train other orders"
     return None

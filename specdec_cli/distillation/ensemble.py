@@ -14,7 +14,7 @@ from specdec_cli.pipeline.building import bundle_verifier
 class Ensemble:
     """A Teacher that is an ensemble of bundles (GAD, Table 6: an ensemble teaches better than one model).
 
-    Raises ModelError if the bundles differ in vocabulary or generation order.
+    Raises ModelError if the bundles differ in vocabulary or generation order, and for masked models.
     """
 
     def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
@@ -24,6 +24,8 @@ class Ensemble:
                 raise ModelError("the teachers differ in vocabulary; an ensemble must share it")
             if other.verifier.config.order != first.verifier.config.order:
                 raise ModelError("the teachers differ in order; an ensemble must share it")
+        if first.verifier.config.order == "masked":
+            raise ModelError("an ensemble decodes by beam search, which models of order masked cannot do")
         self._tokenizer, self._search, self._batch_tokens = first.tokenizer, search, batch_tokens
         self._verifiers = [bundle_verifier(bundle) for bundle in bundles]
         self._eos = first.verifier.config.eos

@@ -16,13 +16,20 @@ class LengthHead(nn.Module):
         self.reach = reach
         self.output = nn.Linear(width, 2 * reach + 1)
 
-    def forward(self, states: Tensor, ends: Tensor) -> Tensor:
-        """Logits (B, 2 * reach + 1) from the encoder's states (B, S, W), of which the first `ends` (B, 1) of a row are its own."""
+    def mean(self, states: Tensor, ends: Tensor) -> Tensor:
+        """The mean (B, W) of the encoder's states (B, S, W), of which the first `ends` (B, 1) of a row are its own."""
         own = torch.arange(states.shape[1], device=states.device) < ends
-        mean = states.masked_fill(~own[..., None], 0.0).sum(1) / ends
-        logits: Tensor = self.output(mean)
+        return states.masked_fill(~own[..., None], 0.0).sum(1) / ends
+
+    def forward(self, states: Tensor, ends: Tensor) -> Tensor:
+        """Logits (B, 2 * reach + 1) of the differences of lengths from the same."""
+        logits: Tensor = self.output(self.mean(states, ends))
         return logits
 
     def classes(self, differences: Tensor) -> Tensor:
-        """The places (...) of `differences` (...) of lengths in the logits; those beyond the reach count as the nearest within it."""
+        """The places (...) of `differences` (...) in the logits; those beyond the reach count as the nearest within it."""
         return differences.clamp(-self.reach, self.reach) + self.reach
+
+    def differences(self, classes: Tensor) -> Tensor:
+        """The differences (...) that `classes` (...) of the logits stand for."""
+        return classes - self.reach

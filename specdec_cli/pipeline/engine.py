@@ -10,7 +10,7 @@ import torch
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.loop import Onlooker
-from specdec_cli.decoding.names import SEARCHES
+from specdec_cli.decoding.names import LENGTH_BEAM, SEARCHES
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
@@ -105,7 +105,8 @@ class Engine:
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many of so many sentences of one source width a worker decodes together."""
-        fitting = self.settings.memory // (self.workers * self.verifier.row_bytes(width)) if self.settings.memory else sentences
+        rows = self.workers * int(self.settings.options.get(LENGTH_BEAM.name, 1))
+        fitting = self.settings.memory // (rows * self.verifier.row_bytes(width)) if self.settings.memory else sentences
         return max(1, min(self.settings.batch_size, -(-sentences // self.workers), fitting))
 
     def _threads(self) -> AbstractContextManager[None]:

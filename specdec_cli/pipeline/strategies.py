@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
 from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
+from specdec_cli.decoding.names import ITERATIONS, LENGTH_BEAM
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
@@ -65,8 +67,14 @@ def _drafter_alone(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hyp
     return _named(decode_by_drafter(tools.verifier, drafter, group.sentences, options, tools.onlooker), settings.decoding)
 
 
+def _mask_predict(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
+    settings, own = tools.settings, tools.settings.options
+    options = MaskPredictOptions(int(own[ITERATIONS.name]), int(own[LENGTH_BEAM.name]), group.rows, settings.max_length)
+    return _named(mask_predict(tools.verifier, group.sentences, options), settings.decoding)
+
+
 def _named(found: Iterator[Hypothesis], decoding: str) -> Iterator[Hypothesis]:
     return (replace(hypothesis, decoding=decoding) for hypothesis in found)
 
 
-_STRATEGIES: Mapping[str, Strategy] = {"beam": _beam, "bidirectional": _beam, "drafter": _drafter_alone}
+_STRATEGIES: Mapping[str, Strategy] = {"beam": _beam, "bidirectional": _beam, "drafter": _drafter_alone, "mask-predict": _mask_predict}

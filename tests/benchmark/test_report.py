@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from specdec_cli.benchmark.histogram import Bin
@@ -33,6 +34,7 @@ SPECDEC = Result(
     quality={"bleu": 26.915, "chrf": 55.5},
     iterations=4.0,
     tokens_per_round=7.5619,
+    repetition=0.0024,
     block_size=8.25,
     drafted=0.96,
     median_ms=12.3456,
@@ -51,6 +53,7 @@ UNMEASURED = Result(
     quality={},
     iterations=None,
     tokens_per_round=None,
+    repetition=0.0,
     block_size=None,
     drafted=None,
     median_ms=None,
@@ -81,6 +84,14 @@ def test_main_table() -> None:
     assert len(table.columns) == 15
     assert table.columns[5:7] == ("block size", "rounds with a draft")
     assert table.columns[9] == "spread" and table.columns[12] == "speedup vs ctranslate2-beam"
+
+
+def test_repeated_tokens_are_shown_where_tokens_do_not_depend_on_each_other() -> None:
+    masked = replace(SPECDEC, row=Row("mask-predict", "4", iterations=4))
+    for table in (main_table([masked, UNMEASURED]), sweep_table([masked, UNMEASURED], {"length-beam": (1,)})):
+        place = table.columns.index("repeated tokens")
+        assert [row[place] for row in table.rows] == ["0.24%", "0.00%"]
+    assert "repeated tokens" not in main_table([SPECDEC]).columns
 
 
 def test_sweep_table_shows_what_was_varied() -> None:

@@ -108,6 +108,8 @@ def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
         ({"decoding": "beam", "beam_size": 1025}, "beam size 1025: a number from 1 to 1024 is expected"),
         ({"decoding": "specdec++", "tolerance": float("nan")}, "tolerance nan: a number from"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
+        ({"decoding": "greedy", "options": {"iterations": 4}}, "iterations: for decoding mask-predict, not for greedy"),
+        ({"decoding": "beam", "options": {"length_beam": 4}}, "length beam: for decoding mask-predict, not for beam"),
     ],
 )
 def test_contradictions_are_errors(resolved: Callable[..., Settings], asked: dict[str, Any], words: str) -> None:
@@ -174,9 +176,23 @@ def test_one_decoding_writes_in_another_order(order: str, own: str, make_bundle:
             resolve(DecodingRequest(decoding=decoding), other)
 
 
-def test_bidirectional_decoding_needs_a_model_trained_for_it(bundle: Bundle) -> None:
-    with pytest.raises(UsageError, match="decoding bidirectional: this bundle's order is left-to-right"):
-        resolve(DecodingRequest(decoding="bidirectional"), bundle)
+def test_only_mask_predict_decodes_with_a_masked_model(make_bundle: Callable[..., Bundle]) -> None:
+    masked = make_bundle(order="masked")
+    masked.info = replace(masked.info, decoding="auto", task="correct")
+    found = resolve(DecodingRequest(), masked)
+    assert (found.decoding, found.options, found.may_skip_drafting) == ("mask-predict", {"iterations": 10, "length_beam": 5}, False)
+    assert resolve(DecodingRequest(options={"iterations": 4}), masked).options == {"iterations": 4, "length_beam": 5}
+    with pytest.raises(UsageError, match="n-best"):
+        resolve(DecodingRequest(n_best=2), masked)
+    for decoding in ("greedy", "specdec", "lookup,gs-jacobi", "beam", "bidirectional"):
+        with pytest.raises(UsageError, match=f"decoding {decoding}: this bundle's order is masked, which only decoding mask-predict"):
+            resolve(DecodingRequest(decoding=decoding), masked)
+
+
+@pytest.mark.parametrize("decoding", ["bidirectional", "mask-predict"])
+def test_other_orders_need_a_model_trained_for_them(bundle: Bundle, decoding: str) -> None:
+    with pytest.raises(UsageError, match=f"decoding {decoding}: this bundle's order is left-to-right"):
+        resolve(DecodingRequest(decoding=decoding), bundle)
 
 
 def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bundle]) -> None:

@@ -28,10 +28,11 @@ BLOCK = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3"]
 OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder_layers=1"]
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
-SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "report-gec-pretrain", "report-gec-scratch")
+SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "report-gec-pretrain", "report-gec-scratch")
 FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
+MASKED = ("mask-predict-quick",)
 OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
 
 
@@ -58,7 +59,7 @@ def text(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Path:
 
 def test_no_recipe_is_left_out() -> None:
     shipped = {path.name.removesuffix(".toml") for path in FOLDER.iterdir() if path.suffix in (".toml", ".sh")}
-    assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *DRAFTERS, *OTHERS}
+    assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *MASKED, *DRAFTERS, *OTHERS}
 
 
 @pytest.mark.parametrize("recipe", SCRATCH)
@@ -83,6 +84,19 @@ def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, tex
     assert {json.loads(line)["decoding"] for line in said} == {"bidirectional" if order == "bidirectional" else "beam"}
     refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
     assert (refused.exit_code, f"order is {order}" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("recipe", MASKED)
+def test_a_masked_model_from_a_left_to_right_one(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, changes=[]) == [2]
+    assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order="masked")
+    for passes, chosen in ((10, []), (4, ["--iterations", 4, "--length-beam", 2, "--precision", "float32"])):
+        said = run("translate", "-m", tmp_path / "out", text, "--no-split", "--json", "--threads", 1, *chosen).stdout.splitlines()
+        records = [json.loads(line) for line in said]
+        assert {record["decoding"] for record in records} == {"mask-predict"}
+        assert all(record["rounds"] % passes == 0 < record["rounds"] and record["score"] < 0 for record in records)
+    refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
+    assert (refused.exit_code, "order is masked, which only --decoding mask-predict writes in" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("recipe", DRAFTERS)

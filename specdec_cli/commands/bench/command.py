@@ -62,7 +62,7 @@ RowsOption = Annotated[
         "--row",
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or some with commas between, each tried in turn; its preset or rule after a colon; "
-        "ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
+        "mask-predict, with its iterations; ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
         show_default="the usual ones that the bundle can do",
         rich_help_panel=_COMPARED_PANEL,
     ),
@@ -72,7 +72,8 @@ SweepOption = Annotated[
     typer.Option(
         "--sweep",
         metavar="KEY=V1,V2,...",
-        help="Rows for several values of block-size, top-beta, tolerance, min-score, batch-size, threads or beam-size. Repeatable: a grid.",
+        help="Rows for several values of block-size, top-beta, tolerance, min-score, batch-size, threads, beam-size, iterations or "
+        "length-beam. Repeatable: a grid.",
         rich_help_panel=_COMPARED_PANEL,
     ),
 ]

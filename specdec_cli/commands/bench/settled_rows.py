@@ -7,6 +7,7 @@ from specdec_cli.benchmark.rows import (
     CTRANSLATE2,
     DEFAULT_ROWS,
     LENGTH_KNOWN,
+    MASKED_ROWS,
     REWRITING_ROWS,
     REWRITING_SWEEP_ROWS,
     SWEEP_ROWS,
@@ -57,6 +58,6 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
     """The rows where none was asked for: in another order than from left to right, the only decoding that there is."""
     own = search_of(order)
     if own is not None:
-        return [own]
+        return list(MASKED_ROWS) if order == "masked" and not sweep else [own]
     usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
     return sweep_defaults(sweep, swept) if sweep else list(usual)

@@ -1,0 +1,151 @@
+"""Mask-Predict: all tokens of an output at once, then the least probable ones again (Ghazvininejad et al. 2019)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from specdec_cli.decoding.constraints import EXCLUDED
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
+from specdec_cli.model.cache import steps
+from specdec_cli.model.rows import select_rows
+from specdec_cli.model.transformer import ROW_MULTIPLE, Memory, Transformer
+
+_PROJECTED = 1024
+"""Positions whose logits are computed at a time; they bound the memory of a pass."""
+
+
+@dataclass(frozen=True)
+class MaskPredictOptions:
+    """Decoder passes a sentence, lengths that are tried for it, sentences at a time, and the most tokens a sentence."""
+
+    iterations: int = 10
+    length_beam: int = 5
+    batch_size: int = 1
+    max_length: int | None = None
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An output of `words` tokens, EOS not counted, for the sentence in the row `row` of a batch; `rank` 0 is the likeliest length."""
+
+    row: int
+    rank: int
+    words: int
+    ids: tuple[int, ...] = ()
+    log_probabilities: tuple[float, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The mean log probability of its tokens, each from the pass that predicted it."""
+        return sum(self.log_probabilities) / self.words
+
+    @property
+    def width(self) -> int:
+        """The padded number of positions: a function of its own length, so that results are batch-invariant."""
+        return round_up(self.words + 1, MULTIPLE)
+
+
+@torch.inference_mode()
+def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], options: MaskPredictOptions) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which share their source width, with a model of order "masked".
+
+    Outputs of the `length_beam` likeliest lengths are predicted for each sentence; that of the highest mean log probability
+    wins, the one of the likelier length if two are equal. A round is one decoder pass over all of them. The score of a
+    hypothesis is the sum of the log probabilities of its tokens, each from the pass that predicted it; padding, EOS, the decoder
+    start and the mask are never predicted, so each output ends with the EOS that its length implies.
+    """
+    waiting = iter(sentences)
+    while batch := list(islice(waiting, options.batch_size)):
+        memory = _encode(verifier, [sentence.source for sentence in batch])
+        filled = _filled(verifier.model, memory, _candidates(verifier, memory, options), options.iterations)
+        best = {row: max(of_row, key=lambda one: one.score) for row, of_row in groupby(filled, key=lambda one: one.row)}
+        longest = _longest(verifier, memory, options.max_length)
+        for row, sentence in enumerate(batch):
+            ids = [*best[row].ids, verifier.model.config.eos][:longest]
+            scores = (*best[row].log_probabilities, 0.0)[:longest]
+            yield Hypothesis(sentence.number, ids, options.iterations, sum(scores), log_probabilities=scores)
+
+
+def _encode(verifier: Verifier, sources: Sequence[Sequence[int]]) -> Memory:
+    width, padding = verifier.source_width(max(map(len, sources))), verifier.model.config.padding
+    return verifier.model.encode(torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources], device=verifier.device))
+
+
+def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
+    """The most tokens of an output, EOS included: as many as any other decoding emits."""
+    fitting = verifier.capacity(memory.states.shape[1]) - 2
+    return min(fitting, max_length or fitting)
+
+
+def _candidates(verifier: Verifier, memory: Memory, options: MaskPredictOptions) -> list[_Candidate]:
+    """Empty candidates of the likeliest lengths of each row, in order; lengths beyond what is possible become the nearest possible."""
+    head = verifier.model.length_head
+    assert head is not None
+    logits = _project(head.output, head.mean(memory.states, memory.mask.ends))
+    classes = logits.float().argsort(dim=1, descending=True, stable=True)[:, : options.length_beam]
+    words = memory.mask.ends + head.differences(classes) - 1
+    most = max(_longest(verifier, memory, options.max_length) - 1, 1)
+    found = (dict.fromkeys(each) for each in words.clamp(1, most).tolist())
+    return [_Candidate(row, rank, number) for row, of_row in enumerate(found) for rank, number in enumerate(of_row)]
+
+
+def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate], iterations: int) -> list[_Candidate]:
+    """The same candidates in the same order with their tokens; those of one width are decoded together."""
+    filled: list[_Candidate] = []
+    for _, group in groupby(sorted(candidates, key=lambda one: one.width), key=lambda one: one.width):
+        together = list(group)
+        rows = torch.tensor([one.row for one in together], device=memory.states.device)
+        words = rows.new_tensor([one.words for one in together])
+        ids, scores = _fill(model, select_rows(memory, rows), words, together[0].width, iterations)
+        for one, own, sure in zip(together, ids.tolist(), scores.tolist(), strict=True):
+            filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
+    return sorted(filled, key=lambda one: (one.row, one.rank))
+
+
+def _fill(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> tuple[Tensor, Tensor]:
+    """Ids (B, width) of outputs of `words` (B,) tokens, and their log probabilities (B, width); what follows EOS means nothing."""
+    config, places = model.config, steps(width, words.device)
+    own = places < words[:, None]
+    ids = torch.full_like(own, config.padding, dtype=torch.long).masked_fill_(places == words[:, None], config.eos)
+    scores = torch.zeros(ids.shape, device=ids.device)
+    for iteration in range(iterations):
+        masked = own if iteration == 0 else least_sure(scores, words, iteration, iterations)
+        ids.masked_fill_(masked, config.mask)
+        ids[masked], scores[masked] = _predict(model, model.teach(memory, ids)[masked])
+    return ids, scores
+
+
+def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -> Tensor:
+    """Which tokens are predicted anew (B, T) in an `iteration` from 1 on: those of the lowest `scores` (B, T), the first of equal ones.
+
+    N (T - t) / T of them, where N are the `words` (B,) of a row, T the `iterations` and t this one (Ghazvininejad et al. 2019,
+    Section 3.1); rounded down, but 1 at least, as in the authors' program.
+    """
+    counts = (words * (iterations - iteration) // iterations).clamp_min(1)
+    behind = steps(scores.shape[1], scores.device) >= words[:, None]
+    ranks = scores.masked_fill(behind, torch.inf).argsort(dim=1, stable=True).argsort(1)
+    return ranks < counts[:, None]
+
+
+def _predict(model: Transformer, states: Tensor) -> tuple[Tensor, Tensor]:
+    """The most probable ids (N,) by top states (N, W), and their log probabilities (N,) in float32."""
+    config = model.config
+    never = [config.padding, config.eos, config.decoder_start, config.mask]
+    found = []
+    for part in states.split(_PROJECTED):
+        logits = _project(model.output, part)
+        logits[:, never] = EXCLUDED
+        ids = model.choices.first(logits)
+        found.append((ids, model.choices.log_probabilities(logits, ids)))
+    return torch.cat([ids for ids, _ in found]), torch.cat([scores for _, scores in found])
+
+
+def _project(linear: nn.Module, rows: Tensor) -> Tensor:
+    """(N, W) to (N, V) by a product over a multiple of ROW_MULTIPLE rows, so that results are batch-invariant."""
+    projected: Tensor = linear(F.pad(rows, (0, 0, 0, -len(rows) % ROW_MULTIPLE)))[: len(rows)]
+    return projected

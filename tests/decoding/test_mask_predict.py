@@ -1,0 +1,137 @@
+"""Mask-Predict against a decoder of a few lines, one sentence and one length at a time."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, least_sure, mask_predict
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
+from tests.fakes import in_precision, make_sentences, tiny_transformer
+
+
+def masked_transformer(seed: int = 1, **changes: object) -> Transformer:
+    """A model that predicts various lengths."""
+    model = tiny_transformer(seed, order="masked", length_reach=6, **changes)
+    assert model.length_head is not None
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model.length_head.output.weight.normal_()
+    return model
+
+
+def decoded(model: Transformer, sentences: Sequence[Sentence], **options: int) -> list[Hypothesis]:
+    return list(mask_predict(Verifier(model), sentences, MaskPredictOptions(**{"iterations": 4} | options)))  # type: ignore[arg-type]
+
+
+@torch.no_grad()
+def filled(model: Transformer, source: list[int], words: int, iterations: int) -> tuple[list[int], list[float]]:
+    """The tokens of an output of so many words, and their log probabilities."""
+    ids, scores = [MASK] * words, [0.0] * words
+    for iteration in range(iterations):
+        count = max(1, words * (iterations - iteration) // iterations)
+        places = sorted(sorted(range(words), key=lambda place: scores[place])[:count])
+        for place in places:
+            ids[place] = MASK
+        logits = model.output(model.teach(model.encode(torch.tensor([source])), torch.tensor([[*ids, EOS]])))[0]
+        logits[:, [PADDING, BOS, EOS, MASK]] = -torch.inf
+        for place in places:
+            ids[place] = int(logits[place].argmax())
+            scores[place] = float(logits[place].log_softmax(0)[ids[place]])
+    return ids, scores
+
+
+@torch.no_grad()
+def reference(model: Transformer, sentence: Sentence, iterations: int, length_beam: int) -> tuple[list[int], float]:
+    """The output of the highest mean log probability among those of the likeliest lengths."""
+    source, memory = list(sentence.source), model.encode(torch.tensor([sentence.source]))
+    assert model.length_head is not None
+    logits = model.length_head(memory.states, memory.mask.ends)[0]
+    differences = logits.argsort(descending=True)[:length_beam] - model.config.length_reach
+    lengths = dict.fromkeys(max(1, len(source) - 1 + int(difference)) for difference in differences)
+    found = [filled(model, source, words, iterations) for words in lengths]
+    ids, scores = max(found, key=lambda one: sum(one[1]) / len(one[1]))
+    return [*ids, EOS], sum(scores)
+
+
+@pytest.mark.parametrize("iterations", [1, 4, 10])
+@pytest.mark.parametrize("length_beam", [1, 3])
+def test_batches_give_what_a_few_lines_give(iterations: int, length_beam: int) -> None:
+    model, sentences = masked_transformer(), make_sentences(11)
+    found = decoded(model, sentences, iterations=iterations, length_beam=length_beam, batch_size=4)
+    expected = [reference(model, sentence, iterations, length_beam) for sentence in sentences]
+    assert [h.number for h in found] == [s.number for s in sentences]
+    assert [h.ids for h in found] == [ids for ids, _ in expected]
+    assert [h.score for h in found] == pytest.approx([score for _, score in expected], abs=1e-4)
+    assert {h.rounds for h in found} == {iterations}
+    assert len({len(h.ids) - len(s.source) for h, s in zip(found, sentences, strict=True)}) > 1
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
+@pytest.mark.parametrize("width", [16, 48])
+def test_the_batch_changes_no_bit(precision: str, width: int) -> None:
+    model, sentences = in_precision(masked_transformer(width=64, feed_forward=128), precision), make_sentences(9, width)
+    alone = decoded(model, sentences)
+    for rows in (2, 9):
+        together = decoded(model, sentences, batch_size=rows)
+        if precision == "bfloat16":
+            assert [h.ids for h in together] == [h.ids for h in alone]
+        else:
+            assert together == alone
+
+
+def test_int8_is_the_same_with_and_without_kernels() -> None:
+    sentences = make_sentences(9)
+    compiled, plain, exact = (
+        decoded(in_precision(masked_transformer(width=64, feed_forward=128), precision), sentences, batch_size=4)
+        for precision in ("int8", "int8 by operators", "float32")
+    )
+    assert compiled == plain
+    assert sum(a.ids == b.ids for a, b in zip(compiled, exact, strict=True)) >= 5
+
+
+def test_more_lengths_never_score_lower() -> None:
+    model, sentences = masked_transformer(), make_sentences(11)
+
+    def means(length_beam: int) -> list[float]:
+        return [(h.score or 0.0) / (len(h.ids) - 1) for h in decoded(model, sentences, length_beam=length_beam)]
+
+    one, five = means(1), means(5)
+    assert all(more >= less for less, more in zip(one, five, strict=True))
+    assert one != five
+
+
+@pytest.mark.parametrize("longest", [1, 2, 5])
+def test_no_output_is_longer_than_it_may_be(longest: int) -> None:
+    found = decoded(masked_transformer(), make_sentences(9), max_length=longest, batch_size=4)
+    assert {len(h.ids) for h in found} <= set(range(1, longest + 1))
+    assert max(len(h.ids) for h in found) == longest
+    assert all((h.ids[-1] == EOS) == (longest > 1) and len(h.log_probabilities) == len(h.ids) for h in found)
+
+
+def test_the_longest_source_fits() -> None:
+    model, longest = masked_transformer(max_positions=40), 32
+    (found,) = decoded(model, [Sentence(0, [*[9] * (longest - 1), EOS])], batch_size=1)
+    assert 2 <= len(found.ids) <= longest - 2
+
+
+@given(
+    scores=st.lists(st.lists(st.sampled_from([-3.0, -2.0, -1.0, 0.0]), min_size=12, max_size=12), min_size=1, max_size=3),
+    words=st.lists(st.integers(1, 12), min_size=3, max_size=3),
+    iterations=st.integers(2, 12),
+    data=st.data(),
+)
+def test_the_least_probable_words_are_masked_again(
+    scores: list[list[float]], words: list[int], iterations: int, data: st.DataObject
+) -> None:
+    iteration = data.draw(st.integers(1, iterations - 1))
+    masked = least_sure(torch.tensor(scores), torch.tensor(words[: len(scores)]), iteration, iterations)
+    for row, number, chosen in zip(scores, words, masked.tolist(), strict=False):
+        count = max(1, number * (iterations - iteration) // iterations)
+        ranked = sorted(range(number), key=lambda place: row[place])
+        assert {place for place, each in enumerate(chosen) if each} == set(ranked[:count])
