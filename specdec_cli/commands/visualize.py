@@ -81,7 +81,8 @@ def visualize(
 ) -> None:
     """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
 
-    A model that writes from right to left or from both ends shows what each step of its search wrote.
+    A model that writes from right to left or from both ends shows what each step of its search wrote, and a masked model what
+    each iteration of mask-predict predicted.
 
     With jacobi, the whole sentence is predicted again and again until nothing changes, which shows the tokens that each
     token waited for (the decoding dependency graph).
@@ -183,6 +184,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None,
     from specdec_cli.pipeline.request import DecodingRequest
     from specdec_cli.pipeline.settings import resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
+    from specdec_cli.visualization.mask_predict_passes import mask_predict_passes
     from specdec_cli.visualization.rounds import Recorder
     from specdec_cli.visualization.search_steps import search_steps
 
@@ -202,6 +204,8 @@ def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None,
         raise UsageError(f"SENTENCE: {len(source)} tokens; a picture holds {LONGEST}")
     (found,) = engine.decode([Sentence(0, source)])
     name = engine.settings.decoding
+    if name == "mask-predict":
+        return mask_predict_passes(engine.verifier, tokenizer, source, len(found.ids) - 1, engine.settings.iterations)
     if name in SEARCHES:
         return search_steps(engine.verifier, tokenizer, name, source, found.ids)
     return jacobi_graph(engine.verifier, tokenizer, source, found.ids) if graph else recorder.picture(name, tokenizer, source, found)

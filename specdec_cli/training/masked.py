@@ -84,16 +84,17 @@ class MaskedTask(VerifierTask):
 
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
         super().__init__(bundle, train, dev, run)
-        self.objective: MaskedObjective = MaskedObjective(bundle.verifier, run.smoothing, run.length_weight)
+        self._masked = MaskedObjective(bundle.verifier, run.smoothing, run.length_weight)
+        self.objective = self._masked
 
     def evaluate(self) -> Mapping[str, float]:
         """Loss, perplexity of the masked tokens, and length accuracy on the dev data."""
         tokens = weight = lengths = right = sentences = 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
-            loss = self.objective.measure(*self._tensors(self.dev, key))
+            loss = self._masked.measure(*self._tensors(self.dev, key))
             tokens, weight = tokens + float(loss.tokens), weight + float(loss.weight)
             lengths, right = lengths + float(loss.lengths), right + float(loss.right)
             sentences += len(key[1])
         mean = tokens / max(weight, 1.0)
-        both = mean + self.objective.length_weight * lengths / max(weight, 1.0)
+        both = mean + self._masked.length_weight * lengths / max(weight, 1.0)
         return {"dev_loss": both, "dev_perplexity": math.exp(min(mean, 50.0)), "dev_length_accuracy": right / max(sentences, 1.0)}

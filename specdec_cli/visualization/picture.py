@@ -50,7 +50,7 @@ class Picture:
         """What a row is."""
         if self.decoding in SEARCHES:
             return "step"
-        return "iteration" if self.settled else "round"
+        return "iteration" if self.settled or self.decoding == "mask-predict" else "round"
 
     @property
     def title(self) -> str:

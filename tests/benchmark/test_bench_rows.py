@@ -2,11 +2,11 @@
 
 import pytest
 
-from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
+from specdec_cli.benchmark.rows import DEFAULT_ROWS, SWEEP_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows, usual_rows
 from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
-DECODINGS = ("greedy", "beam", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
+DECODINGS = ("greedy", "beam", "mask-predict", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
 PRESETS = ("exact", "high-quality", "high-efficiency")
 
 
@@ -42,12 +42,40 @@ def test_a_row_knows_what_it_needs() -> None:
         ("specdec++:good", "known after the colon are exact"),
         ("specdec++:", "known after the colon"),
         ("beam:exact", "beam has no presets"),
+        ("mask-predict:exact", "after the colon a number of iterations is expected"),
+        ("mask-predict:0", "after the colon a number of iterations is expected"),
         ("input-guided:exact", "known after the colon are unique, unique-3, nearest"),
     ],
 )
 def test_wrong_rows(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
+
+
+def test_the_iterations_of_mask_predict_stand_in_its_name_or_are_swept() -> None:
+    named, plain = parse("mask-predict:4"), parse("mask-predict")
+    assert (named.name, named.iterations, plain.iterations) == ("mask-predict:4", 4, None)
+    swept = sweep_rows([named, plain], {"iterations": (1, 10), "length-beam": (3,)})
+    assert [(row.name, row.iterations, row.length_beam) for row in swept] == [
+        ("mask-predict:4", 4, 3),
+        ("mask-predict", 1, 3),
+        ("mask-predict", 10, 3),
+    ]
+    with pytest.raises(UsageError, match="sweep of iterations: none of the rows depends on it"):
+        sweep_rows([parse("greedy"), named], {"iterations": (4,)})
+
+
+@pytest.mark.parametrize(
+    ("order", "rows", "swept"),
+    [
+        ("left-to-right", DEFAULT_ROWS, SWEEP_ROWS),
+        ("right-to-left", ("beam",), ("beam",)),
+        ("bidirectional", ("bidirectional",), ("bidirectional",)),
+        ("masked", ("mask-predict:4", "mask-predict:10"), ("mask-predict",)),
+    ],
+)
+def test_usual_rows_are_those_that_the_order_allows(order: str, rows: tuple[str, ...], swept: tuple[str, ...]) -> None:
+    assert usual_rows(order, rewriting=False) == (rows, swept)
 
 
 def test_sweep_values() -> None:

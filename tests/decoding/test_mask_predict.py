@@ -1,6 +1,7 @@
 """Mask-Predict against a decoder of a few lines, one sentence and one length at a time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 
-def masked_transformer(seed: int = 1, **changes: object) -> Transformer:
+def masked_transformer(seed: int = 1, **changes: Any) -> Transformer:
     """A model that predicts various lengths."""
     model = tiny_transformer(seed, order="masked", length_reach=6, **changes)
     assert model.length_head is not None
@@ -26,7 +27,7 @@ def masked_transformer(seed: int = 1, **changes: object) -> Transformer:
 
 
 def decoded(model: Transformer, sentences: Sequence[Sentence], **options: int) -> list[Hypothesis]:
-    return list(mask_predict(Verifier(model), sentences, MaskPredictOptions(**{"iterations": 4} | options)))  # type: ignore[arg-type]
+    return list(mask_predict(Verifier(model), sentences, MaskPredictOptions(**{"iterations": 4} | options)))
 
 
 @torch.no_grad()

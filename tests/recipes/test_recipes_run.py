@@ -96,7 +96,7 @@ def test_a_masked_model_from_a_left_to_right_one(recipe: str, text: Path, bundle
         assert {record["decoding"] for record in records} == {"mask-predict"}
         assert all(record["rounds"] % passes == 0 < record["rounds"] and record["score"] < 0 for record in records)
     refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
-    assert (refused.exit_code, "order is masked, which only --decoding mask-predict writes in" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "order is masked, which only decoding mask-predict writes in" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("recipe", DRAFTERS)

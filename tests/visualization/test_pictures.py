@@ -20,6 +20,7 @@ from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, mask_predict
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -243,6 +244,24 @@ def test_a_search_has_its_picture(suffix: str, order: Order, decoding: str, make
         assert re.search(rf"{decoding}: \d+ tokens in \d+ step", text)
     refused = run("kalo", "-m", tmp_path / "model", "--decoding", "jacobi")
     assert (refused.exit_code, f"which only decoding {decoding} writes in" in refused.stderr) == (2, True), refused.output
+
+
+def test_each_iteration_of_mask_predict_shows_what_it_predicted(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    made = make_bundle(order="masked")
+    made.info = replace(made.info, decoding="auto")
+    save_bundle(made, tmp_path / "model")
+    result = run("kalo mita", "-m", tmp_path / "model", "-o", tmp_path / "picture.json")
+    assert result.exit_code == 0, result.output
+    picture = json.loads((tmp_path / "picture.json").read_text())
+    words, rows = len(picture["target"]), picture["rows"]
+    predicted = [sum(cell["mark"] == "verified" for cell in row) for row in rows]
+    assert predicted == [max(1, words * (10 - number) // 10) for number in range(10)]
+    assert [cell["piece"] for cell in rows[-1]] == picture["target"]
+    for row, later in pairwise(rows):
+        assert all(new["piece"] == old["piece"] for old, new in zip(row, later, strict=True) if new["mark"] == "known")
+    bundle, source = made, made.tokenizer.framed(made.tokenizer.encode("kalo mita"))
+    (found,) = mask_predict(Verifier(bundle.verifier), [Sentence(0, source)], MaskPredictOptions())
+    assert picture["target"] == bundle.tokenizer.pieces(found.ids[:-1])
 
 
 def test_the_terminal_shows_both_ends_growing() -> None:

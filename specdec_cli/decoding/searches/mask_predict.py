@@ -101,14 +101,17 @@ def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate]
         together = list(group)
         rows = torch.tensor([one.row for one in together], device=memory.states.device)
         words = rows.new_tensor([one.words for one in together])
-        ids, scores = _fill(model, select_rows(memory, rows), words, together[0].width, iterations)
+        *_, (ids, scores, _) = passes(model, select_rows(memory, rows), words, together[0].width, iterations)
         for one, own, sure in zip(together, ids.tolist(), scores.tolist(), strict=True):
             filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
     return sorted(filled, key=lambda one: (one.row, one.rank))
 
 
-def _fill(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> tuple[Tensor, Tensor]:
-    """Ids (B, width) of outputs of `words` (B,) tokens, and their log probabilities (B, width); what follows EOS means nothing."""
+def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """After each pass the ids (B, width) of outputs of `words` (B,) tokens, their log probabilities, and which it predicted.
+
+    The tensors change with the next pass; what follows EOS means nothing.
+    """
     config, places = model.config, steps(width, words.device)
     own = places < words[:, None]
     ids = torch.full_like(own, config.padding, dtype=torch.long).masked_fill_(places == words[:, None], config.eos)
@@ -117,7 +120,7 @@ def _fill(model: Transformer, memory: Memory, words: Tensor, width: int, iterati
         masked = own if iteration == 0 else least_sure(scores, words, iteration, iterations)
         ids.masked_fill_(masked, config.mask)
         ids[masked], scores[masked] = _predict(model, model.teach(memory, ids)[masked])
-    return ids, scores
+        yield ids, scores, masked
 
 
 def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -> Tensor:
@@ -137,7 +140,7 @@ def _predict(model: Transformer, states: Tensor) -> tuple[Tensor, Tensor]:
     config = model.config
     never = [config.padding, config.eos, config.decoder_start, config.mask]
     found = []
-    for part in states.split(_PROJECTED):
+    for part in torch.split(states, _PROJECTED):
         logits = _project(model.output, part)
         logits[:, never] = EXCLUDED
         ids = model.choices.first(logits)

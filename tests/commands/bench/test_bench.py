@@ -110,6 +110,29 @@ def test_a_left_to_right_bundle_does_not_write_from_both_ends(folder: Path) -> N
     assert str(result.exception).startswith("--row bidirectional: this bundle's order is left-to-right")
 
 
+def test_the_usual_rows_of_a_masked_model(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    made = make_bundle(order="masked")
+    made.info = replace(made.info, decoding="auto")
+    save_bundle(made, tmp_path / "masked")
+    result = run("-m", tmp_path / "masked", "--markdown", "--json", tmp_path / "bench.json")
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    assert "repeated tokens" in result.stdout
+    rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert [(row["decoding"], row["settings"]["iterations"], row["iterations"]) for row in rows] == [
+        ("mask-predict", 4, 4.0),
+        ("mask-predict", 10, 10.0),
+    ]
+    assert all(0 <= row["repetition"] < 1 and row["settings"]["length_beam"] == 5 for row in rows)
+    swept = run("-m", tmp_path / "masked", "--sweep", "iterations=1,2", "--sweep", "length-beam=1", "--markdown")
+    assert swept.exit_code == 0, swept.output
+    assert [line.split(" | ")[:3] for line in swept.stdout.splitlines() if line.startswith("| mask")] == [
+        ["| mask-predict", "1", "1"],
+        ["| mask-predict", "2", "1"],
+    ]
+    refused = run("-m", tmp_path / "masked", "--row", "greedy")
+    assert (refused.exit_code, "order is masked, which only decoding mask-predict" in str(refused.exception)) == (1, True)
+
+
 def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]

@@ -1,0 +1,26 @@
+"""The passes of Mask-Predict: which tokens each of them predicted."""
+
+from collections.abc import Sequence
+from math import exp
+
+import torch
+
+from specdec_cli.decoding.searches.mask_predict import passes
+from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
+from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.visualization.picture import Cell, Picture
+
+
+@torch.inference_mode()
+def mask_predict_passes(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], words: int, iterations: int) -> Picture:
+    """The passes over an output of so many `words` (tokens, EOS not counted), with the probability of each token in its pass."""
+    model = verifier.model
+    padded = [*source, *[model.config.padding] * (verifier.source_width(len(source)) - len(source))]
+    memory = model.encode(torch.tensor([padded], device=verifier.device))
+    rows: list[tuple[Cell | None, ...]] = []
+    number = torch.tensor([words], device=verifier.device)
+    for ids, scores, masked in passes(model, memory, number, round_up(words + 1, MULTIPLE), iterations):
+        pieces = tokenizer.pieces(ids[0, :words].tolist())
+        found = zip(pieces, scores[0].tolist(), masked[0].tolist(), strict=False)
+        rows.append(tuple(Cell(piece, "verified", round(exp(score), 4)) if now else Cell(piece, "known") for piece, score, now in found))
+    return Picture("mask-predict", tuple(tokenizer.source_pieces(source)), tuple(pieces), tuple(rows))
