@@ -61,7 +61,7 @@ def train_verifier(
     threads: options.ThreadsOption = None,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Train a verifier, or a teacher: an autoregressive Transformer, or with --order masked one for Mask-Predict.
+    """Train a verifier, or a teacher: an autoregressive Transformer, or a masked one.
 
     OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
     """

@@ -205,7 +205,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None,
     (found,) = engine.decode([Sentence(0, source)])
     name = engine.settings.decoding
     if name == "mask-predict":
-        return mask_predict_passes(engine.verifier, tokenizer, source, len(found.ids) - 1, engine.settings.iterations)
+        return mask_predict_passes(engine.verifier, tokenizer, source, len(found.ids) - 1, found.rounds)
     if name in SEARCHES:
         return search_steps(engine.verifier, tokenizer, name, source, found.ids)
     return jacobi_graph(engine.verifier, tokenizer, source, found.ids) if graph else recorder.picture(name, tokenizer, source, found)

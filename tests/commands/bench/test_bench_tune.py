@@ -187,7 +187,7 @@ def test_a_disk_that_is_full_is_named(folder: Path, table: Path, monkeypatch: py
 
 def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
     row = Row("greedy" if top_beta is None else "specdec++", top_beta=top_beta, tolerance=tolerance)
-    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, None, None, None, None, 1.0, None, None, None, None, None, None)
+    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, 0.0, None, None, None, None, 1.0, None, None, None, None, None, None)
 
 
 @pytest.mark.parametrize(
