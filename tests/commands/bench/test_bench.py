@@ -126,8 +126,8 @@ def test_the_usual_rows_of_a_masked_model(make_bundle: Callable[..., Bundle], tm
     swept = run("-m", tmp_path / "masked", "--sweep", "iterations=1,2", "--sweep", "length-beam=1", "--markdown")
     assert swept.exit_code == 0, swept.output
     assert [line.split(" | ")[:3] for line in swept.stdout.splitlines() if line.startswith("| mask")] == [
-        ["| mask-predict", "1", "1"],
-        ["| mask-predict", "2", "1"],
+        ["| mask-predict", "1.00", "1"],
+        ["| mask-predict", "2.00", "1"],
     ]
     refused = run("-m", tmp_path / "masked", "--row", "greedy")
     assert (refused.exit_code, "order is masked, which only decoding mask-predict" in str(refused.exception)) == (1, True)
