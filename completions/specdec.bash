@@ -18,7 +18,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="auto greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -28,6 +28,8 @@ _specdec() {
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
+                --iterations) return ;;
+                --length-beam) return ;;
                 --n-best) return ;;
                 --max-length) return ;;
                 --batch-size) words="auto" ;;
@@ -41,7 +43,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --n-best --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --iterations --length-beam --n-best --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         correct)
@@ -49,7 +51,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
-                --decoding) words="auto greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -59,6 +61,8 @@ _specdec() {
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
+                --iterations) return ;;
+                --length-beam) return ;;
                 --max-length) return ;;
                 --batch-size) words="auto" ;;
                 --memory) return ;;
@@ -71,7 +75,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --iterations --length-beam --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -80,7 +84,7 @@ _specdec() {
                 --reference) compopt -o default; return ;;
                 --task) words="translation summarisation gec simplification" ;;
                 --limit) return ;;
-                --row) words="greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
+                --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
@@ -123,7 +127,7 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
@@ -143,7 +147,7 @@ _specdec() {
                 -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --devices) return ;;
@@ -172,7 +176,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;
@@ -203,7 +207,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="greedy beam bidirectional specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
                 --limit) return ;;

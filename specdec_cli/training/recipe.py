@@ -61,9 +61,12 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class VerifierRecipe:
-    """Recipe of a verifier or teacher: a preset of its shape, `model` fields that change it, the optimiser, the run."""
+    """Recipe of a verifier or teacher: a preset of its shape, `model` fields that change it, the optimiser, the run.
 
-    preset: str = "small"
+    Without a preset it is "small", or the shape of the initial model if there is one.
+    """
+
+    preset: str | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
     optimizer: OptimizerSettings = OptimizerSettings()
     run: RunSettings = RunSettings()

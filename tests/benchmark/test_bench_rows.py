@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.benchmark.rows import DEFAULT_ROWS, SWEEP_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows, usual_rows
+from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
 from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
@@ -63,19 +63,6 @@ def test_the_iterations_of_mask_predict_stand_in_its_name_or_are_swept() -> None
     ]
     with pytest.raises(UsageError, match="sweep of iterations: none of the rows depends on it"):
         sweep_rows([parse("greedy"), named], {"iterations": (4,)})
-
-
-@pytest.mark.parametrize(
-    ("order", "rows", "swept"),
-    [
-        ("left-to-right", DEFAULT_ROWS, SWEEP_ROWS),
-        ("right-to-left", ("beam",), ("beam",)),
-        ("bidirectional", ("bidirectional",), ("bidirectional",)),
-        ("masked", ("mask-predict:4", "mask-predict:10"), ("mask-predict",)),
-    ],
-)
-def test_usual_rows_are_those_that_the_order_allows(order: str, rows: tuple[str, ...], swept: tuple[str, ...]) -> None:
-    assert usual_rows(order, rewriting=False) == (rows, swept)
 
 
 def test_sweep_values() -> None:

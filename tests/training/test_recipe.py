@@ -31,7 +31,7 @@ def test_recipes_that_ship_can_be_used(path: Path) -> None:
     else:
         recipe = load_recipe(VerifierRecipe, path)
         model = {**recipe.model, **order_fields(recipe.model.get("order"))}
-        assert preset(recipe.preset, 8000, **model).vocabulary_size == 8000
+        assert preset(recipe.preset or "small", 8000, **model).vocabulary_size == 8000
 
 
 def test_a_file_changes_the_defaults(file: Path) -> None:
