@@ -23,15 +23,15 @@ _specdec() {
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
+                --iterations) return ;;
+                --length-beam) return ;;
                 --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
-                --iterations) return ;;
-                --length-beam) return ;;
-                --n-best) return ;;
                 --max-length) return ;;
+                --n-best) return ;;
                 --batch-size) words="auto" ;;
                 --memory) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -43,7 +43,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --iterations --length-beam --n-best --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet -h --help" ;;
             esac
             ;;
         correct)
@@ -56,13 +56,13 @@ _specdec() {
                 --top-beta) return ;;
                 --tolerance) return ;;
                 --preset) words="exact high-quality high-efficiency" ;;
+                --iterations) return ;;
+                --length-beam) return ;;
                 --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
-                --iterations) return ;;
-                --length-beam) return ;;
                 --max-length) return ;;
                 --batch-size) words="auto" ;;
                 --memory) return ;;
@@ -75,14 +75,14 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --match --stop --jacobi-length --beam-size --length-penalty --iterations --length-beam --max-length --batch-size --memory --device --precision --engine --threads --seed --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --offline -h --help" ;;
+                    words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet -h --help" ;;
             esac
             ;;
         bench)
             case $previous in
                 --input) compopt -o default; return ;;
                 --reference) compopt -o default; return ;;
-                --task) words="translation summarisation gec simplification" ;;
+                --task) words="translate summarise correct simplify" ;;
                 --limit) return ;;
                 --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
@@ -92,6 +92,8 @@ _specdec() {
                 --source-language) return ;;
                 --target-language) return ;;
                 --block-size) words="auto" ;;
+                --iterations) return ;;
+                --length-beam) return ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -102,7 +104,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

@@ -13,7 +13,7 @@ from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.accept import Tolerant
 from specdec_cli.decoding.drafters.lengths import known
-from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT, OptionValue
+from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.building import bundle_verifier
 from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
@@ -58,17 +58,13 @@ class BundleRunner:
         Raises UsageError for what the bundle cannot do.
         """
         tolerates = row.decoding in TOLERANT
-        own = variant_option(row.decoding)
-        options: dict[str, OptionValue] = {own.name: row.variant} if own and row.variant and not own.numeric else {}
-        numbers = {"jacobi_length": row.jacobi_length, "iterations": row.iterations, "length_beam": row.length_beam}
-        options |= {name: value for name, value in numbers.items() if value is not None}
         request = DecodingRequest(
             decoding=row.decoding,
             block_size=row.block_size if row.drafts else None,
             top_beta=row.top_beta if tolerates else None,
             tolerance=row.tolerance if tolerates else None,
-            preset=None if own else row.variant,
-            options=options,
+            preset=row.variant if variant_option(row.decoding) is None else None,
+            options=dict(row.options),
             beam_size=row.beam_size,
             length_penalty=row.length_penalty,
             max_length=row.max_length,
@@ -81,7 +77,7 @@ class BundleRunner:
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """Tokens of greedy's output for the sentences of `lines`, by the ids of their sources; those of the last lines are kept."""
         if self._known[0] != lines:
-            greedy = replace(row, decoding="greedy", variant=None, block_size=None, jacobi_length=None, oracle_length=False)
+            greedy = replace(row, decoding="greedy", variant=None, block_size=None, options=(), oracle_length=False)
             engine = GreedyLengths(self._bundle, self.engine(greedy).settings, verifier=self._verifier)
             self._decoder(engine, greedy)(lines)
             self._known = (lines, engine.lengths)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from specdec_cli.benchmark.columns import COLUMNS, NOTHING, Number, TableKind, columns_of, decimals, ratio
 from specdec_cli.benchmark.histogram import WIDTH, Bin
-from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
+from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.benchmark.summary import Result
-from specdec_cli.decoding.names import methods_of
+from specdec_cli.benchmark.sweeps import Sweep
 
 FORMAT = 1
-NOTHING = "—"
 METRICS = {
     "bleu": "BLEU",
     "rouge1": "ROUGE-1",
@@ -24,7 +24,7 @@ METRICS = {
     "sari": "SARI",
     "edit_ratio": "edit ratio",
 }
-"""What a quality is called in tables, in their order."""
+"""Headers of the qualities, in the order of tables."""
 _BAR = 40
 
 Cell = Callable[[Result], str]
@@ -32,7 +32,7 @@ Cell = Callable[[Result], str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose cells are text; all columns but the first `names` ones hold numbers."""
+    """A table of text; all columns but the first `names` hold numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -53,7 +53,7 @@ class Table:
 def to_json(
     results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The record of `bench --json`; what was not measured is None."""
+    """The record that a bench writes; a number that was not measured is None."""
     return {
         "format": FORMAT,
         "environment": dict(environment),
@@ -65,40 +65,16 @@ def to_json(
 
 def main_table(results: Sequence[Result]) -> Table:
     """A line for each row."""
-    columns: dict[str, Cell] = {
-        "decoding": lambda r: r.row.name,
-        **_quality(results),
-        **_repetition(results),
-        "iterations": lambda r: _number(r.iterations, 2),
-        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
-        **(_ADAPTIVE if any(result.drafted is not None for result in results) else {}),
-        "ms a sentence": lambda r: _number(r.median_ms, 1),
-        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
-        **_spread(results),
-        "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
-        "speedup vs beam": lambda r: _ratio(r.speedup_vs_beam),
-        **{f"speedup vs {name}": _speedup(other) for name, other in _opponents(results).items()},
-        "identical lines": _identical,
-        "peak memory, MB": lambda r: _number(r.peak_memory_mb, 0),
-    }
-    return _table(columns, results)
+    columns: dict[str, Cell] = {"decoding": lambda r: r.row.name, **_quality(results)}
+    opponents = {f"speedup vs {name}": _speedup(other) for name, other in _opponents(results).items()}
+    return _table(columns | _numbers("main", results, opponents), results)
 
 
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     """A line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
     columns: dict[str, Cell] = {"decoding": lambda r: r.row.name}
     columns |= {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
-    columns |= {
-        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
-        "iterations": lambda r: _number(r.iterations, 2),
-        **_quality(results),
-        **_repetition(results),
-        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
-        **_spread(results),
-        "speedup vs greedy": lambda r: _ratio(r.speedup_vs_greedy),
-        **({"speedup vs beam": lambda r: _ratio(r.speedup_vs_beam)} if any(r.speedup_vs_beam for r in results) else {}),
-    }
-    return _table(columns, results)
+    return _table(columns | _quality(results) | _numbers("sweep", results), results)
 
 
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
@@ -108,12 +84,8 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Tab
         "chosen for": lambda r: ", ".join(name for name, one in chosen.items() if one is r),
         "top beta": _setting("top_beta"),
         "tolerance": _setting("tolerance"),
-        **_quality(results),
-        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
-        "iterations": lambda r: _number(r.iterations, 2),
-        "identical lines": _identical,
     }
-    return replace(_table(columns, results), names=2)
+    return replace(_table(columns | _quality(results) | _numbers("tuning", results), results), names=2)
 
 
 def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
@@ -130,13 +102,9 @@ def synthetic_table(results: Sequence[Result]) -> Table:
         "decoding": lambda r: f"{r.row.decoding}, recorded" if r.settings["recorded"] else r.row.decoding,
         "precision": _setting("precision"),
         "threads": _setting("threads"),
-        "tokens per round": lambda r: _number(r.tokens_per_round, 2),
-        "ms a sentence": lambda r: _number(r.median_ms, 1),
-        "tokens/s": lambda r: _number(r.tokens_per_second, 0),
-        **{f"speedup vs {other.row.decoding}": _speedup(other) for other in results if not other.row.drafts},
-        "identical lines": _identical,
     }
-    return _table(columns, results)
+    others = {f"speedup vs {other.row.decoding}": _speedup(other) for other in results if not other.row.drafts}
+    return _table(columns | _numbers("synthetic", results, others), results)
 
 
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
@@ -150,10 +118,10 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
         columns += [f"{name}, ms", "share"]
         total = sum(seconds.values())
         for module, part in (*seconds.items(), ("total", total)):
-            rows.setdefault(module, [module]).extend([_number(1000 * part / sentences, 2), f"{part / total:.1%}"])
+            rows.setdefault(module, [module]).extend([decimals(2)(1000 * part / sentences), f"{part / total:.1%}"])
         rounds = sentences * (iterations.get(name) or 0)
-        a_round = 1000 * (total - seconds.get("encoder", 0.0)) / rounds if rounds else None
-        rows.setdefault("a round", ["a round"]).extend([_number(a_round, 2), NOTHING])
+        a_round = decimals(2)(1000 * (total - seconds.get("encoder", 0.0)) / rounds) if rounds else NOTHING
+        rows.setdefault("a round", ["a round"]).extend([a_round, NOTHING])
     return Table(tuple(columns), tuple(map(tuple, rows.values())))
 
 
@@ -171,6 +139,15 @@ def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
 
 
+def _numbers(kind: TableKind, results: Sequence[Result], speedups: Mapping[str, Cell] | None = None) -> dict[str, Cell]:
+    """The columns of numbers of a table; further `speedups` come before the column of identical lines."""
+    columns: dict[str, Cell] = {}
+    for column in columns_of(kind, results):
+        columns |= (speedups or {}) if column.key == "identical" else {}
+        columns[column.header] = column.show
+    return columns
+
+
 def _quality(results: Sequence[Result]) -> dict[str, Cell]:
     """A column for each metric that some row has."""
     measured = {name for result in results for name in result.quality}
@@ -178,7 +155,7 @@ def _quality(results: Sequence[Result]) -> dict[str, Cell]:
 
 
 def _metric(name: str) -> Cell:
-    return lambda result: _number(result.quality.get(name), 2)
+    return lambda result: decimals(2)(result.quality[name]) if name in result.quality else NOTHING
 
 
 def _setting(name: str) -> Cell:
@@ -186,7 +163,7 @@ def _setting(name: str) -> Cell:
 
 
 def _speedup(other: Result) -> Cell:
-    return lambda result: _ratio(result.tokens_per_second / other.tokens_per_second)
+    return lambda result: ratio(result.number("tokens_per_second") / other.number("tokens_per_second"))
 
 
 def _opponents(results: Sequence[Result]) -> dict[str, Result]:
@@ -194,73 +171,30 @@ def _opponents(results: Sequence[Result]) -> dict[str, Result]:
     fastest: dict[str, Result] = {}
     for result in results:
         name = result.row.decoding
-        if name in CTRANSLATE2 and (name not in fastest or result.tokens_per_second > fastest[name].tokens_per_second):
+        if name in CTRANSLATE2 and (name not in fastest or result.number("tokens_per_second") > fastest[name].number("tokens_per_second")):
             fastest[name] = result
     return fastest
 
 
-def _block_size(result: Result) -> str:
-    """The block size; its mean over the rounds that drafted where it was adapted."""
-    if result.drafted is None:
-        return str(result.settings.get("block_size", NOTHING))
-    return _number(result.block_size, 1) if result.drafted else NOTHING
-
-
-def _drafted(result: Result) -> str:
-    return NOTHING if result.drafted is None else f"{result.drafted:.0%}"
-
-
-_ADAPTIVE: Mapping[str, Cell] = {"block size": _block_size, "rounds with a draft": _drafted}
-"""Columns of runs in which some row adapted its block size."""
-
-
-def _repetition(results: Sequence[Result]) -> dict[str, Cell]:
-    """A column for repeated tokens (GAD, Table 9), where some row predicts tokens that do not depend on each other."""
-    shown = any(method.unverified for result in results for method in methods_of(result.row.decoding))
-    return {"repeated tokens": lambda r: f"{r.repetition:.2%}"} if shown else {}
-
-
-def _spread(results: Sequence[Result]) -> dict[str, Cell]:
-    """A column for the spread over repetitions, where there was more than one."""
-    cell: Cell = lambda r: NOTHING if r.spread is None else f"{r.spread:.0%}"  # noqa: E731
-    return {"spread": cell} if any(r.spread is not None for r in results) else {}
-
-
-def _identical(result: Result) -> str:
-    return f"{result.identical[0]} of {result.identical[1]}" if result.identical else NOTHING
-
-
 def _row_to_json(result: Result) -> dict[str, Any]:
-    return {
-        "decoding": result.row.decoding,
-        "settings": result.settings,
-        **{name: _rounded(result.quality.get(name)) for name in dict.fromkeys(("bleu", "chrf", *result.quality))},
-        "iterations": _rounded(result.iterations),
-        "tokens_per_round": _rounded(result.tokens_per_round),
-        "repetition": round(result.repetition, 6),
-        "block_size": _rounded(result.block_size),
-        "drafted": _rounded(result.drafted),
-        "ms_per_sentence": {"median": _rounded(result.median_ms), "p95": _rounded(result.p95_ms)},
-        "tokens_per_second": _rounded(result.tokens_per_second),
-        "spread": _rounded(result.spread),
-        "speedup_vs_greedy": _rounded(result.speedup_vs_greedy),
-        "speedup_vs_beam": _rounded(result.speedup_vs_beam),
-        "identical": result.identical and list(result.identical),
-        "peak_memory_mb": _rounded(result.peak_memory_mb),
-    }
+    record: dict[str, Any] = {"decoding": result.row.decoding, "settings": result.settings}
+    record |= {name: _rounded(result.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *result.quality))}
+    for column in COLUMNS:
+        outer, _, inner = column.key.partition(".")
+        value = _rounded(result.numbers[column.key], column.digits)
+        if inner:
+            record.setdefault(outer, {})[inner] = value
+        else:
+            record[outer] = value
+    return record
 
 
 def _tokens_and_bleu(result: Result) -> str:
-    return f"{_number(result.tokens_per_round, 2)} / {_number(result.quality.get('bleu'), 2)}"
+    tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
+    return f"{tokens.show(result)} / {_metric('bleu')(result)}"
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:,.{digits}f}"
-
-
-def _ratio(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}x"
+def _rounded(value: Number, digits: int) -> float | list[int] | None:
+    if value is None:
+        return None
+    return list(value) if isinstance(value, tuple) else round(value, digits)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specdec_cli.benchmark.comparison import milliseconds_per_sentence, reference
 from specdec_cli.benchmark.records import Measured
-from specdec_cli.benchmark.summary import milliseconds_per_sentence, reference
 from specdec_cli.errors import UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.text.edits import word_edit_ratio

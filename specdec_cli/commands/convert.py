@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands import options
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.machine import OfflineOption
+from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def convert(
     changes: SetOption = None,
     quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
-    quiet: options.QuietOption = False,
-    offline: options.OfflineOption = False,
+    quiet: QuietOption = False,
+    offline: OfflineOption = False,
 ) -> None:
     """Convert a model from or to another toolkit's format, and translate a sentence with the result as a proof.
 

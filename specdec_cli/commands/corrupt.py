@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from specdec_cli.commands import options
+from specdec_cli.commands.options.machine import SeedOption
+from specdec_cli.commands.options.text import OutputOption, QuietOption
+from specdec_cli.commands.options.values import MACHINE_PANEL, OUTPUT_PANEL
 from specdec_cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ ColumnOption = Annotated[
         min=1,
         help="Tab-separated column that is the text, from 1.",
         show_default="the last one",
-        rich_help_panel=options.OUTPUT_PANEL,
+        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
 RecipeOption = Annotated[str, typer.Option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.", rich_help_panel=_PANEL)]
@@ -48,7 +50,7 @@ ProcessesOption = Annotated[
         min=1,
         help="Processes to work in; the output is the same.",
         show_default="all cores",
-        rich_help_panel=options.MACHINE_PANEL,
+        rich_help_panel=MACHINE_PANEL,
     ),
 ]
 
@@ -62,10 +64,10 @@ def corrupt(
     recipe: RecipeOption = "en-gec-corrupt",
     changes: SetOption = None,
     copies: CopiesOption = 1,
-    seed: options.SeedOption = 1,
+    seed: SeedOption = 1,
     processes: ProcessesOption = None,
-    output: options.OutputOption = None,
-    quiet: options.QuietOption = False,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Put errors into clean English, for a corrector to learn from.
 

@@ -10,8 +10,11 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands import options
 from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.options.decoding import BeamSizeOption, LengthPenaltyOption, MaxLengthOption
+from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
+from specdec_cli.commands.options.text import QuietOption
+from specdec_cli.commands.options.values import DECODING_PANEL, MACHINE_PANEL, OUTPUT_PANEL
 from specdec_cli.commands.training_run import check_text, teller
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.distillation.filters import Filters
@@ -36,7 +39,7 @@ MaxSourceLengthOption = Annotated[
         min=1,
         help="Tokens of a source at most, the end of sentence included; longer ones are dropped.",
         show_default="the bundle's",
-        rich_help_panel=options.DECODING_PANEL,
+        rich_help_panel=DECODING_PANEL,
     ),
 ]
 QuantizationOption = Annotated[
@@ -45,7 +48,7 @@ QuantizationOption = Annotated[
         "--quantization",
         metavar="TYPE",
         help="Number format that the teacher computes in: float32, int8, bfloat16, float16 or another of CTranslate2's.",
-        rich_help_panel=options.DECODING_PANEL,
+        rich_help_panel=DECODING_PANEL,
     ),
 ]
 KeepCopiesOption = Annotated[
@@ -53,20 +56,16 @@ KeepCopiesOption = Annotated[
     typer.Option(
         "--keep-copies",
         help="Keep output that equals its source; a bundle for correction always does.",
-        rich_help_panel=options.OUTPUT_PANEL,
+        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
 ShardLinesOption = Annotated[
     int,
-    typer.Option(
-        "--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=options.OUTPUT_PANEL
-    ),
+    typer.Option("--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=OUTPUT_PANEL),
 ]
 BatchTokensOption = Annotated[
     int,
-    typer.Option(
-        "--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=options.MACHINE_PANEL
-    ),
+    typer.Option("--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=MACHINE_PANEL),
 ]
 
 
@@ -76,7 +75,7 @@ WithOption = Annotated[
         "--with",
         metavar="BUNDLE",
         help="A further teacher of the same vocabulary: an ensemble, by our own beam search. Repeatable.",
-        rich_help_panel=options.DECODING_PANEL,
+        rich_help_panel=DECODING_PANEL,
     ),
 ]
 
@@ -89,17 +88,17 @@ def distill(
         typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
     ] = None,
     others: WithOption = None,
-    beam_size: options.BeamSizeOption = None,
-    length_penalty: options.LengthPenaltyOption = None,
-    max_length: options.MaxLengthOption = None,
+    beam_size: BeamSizeOption = None,
+    length_penalty: LengthPenaltyOption = None,
+    max_length: MaxLengthOption = None,
     max_source_length: MaxSourceLengthOption = None,
     quantization: QuantizationOption = "float32",
     keep_copies: KeepCopiesOption = False,
     shard_lines: ShardLinesOption = 10_000,
     batch_tokens: BatchTokensOption = 1024,
-    device: options.DeviceOption = "auto",
-    threads: options.ThreadsOption = None,
-    quiet: options.QuietOption = False,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Let a teacher translate source text, for a smaller model to learn from.
 

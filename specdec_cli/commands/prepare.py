@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specdec_cli.commands.options import QuietOption
+from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from specdec_cli.commands.loading import find_bundle, open_bundle
@@ -17,7 +16,6 @@ from specdec_cli.pipeline.settings import Described, resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.output_checks import DESCRIPTIONS
 from specdec_cli.text.windows import windows
-from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
@@ -75,15 +73,6 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
         "decoding": decoded.decoding or decoding,
         "warnings": list(decoded.warnings),
     }
-
-
-def open_writer(output: Path | None, folder: Path | None, inputs: Sequence[Path]) -> Writer:
-    """Where --output or --output-dir sends the lines of `inputs`. Raises UsageError for both, or for one that would destroy an input."""
-    if folder is None:
-        return LineWriter(output, inputs)
-    if output is not None:
-        raise UsageError("--output and --output-dir are two places for the same lines; give one")
-    return FolderWriter(folder, inputs)
 
 
 class Stream:

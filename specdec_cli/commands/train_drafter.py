@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands import options
+from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
+from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
@@ -51,9 +52,9 @@ def train_drafter(
     init: InitOption = None,
     simulate: SimulateOption = False,
     devices: DevicesOption = 1,
-    device: options.DeviceOption = "auto",
-    threads: options.ThreadsOption = None,
-    quiet: options.QuietOption = False,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Train a drafter on its verifier's own output; OUTPUT holds the best bundle so far.
 

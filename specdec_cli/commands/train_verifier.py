@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from specdec_cli.commands import options
+from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
+from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
@@ -57,9 +58,9 @@ def train_verifier(
     task: TaskOption = "translate",
     order: OrderOption = None,
     devices: DevicesOption = 1,
-    device: options.DeviceOption = "auto",
-    threads: options.ThreadsOption = None,
-    quiet: options.QuietOption = False,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Train a verifier, or a teacher: an autoregressive Transformer, or a masked one.
 

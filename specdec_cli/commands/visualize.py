@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import typer
 
-from specdec_cli.commands import options
+from specdec_cli.commands.options.decoding import BlockSizeOption, DecodingName
+from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption, batch_rows
+from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
+from specdec_cli.commands.options.values import DECODING_PANEL, OUTPUT_PANEL, number_or_auto
 from specdec_cli.decoding.names import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 
@@ -29,21 +32,21 @@ FileOption = Annotated[
         "--file",
         metavar="FILE",
         help="A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target; - is stdin.",
-        rich_help_panel=options.OUTPUT_PANEL,
+        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=options.OUTPUT_PANEL),
+    typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=OUTPUT_PANEL),
 ]
 ShownOption = Annotated[
-    options.Decoding | None,
+    DecodingName | None,
     typer.Option(
         "--decoding",
         metavar="NAME",
         help="A decoding that drafts shows its rounds; jacobi shows which token waited for which.",
         show_default="how the bundle drafts; jacobi if it has no drafter, and with --file",
-        rich_help_panel=options.DECODING_PANEL,
+        rich_help_panel=DECODING_PANEL,
     ),
 ]
 OutputOption = Annotated[
@@ -53,7 +56,7 @@ OutputOption = Annotated[
         "-o",
         metavar="FILE",
         help=f"Write {', '.join(SUFFIXES)} instead of coloured text.",
-        rich_help_panel=options.OUTPUT_PANEL,
+        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
 
@@ -67,17 +70,17 @@ Shown = TypeVar("Shown", bound=_Shown)
 
 def visualize(
     sentence: SentenceArgument = None,
-    model: options.ModelOption = "en-de",
-    source_language: options.SourceLanguageOption = "",
-    target_language: options.TargetLanguageOption = "",
+    model: ModelOption = "en-de",
+    source_language: SourceLanguageOption = "",
+    target_language: TargetLanguageOption = "",
     decoding: ShownOption = None,
-    block_size: options.BlockSizeOption = None,
+    block_size: BlockSizeOption = None,
     file: FileOption = None,
     limit: LimitOption = None,
     output: OutputOption = None,
-    device: options.DeviceOption = "auto",
-    threads: options.ThreadsOption = None,
-    offline: options.OfflineOption = False,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+    offline: OfflineOption = False,
 ) -> None:
     """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
 
@@ -108,7 +111,7 @@ def visualize(
         from specdec_cli.visualization.svg import to_svg
         from specdec_cli.visualization.terminal import print_picture
 
-        picture = _picture(bundle, sentence.strip(), decoding, options.number_or_auto(block_size))
+        picture = _picture(bundle, sentence.strip(), decoding, number_or_auto(block_size))
         _show(picture, output, to_html, to_svg, print_picture)
 
 
@@ -116,7 +119,7 @@ def _check(
     sentence: str | None,
     file: Path | None,
     limit: int | None,
-    decoding: options.Decoding | None,
+    decoding: DecodingName | None,
     block_size: str | None,
     output: Path | None,
 ) -> None:
@@ -171,13 +174,13 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
     name = "stdin" if file == STDIO else file.name
-    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), options.batch_rows("auto"), watch)
+    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), batch_rows("auto"), watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
     return corpus
 
 
-def _picture(bundle: "Bundle", sentence: str, decoding: options.Decoding | None, block_size: "int | str | None") -> "Picture":
+def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: "int | str | None") -> "Picture":
     """Raises UsageError for a sentence that is too long."""
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine

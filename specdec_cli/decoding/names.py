@@ -7,7 +7,7 @@ from typing import Literal
 from specdec_cli.text.folding import Order
 
 DrafterKind = Literal["block", "heads"]
-Task = Literal["translation", "summarisation", "gec", "simplification"]
+Task = Literal["translate", "summarise", "correct", "simplify"]
 OptionValue = int | str
 LONGEST_DRAFT = 15
 """Tokens of a draft at most, for drafters without a bound of their own where no block size is given."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row, parse_sweep, sweep_defaults, sweep_rows
+from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
+from specdec_cli.benchmark.sweeps import parse_sweep, sweep_defaults, sweep_rows
 from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
@@ -23,9 +24,9 @@ def test_a_row_is_named_as_it_was_written(name: str) -> None:
 
 def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
     jacobi = having(STOP)
-    base = Row("greedy", jacobi_length=9, oracle_length=True)
+    base = Row("greedy", options=(("jacobi_length", 9),), oracle_length=True)
     rows = [parse_row(name, base, (*DECODINGS, *jacobi), PRESETS) for name in ("greedy", *jacobi, "lookup,jacobi")]
-    assert [row.jacobi_length for row in rows] == [None, 9, None, 9, None]
+    assert [dict(row.options).get("jacobi_length") for row in rows] == [None, 9, None, 9, None]
     assert [row.oracle_length for row in rows] == [False, True, True, False, False]
 
 
@@ -54,12 +55,12 @@ def test_wrong_rows(text: str, words: str) -> None:
 
 def test_the_iterations_of_mask_predict_stand_in_its_name_or_are_swept() -> None:
     named, plain = parse("mask-predict:4"), parse("mask-predict")
-    assert (named.name, named.iterations, plain.iterations) == ("mask-predict:4", 4, None)
+    assert (named.name, named.options, plain.options) == ("mask-predict:4", (("iterations", 4),), ())
     swept = sweep_rows([named, plain], {"iterations": (1, 10), "length-beam": (3,)})
-    assert [(row.name, row.iterations, row.length_beam) for row in swept] == [
-        ("mask-predict:4", 4, 3),
-        ("mask-predict", 1, 3),
-        ("mask-predict", 10, 3),
+    assert [(row.name, dict(row.options)) for row in swept] == [
+        ("mask-predict:4", {"iterations": 4, "length_beam": 3}),
+        ("mask-predict", {"iterations": 1, "length_beam": 3}),
+        ("mask-predict", {"iterations": 10, "length_beam": 3}),
     ]
     with pytest.raises(UsageError, match="sweep of iterations: none of the rows depends on it"):
         sweep_rows([parse("greedy"), named], {"iterations": (4,)})

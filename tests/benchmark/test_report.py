@@ -1,11 +1,15 @@
-"""The results as JSON and tables; `UPDATE_GOLDEN=1 pytest tests/evaluation` writes the JSON anew."""
+"""The results as JSON and tables; `UPDATE_GOLDEN=1 pytest tests/benchmark` writes the JSON anew."""
 
 import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from specdec_cli.benchmark.columns import COLUMNS, Column, always, decimals
 from specdec_cli.benchmark.histogram import Bin
+from specdec_cli.benchmark.records import Measured, Output, Run
 from specdec_cli.benchmark.report import (
     Table,
     histogram_table,
@@ -16,7 +20,7 @@ from specdec_cli.benchmark.report import (
     tolerance_table,
 )
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import Result
+from specdec_cli.benchmark.summary import Result, summarise
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bench.json"
 
@@ -32,39 +36,43 @@ SPECDEC = Result(
         "threads": 2,
     },
     quality={"bleu": 26.915, "chrf": 55.5},
-    iterations=4.0,
-    tokens_per_round=7.5619,
-    repetition=0.0024,
-    block_size=8.25,
-    drafted=0.96,
-    median_ms=12.3456,
-    p95_ms=40.0,
-    tokens_per_second=1234.5,
-    spread=0.07,
-    speedup_vs_greedy=3.3,
-    speedup_vs_beam=3.79,
-    identical=(7, 10),
+    numbers={
+        "repetition": 0.0024,
+        "iterations": 4.0,
+        "tokens_per_round": 7.5619,
+        "block_size": 8.25,
+        "drafted": 0.96,
+        "ms_per_sentence.median": 12.3456,
+        "ms_per_sentence.p95": 40.0,
+        "tokens_per_second": 1234.5,
+        "spread": 0.07,
+        "speedup_vs_greedy": 3.3,
+        "speedup_vs_beam": 3.79,
+        "identical": (7, 10),
+        "peak_memory_mb": 376.2,
+    },
     first_difference=3,
-    peak_memory_mb=376.2,
 )
 UNMEASURED = Result(
     row=Row("ctranslate2-beam", "int8", batch_size=32),
     settings={"compute_type": "int8", "beam_size": 5, "length_penalty": 1.0, "max_length": None, "batch_size": 32, "threads": 2},
     quality={},
-    iterations=None,
-    tokens_per_round=None,
-    repetition=0.0,
-    block_size=None,
-    drafted=None,
-    median_ms=None,
-    p95_ms=None,
-    tokens_per_second=800.0,
-    spread=None,
-    speedup_vs_greedy=None,
-    speedup_vs_beam=None,
-    identical=None,
+    numbers={
+        "repetition": 0.0,
+        "iterations": None,
+        "tokens_per_round": None,
+        "block_size": None,
+        "drafted": None,
+        "ms_per_sentence.median": None,
+        "ms_per_sentence.p95": None,
+        "tokens_per_second": 800.0,
+        "spread": None,
+        "speedup_vs_greedy": None,
+        "speedup_vs_beam": None,
+        "identical": None,
+        "peak_memory_mb": None,
+    },
     first_difference=None,
-    peak_memory_mb=None,
 )
 
 
@@ -87,11 +95,23 @@ def test_main_table() -> None:
 
 
 def test_repeated_tokens_are_shown_where_tokens_do_not_depend_on_each_other() -> None:
-    masked = replace(SPECDEC, row=Row("mask-predict", "4", iterations=4))
+    masked = replace(SPECDEC, row=Row("mask-predict", "4", options=(("iterations", 4),)))
     for table in (main_table([masked, UNMEASURED]), sweep_table([masked, UNMEASURED], {"length-beam": (1,)})):
         place = table.columns.index("repeated tokens")
         assert [row[place] for row in table.rows] == ["0.24%", "0.00%"]
     assert "repeated tokens" not in main_table([SPECDEC]).columns
+
+
+def test_a_new_column_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    column = Column("rounds", "rounds", lambda one: one.rounds, decimals(0), {"main": always})
+    monkeypatch.setattr("specdec_cli.benchmark.columns.COLUMNS", (*COLUMNS, column))
+    for module in ("report", "summary"):
+        monkeypatch.setattr(f"specdec_cli.benchmark.{module}.COLUMNS", (*COLUMNS, column))
+    runs = (Run(2.0, (Output("a", ((5, 6, 3),), 2),)),)
+    results = summarise([Measured(Row("specdec"), {}, runs)], lambda _: None)
+    assert (main_table(results).columns[-1], main_table(results).rows[0][-1]) == ("rounds", "2")
+    assert "rounds" not in sweep_table(results, {}).columns
+    assert to_json(results, {}, {}, {})["rows"][0]["rounds"] == 2
 
 
 def test_sweep_table_shows_what_was_varied() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from specdec_cli.benchmark.comparison import quantile
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.records import Measured, Output, Run, timed
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import broken_promises, quantile, summarise
+from specdec_cli.benchmark.summary import broken_promises, summarise
 from specdec_cli.metrics.scoring import Score
 
 ONE, TWO = (5, 6, 3), (7, 3)
@@ -28,14 +29,14 @@ def no_score(texts: Sequence[str]) -> None:
 
 def test_numbers_of_a_row() -> None:
     (result,) = summarise([measured("specdec", [0.9, 0.3, 0.6])], lambda _: Score({"bleu": 1.0}, {}))
-    assert result.iterations == pytest.approx(4 / 3)
-    assert result.tokens_per_round == pytest.approx(8 / 4)
-    assert result.tokens_per_second == pytest.approx(8 / 0.6)
+    assert result.numbers["iterations"] == pytest.approx(4 / 3)
+    assert result.numbers["tokens_per_round"] == pytest.approx(8 / 4)
+    assert result.numbers["tokens_per_second"] == pytest.approx(8 / 0.6)
     # The median run gives both lines 200 ms, which the second one has for two sentences.
-    assert result.median_ms == pytest.approx(150)
-    assert result.p95_ms == pytest.approx(195)
-    assert (result.quality, result.peak_memory_mb) == ({"bleu": 1.0}, 100.9)
-    assert result.spread == pytest.approx((0.9 - 0.3) / 0.6)
+    assert result.numbers["ms_per_sentence.median"] == pytest.approx(150)
+    assert result.numbers["ms_per_sentence.p95"] == pytest.approx(195)
+    assert (result.quality, result.numbers["peak_memory_mb"]) == ({"bleu": 1.0}, 100.9)
+    assert result.numbers["spread"] == pytest.approx((0.9 - 0.3) / 0.6)
 
 
 def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
@@ -48,26 +49,26 @@ def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
         measured("specdec", [2, 2, 2], threads=2),
     ]
     results = summarise(rows, no_score)
-    assert [r.speedup_vs_greedy for r in results] == [1, 0.5, 1, 2, 4, None]
-    assert [r.speedup_vs_beam for r in results] == [2, 1, None, 4, None, None]
+    assert [r.numbers["speedup_vs_greedy"] for r in results] == [1, 0.5, 1, 2, 4, None]
+    assert [r.numbers["speedup_vs_beam"] for r in results] == [2, 1, None, 4, None, None]
 
 
 def test_lines_are_identical_if_their_tokens_are() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)
-    assert (greedy.identical, specdec.identical, beam.identical) == ((3, 3), (2, 3), (1, 3))
-    assert broken_promises([greedy, specdec, beam]) == ["--row specdec: 2 of 3 lines are greedy's; line 2 is not"]
+    assert tuple(r.numbers["identical"] for r in (greedy, specdec, beam)) == ((3, 3), (2, 3), (1, 3))
+    assert broken_promises([greedy, specdec, beam]) == ["row specdec: 2 of 3 lines are greedy's; line 2 is not"]
 
 
 def test_what_was_not_measured_is_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
     (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
-    assert result.tokens_per_second == 9
-    missing = ("iterations", "tokens_per_round", "block_size", "drafted", "median_ms", "p95_ms", "speedup_vs_greedy", "identical")
-    assert [getattr(result, name) for name in (*missing, "speedup_vs_beam", "peak_memory_mb")] == [None] * 10
+    assert result.numbers["tokens_per_second"] == 9
+    missing = ("iterations", "tokens_per_round", "block_size", "drafted", "peak_memory_mb", "speedup_vs_greedy", "identical")
+    assert [result.numbers[name] for name in (*missing, "ms_per_sentence.median", "ms_per_sentence.p95", "speedup_vs_beam")] == [None] * 10
     assert result.quality == {}
     (once,) = summarise([measured("greedy", [1.5])], no_score)
-    assert once.spread is None
+    assert once.numbers["spread"] is None
 
 
 def test_quantiles() -> None:

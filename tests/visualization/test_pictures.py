@@ -259,7 +259,7 @@ def test_each_iteration_of_mask_predict_shows_what_it_predicted(make_bundle: Cal
     assert [cell["piece"] for cell in rows[-1]] == picture["target"]
     for row, later in pairwise(rows):
         assert all(new["piece"] == old["piece"] for old, new in zip(row, later, strict=True) if new["mark"] == "known")
-    bundle, source = made, made.tokenizer.framed(made.tokenizer.encode("kalo mita"))
+    bundle, source = made, made.tokenizer.add_special_tokens(made.tokenizer.encode("kalo mita"))
     (found,) = mask_predict(Verifier(bundle.verifier), [Sentence(0, source)], MaskPredictOptions())
     assert picture["target"] == bundle.tokenizer.pieces(found.ids[:-1])
 

@@ -12,9 +12,6 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
 from specdec_cli.text.lines import STDIO
 
-TASKS: dict[str, Task] = {"translate": "translation", "summarise": "summarisation", "correct": "gec", "simplify": "simplification"}
-"""By what a bundle says of itself."""
-
 
 def read_input(
     task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
@@ -24,9 +21,9 @@ def read_input(
         raise UsageError("FILE and --input are two inputs; give one")
     if references and source is None:
         raise UsageError("--reference needs --input")
-    if keep_tokens and task != "gec":
-        raise UsageError("--keep-tokens is for --task gec, whose data sets are tokenised")
-    if task in ("translation", "summarisation"):
+    if keep_tokens and task != "correct":
+        raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
+    if task in ("translate", "summarise"):
         examples, scorer = _one_reference(task, file, source, references, limit)
     else:
         examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
@@ -39,9 +36,9 @@ def _one_reference(
     task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None
 ) -> tuple[Examples, Scorer]:
     if len(references) > 1:
-        raise UsageError(f"--reference: in a {task} each line is compared with one")
+        raise UsageError(f"--reference: with the task {task} each line has one reference")
     scores = score
-    if task == "summarisation":
+    if task == "summarise":
         from specdec_cli.metrics.rouge import check_rouge, rouge
 
         check_rouge()
@@ -50,13 +47,13 @@ def _one_reference(
         examples = read_files(source, references[0] if references else None, limit)
     elif file is not None:
         examples = read_table(file, limit)
-    elif sys.stdin.isatty() and task == "translation":
+    elif sys.stdin.isatty() and task == "translate":
         examples = read_sample(limit)
     elif sys.stdin.isatty():
         raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
     else:
         examples = read_table(STDIO, limit)
-        if not examples.sources and task == "translation":
+        if not examples.sources and task == "translate":
             examples = read_sample(limit)
     right = examples.references
     return examples, lambda texts: None if right is None else scores(texts, right)
@@ -67,9 +64,9 @@ def _rewriting(
 ) -> tuple[Examples, Scorer]:
     if file is None and source is None and sys.stdin.isatty():
         raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
-    kept = keep_tokens or task != "gec"
+    kept = keep_tokens or task != "correct"
     gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STDIO, limit, kept)
-    scores = score_correction if task == "gec" else score_simplification
+    scores = score_correction if task == "correct" else score_simplification
 
     def scorer(texts: Sequence[str]) -> Score:
         return scores(gold, texts)

@@ -36,7 +36,7 @@ def claims(data: Path, lines: int) -> list[Claim]:
     jfleg = data / "en-gec" / "dev.jfleg"
     references = [part for number in range(4) for part in ("--reference", str(jfleg / f"reference{number}"))]
     few = ("--limit", str(lines))
-    gec, chat, file = ("--task", "gec"), data / "en-de" / "dev.chat.tsv", data / "en-de" / "dev.newstest2013.tsv"
+    gec, chat, file = ("--task", "correct"), data / "en-de" / "dev.chat.tsv", data / "en-de" / "dev.newstest2013.tsv"
     best = tuple(part for name in ("greedy", "auto", f"{greedy}:best", f"{beam}:best") for part in ("--row", name))
     batch = ("--row", "greedy", "--row", "auto", "--row", f"{greedy}:best", "--batch-size", "auto")
     return [

@@ -5,21 +5,22 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
+from specdec_cli.benchmark.comparison import milliseconds_per_sentence, reference
 from specdec_cli.benchmark.environment import describe_environment, share_of_others
 from specdec_cli.benchmark.examples import Examples
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.opponents import FORMATS, settle_opponents
 from specdec_cli.benchmark.records import Measured
-from specdec_cli.benchmark.rows import BEST, Row, Sweep, sweep_rows
+from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
-from specdec_cli.benchmark.summary import Result, Scorer, milliseconds_per_sentence, reference, summarise
+from specdec_cli.benchmark.summary import Result, Scorer, summarise
+from specdec_cli.benchmark.sweeps import Sweep, sweep_rows
 from specdec_cli.commands.bench.worker import Inspection
 from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options import batch_rows
 from specdec_cli.errors import UsageError
 from specdec_cli.metrics.scoring import Score
 from specdec_cli.processes import Process
@@ -39,7 +40,7 @@ class Plan:
     asked: bool
     sweep: Sweep
     repetitions: int
-    batch_size: int | Literal["auto"]
+    batch_size: int
     device: str
     precision: str
     threads: int | None
@@ -127,27 +128,26 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
 
     Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
     """
-    batch_size = batch_rows(plan.batch_size)
     possible, left_out = [], {}
     for row in plan.rows:
         refused = inspection.refused.get(row.compute_type or "")
         problem = missing_drafter(row, inspection.drafter) or refused
         if problem is None:
-            possible.append(replace(row, batch_size=batch_size, threads=inspection.threads))
+            possible.append(replace(row, batch_size=plan.batch_size, threads=inspection.threads))
         elif plan.asked:
             raise UsageError(f"--row {row.name}: {problem}")
         else:
             left_out[row.name] = problem
-    _check_views(plan, possible, batch_size)
+    _check_views(plan, possible)
     return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
 
 
-def _check_views(plan: Plan, rows: Sequence[Row], batch_size: int) -> None:
+def _check_views(plan: Plan, rows: Sequence[Row]) -> None:
     drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
     if plan.profile and not any(row.profiled for row in rows):
         raise UsageError("--profile needs a row that drafts, or beam search")
     for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot)):
-        if wanted and not (drafting and greedy and batch_size == 1):
+        if wanted and not (drafting and greedy and plan.batch_size == 1):
             raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")
 
 

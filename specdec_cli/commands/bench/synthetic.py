@@ -75,7 +75,7 @@ class Measurement:
         """How much faster drafting is than each of the other rows."""
         _, drafting, *_ = self.results
         others = (result for result in self.results if result is not drafting)
-        return {other.row.decoding: drafting.tokens_per_second / other.tokens_per_second for other in others}
+        return {other.row.decoding: drafting.number("tokens_per_second") / other.number("tokens_per_second") for other in others}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def print_outcome(outcome: Outcome, markdown: bool) -> None:
         if measurement.outside_kernels is not None:
             view.paragraph(f"greedy spends {measurement.outside_kernels:.1%} of its time outside the compiled kernels")
         if measurement.profile is not None:
-            iterations = {result.row.name: result.iterations for result in measurement.results}
+            iterations = {result.row.name: result.measured("iterations") for result in measurement.results}
             view.table(profile_table({measurement.geometry.decoding: measurement.profile}, outcome.examples["sentences"], iterations))
 
 

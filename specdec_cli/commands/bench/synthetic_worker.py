@@ -28,7 +28,7 @@ class SyntheticWorker(Worker):
 
     def outside_kernels(self, row: dict[str, Any], lines: list[str]) -> float | None:
         """The share of time outside compiled kernels; only for rows of a bundle in int8."""
-        return self._recorded.share_outside_kernels(Row(**row), lines)
+        return self._recorded.share_outside_kernels(Row.from_dict(row), lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
         """The questions by their names."""

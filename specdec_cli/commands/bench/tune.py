@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from specdec_cli.benchmark.report import tuning_table
-from specdec_cli.benchmark.rows import Sweep
 from specdec_cli.benchmark.summary import Result
+from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome, Plan
 from specdec_cli.commands.bench.view import View, environment_lines
 from specdec_cli.commands.loading import find_bundle
@@ -31,8 +31,8 @@ MOST_LOST = 0.5
 def check_tunable(model: ModelChoice, task: Task) -> None:
     """Better now than after all has been decoded: raises UsageError for a bundle that cannot be tuned, or not be written."""
     folder = find_bundle(model)
-    if task != "translation":
-        raise UsageError(f"--tune goes by BLEU, and so is for translation, not for {task}")
+    if task != "translate":
+        raise UsageError(f"--tune goes by BLEU, and so is for the task translate, not for {task}")
     if not (folder / "drafter").exists():
         raise UsageError(f"--tune: {folder} has no drafter, and the presets are for its drafts")
     if not os.access(folder, os.W_OK):
@@ -109,7 +109,7 @@ def _bleu(result: Result) -> float:
 
 
 def _tokens(result: Result) -> float:
-    return round(result.tokens_per_round or 0, 2)
+    return round(result.number("tokens_per_round"), 2)
 
 
 def _words(preset: Sequence[float]) -> str:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table as RichTable
 
 from specdec_cli.benchmark.report import Table, histogram_table, main_table, profile_table, sweep_table, tolerance_table
-from specdec_cli.benchmark.rows import Sweep
+from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome
 
 MOST_BUSY = 0.1
@@ -68,13 +68,20 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
         view.table(tolerance_table(outcome.results, sweep))
     if outcome.profiles:
         view.paragraph("Time by module, a sentence:")
-        iterations = {result.row.name: result.iterations for result in outcome.results}
+        iterations = {result.row.name: result.measured("iterations") for result in outcome.results}
         view.table(profile_table(outcome.profiles, outcome.examples["sentences"], iterations))
     for (name, baseline), bins in outcome.histograms.items():
         view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")
         view.table(histogram_table(bins))
     if outcome.signatures:
         view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
+
+
+def print_left_out(left_out: Mapping[str, str]) -> None:
+    """Print to stderr which rows were left out, by reason."""
+    for reason in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name, why in left_out.items() if why == reason)
+        print(f"specdec: left out: {names} ({reason})", file=sys.stderr)
 
 
 def _framed(table: Table) -> RichTable:

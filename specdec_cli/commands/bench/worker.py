@@ -58,18 +58,18 @@ class Worker:
 
     def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
         """The settings that a row comes to."""
-        return self._runner.prepare(Row(**row))
+        return self._runner.prepare(Row.from_dict(row))
 
     def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
         """Decode and time lines."""
-        return self._runner.run(Row(**row), lines).to_dict()
+        return self._runner.run(Row.from_dict(row), lines).to_dict()
 
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
         """Seconds by module; only for rows of a bundle."""
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
         assert isinstance(self._runner, BundleRunner)
-        return self._runner.profile(Row(**row), lines)
+        return self._runner.profile(Row.from_dict(row), lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
         """The questions by their names."""

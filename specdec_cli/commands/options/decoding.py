@@ -6,11 +6,11 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import typer
+
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.values import DECODING_PANEL, checks_number_or, number_or, number_or_auto
-
-from specdec_cli.decoding.names import DECODINGS, OPTIONS, DecodingOption, OptionValue
+from specdec_cli.decoding.names import DECODINGS, METHODS, OPTIONS, DecodingOption, OptionValue
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.request import DecodingRequest
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     DecodingOrAuto: TypeAlias = str
 else:
     DecodingName, DecodingOrAuto = Literal[DECODINGS], Literal[("auto", *DECODINGS)]
+INEXACT = [method.name for method in METHODS.values() if not method.exact]
 Preset = Literal["exact", "high-quality", "high-efficiency"]
 
 DecodingNameOption = Annotated[
@@ -26,7 +27,7 @@ DecodingNameOption = Annotated[
     typer.Option(
         "--decoding",
         metavar="NAME",
-        help=f"How to decode: {', '.join(('auto', *DECODINGS))}. All but beam, bidirectional, specdec++ and drafter give greedy's output. "
+        help=f"How to decode: {', '.join(('auto', *DECODINGS))}. All but {', '.join(INEXACT[:-1])} and {INEXACT[-1]} give greedy's output. "
         "drafter verifies nothing; its rounds are drafting passes.",
         rich_help_panel=DECODING_PANEL,
     ),

@@ -168,7 +168,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
         False,
         {},
         1,
-        "auto",
+        64,
         "cpu",
         "auto",
         None,
@@ -253,7 +253,7 @@ def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path:
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")
     arguments = [argument for row in rows for argument in ("--row", row)]
-    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", *arguments, "--json", tmp_path / "b.json")
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "correct", *arguments, "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     assert "F0.5" in result.stdout and "BLEU" not in result.stdout
     greedy, unique, nearest = json.loads((tmp_path / "b.json").read_text())["rows"]
@@ -261,7 +261,7 @@ def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path:
     assert (greedy["bleu"], unique["identical"], nearest["identical"]) == (None, [2, 2], [2, 2])
     assert (unique["settings"]["match"], nearest["settings"]["match"]) == ("unique", "nearest")
 
-    result = run("-m", folder, tmp_path / "a.m2", "--task", "gec", "--row", "input-guided", "--sweep", "min-score=-1000,0")
+    result = run("-m", folder, tmp_path / "a.m2", "--task", "correct", "--row", "input-guided", "--sweep", "min-score=-1000,0")
     assert result.exit_code == 0, result.output
     assert "min score" in result.stdout
     # What is held back leaves the source, which proposes nothing.
@@ -270,5 +270,5 @@ def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path:
 
 
 def test_what_a_task_cannot_take(folder: Path) -> None:
-    assert "no text to decode" in str(run("-m", folder, "--task", "gec", text="").exception)
+    assert "no text to decode" in str(run("-m", folder, "--task", "correct", text="").exception)
     assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

@@ -148,7 +148,7 @@ def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: 
         (["--row", "greedy"], "ka\tlo\n", UsageError, "rows of its own"),
         (["--profile"], "ka\tlo\n", UsageError, "rows of its own"),
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta and tolerance are tuned"),
-        (["--task", "gec"], "ka\tlo\n", UsageError, "for translation, not for gec"),
+        (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
         ([], "ka\tlo\nmi\n", InputError, "-, line 2: 1 tab-separated fields, expected 2"),
         ([], "\t\n", InputError, "stdin: no text"),
@@ -187,7 +187,7 @@ def test_a_disk_that_is_full_is_named(folder: Path, table: Path, monkeypatch: py
 
 def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
     row = Row("greedy" if top_beta is None else "specdec++", top_beta=top_beta, tolerance=tolerance)
-    return Measurement(row, {}, {"bleu": bleu}, 1.0, tokens, 0.0, None, None, None, None, 1.0, None, None, None, None, None, None)
+    return Measurement(row, {}, {"bleu": bleu}, {"tokens_per_round": tokens})
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,16 @@ from specdec_cli.benchmark.rows import (
     REWRITING_SWEEP_ROWS,
     SWEEP_ROWS,
     Row,
-    Sweep,
     parse_row,
-    parse_sweep,
-    sweep_defaults,
 )
-from specdec_cli.commands import options
-from specdec_cli.decoding.names import DECODINGS, JACOBI_LENGTH, having, order_problem, parts, search_of
+from specdec_cli.benchmark.sweeps import Sweep, parse_sweep, sweep_defaults
+from specdec_cli.commands.options.decoding import Preset
+from specdec_cli.decoding.names import DECODINGS, JACOBI_LENGTH, OPTIONS, having, order_problem, parts, search_of
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
 
-def settle_sweep(texts: Sequence[str]) -> Sweep:
+def parse_sweeps(texts: Sequence[str]) -> Sweep:
     """The keys of a sweep with their values. Raises UsageError."""
     pairs = [parse_sweep(text) for text in texts]
     sweep = dict(pairs)
@@ -32,7 +30,7 @@ def settle_sweep(texts: Sequence[str]) -> Sweep:
     return sweep
 
 
-def settle_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
+def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
     """The rows for a bundle whose model writes in `order`; a sweep has greedy to compare with, where the model can do it.
 
     Raises UsageError for a row that the order rules out, and for an option that is for none of the rows.
@@ -40,17 +38,12 @@ def settle_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
         names = ["greedy", *names]
-    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, get_args(options.Preset)) for name in names))
+    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, get_args(Preset)) for name in names))
     for row in rows:
         problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *CTRANSLATE2))
         if problem := next(filter(None, problems), None):
             raise UsageError(f"--row {row.name}: {problem}")
-    if base.oracle_length and not any(row.oracle_length for row in rows):
-        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
-    if base.oracle_length and base.jacobi_length is not None and any(row.oracle_length and row.jacobi_length for row in rows):
-        raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
-    if base.jacobi_length is not None and not any(row.jacobi_length for row in rows):
-        raise UsageError(f"--jacobi-length is for rows of {' and '.join(having(JACOBI_LENGTH))}")
+    _check_options(base, rows)
     return rows
 
 
@@ -61,3 +54,15 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
         return list(MASKED_ROWS) if order == "masked" and not sweep else [own]
     usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
     return sweep_defaults(sweep, swept) if sweep else list(usual)
+
+
+def _check_options(base: Row, rows: Sequence[Row]) -> None:
+    """Raises UsageError for an option that no row has."""
+    given = dict(base.options)
+    if base.oracle_length and not any(row.oracle_length for row in rows):
+        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
+    if base.oracle_length and any(row.oracle_length and JACOBI_LENGTH.name in dict(row.options) for row in rows):
+        raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
+    for option in OPTIONS:
+        if option.name in given and not any(option.name in dict(row.options) for row in rows):
+            raise UsageError(f"--{option.name.replace('_', '-')} is for rows of {' and '.join(having(option))}")

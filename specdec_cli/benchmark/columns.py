@@ -1,0 +1,197 @@
+"""The numbers of a bench. A column is one entry of COLUMNS: its computation, its text, and the tables that show it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Literal, Protocol
+
+from specdec_cli.benchmark.comparison import Comparison, quantile
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.names import methods_of
+from specdec_cli.metrics.repetition import repetition_rate
+
+NOTHING = "—"
+"""The cell of a number that was not measured."""
+Number = float | tuple[int, int] | None
+"""A number of a row, or a part and a whole; None if it was not measured."""
+TableKind = Literal["main", "sweep", "tuning", "synthetic"]
+
+
+class Measurements(Protocol):
+    """What a column may look at in a result: the row, its settings, and its numbers by key."""
+
+    @property
+    def row(self) -> Row: ...
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def numbers(self) -> Mapping[str, Number]: ...
+
+
+Condition = Callable[[str, Sequence[Measurements]], bool]
+"""Whether a column is shown, by its key and all results."""
+
+
+def always(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
+    """Show the column."""
+    return True
+
+
+def if_measured(key: str, results: Sequence[Measurements]) -> bool:
+    """Show the column if some row has a value."""
+    return any(result.numbers[key] is not None for result in results)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its key in JSON (a dot leads into an object), its header, its value for a row, and the text of a value.
+
+    `tables` are the tables with this column, and when it is shown there. `cell` replaces `text` where the text depends on
+    more than the value. `digits` are those of the value in JSON.
+    """
+
+    key: str
+    header: str
+    compute: Callable[[Comparison], Number]
+    text: Callable[[Any], str]
+    tables: Mapping[TableKind, Condition] = field(default_factory=dict)
+    cell: Callable[[Measurements], str] | None = None
+    digits: int = 3
+
+    def show(self, result: Measurements) -> str:
+        """The cell of a result."""
+        if self.cell is not None:
+            return self.cell(result)
+        value = result.numbers[self.key]
+        return NOTHING if value is None else self.text(value)
+
+
+def decimals(digits: int) -> Callable[[float], str]:
+    """The text of a number with so many decimals."""
+    return lambda value: f"{value:,.{digits}f}"
+
+
+def percent(digits: int) -> Callable[[float], str]:
+    """The text of a share with so many decimals."""
+    return lambda value: f"{value:.{digits}%}"
+
+
+def ratio(value: float) -> str:
+    """The text of a speedup."""
+    return f"{value:.2f}x"
+
+
+def _spread(one: Comparison) -> float | None:
+    times = [run.seconds for run in one.measured.runs]
+    return (max(times) - min(times)) / median(times) if len(times) > 1 else None
+
+
+def _drafted(one: Comparison) -> float | None:
+    drafted = one.measured.runs[0].drafted
+    return drafted / one.rounds if drafted is not None and one.rounds else None
+
+
+def _identical(one: Comparison) -> tuple[int, int] | None:
+    lines = len(one.measured.outputs)
+    return None if one.differing_lines is None else (lines - len(one.differing_lines), lines)
+
+
+def _peak_memory(one: Comparison) -> float | None:
+    return max((run.peak_memory_mb for run in one.measured.runs if run.peak_memory_mb is not None), default=None)
+
+
+def _block_size_cell(result: Measurements) -> str:
+    """The mean block size of rounds with a draft if it adapts, else the one that was set."""
+    if result.numbers["drafted"] is None:
+        return str(result.settings.get("block_size", NOTHING))
+    size = result.numbers["block_size"]
+    return NOTHING if size is None else f"{size:,.1f}"
+
+
+def _if_adaptive(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
+    return if_measured("drafted", results)
+
+
+def _if_unverified(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
+    return any(method.unverified for result in results for method in methods_of(result.row.decoding))
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column(
+        "iterations",
+        "iterations",
+        lambda one: one.rounds / one.sentences if one.rounds else None,
+        decimals(2),
+        {"main": always, "sweep": always, "tuning": always},
+    ),
+    Column(
+        "tokens_per_round",
+        "tokens per round",
+        lambda one: one.tokens / one.rounds if one.rounds else None,
+        decimals(2),
+        {"main": always, "sweep": always, "tuning": always, "synthetic": always},
+    ),
+    Column(
+        "repetition",  # GAD, Table 9
+        "repeated tokens",
+        lambda one: repetition_rate(sentence for output in one.measured.outputs for sentence in output.sentences),
+        percent(2),
+        {"main": _if_unverified, "sweep": _if_unverified},
+        digits=6,
+    ),
+    Column(
+        "block_size",
+        "block size",
+        lambda one: one.measured.runs[0].block_size if one.measured.runs[0].drafted else None,
+        decimals(1),
+        {"main": _if_adaptive},
+        cell=_block_size_cell,
+    ),
+    Column("drafted", "rounds with a draft", _drafted, percent(0), {"main": _if_adaptive}),
+    Column(
+        "ms_per_sentence.median",
+        "ms a sentence",
+        lambda one: median(one.milliseconds) if one.milliseconds else None,
+        decimals(1),
+        {"main": always, "synthetic": always},
+    ),
+    Column("ms_per_sentence.p95", "", lambda one: quantile(one.milliseconds, 0.95) if one.milliseconds else None, decimals(1)),
+    Column(
+        "tokens_per_second",
+        "tokens/s",
+        lambda one: one.tokens / one.seconds,
+        decimals(0),
+        {"main": always, "sweep": always, "synthetic": always},
+    ),
+    Column("spread", "spread", _spread, percent(0), {"main": if_measured, "sweep": if_measured}),
+    Column(
+        "speedup_vs_greedy",
+        "speedup vs greedy",
+        lambda one: one.speedup_over(one.greedy),
+        ratio,
+        {"main": always, "sweep": always},
+    ),
+    Column(
+        "speedup_vs_beam",
+        "speedup vs beam",
+        lambda one: one.speedup_over(one.beam),
+        ratio,
+        {"main": always, "sweep": if_measured},
+    ),
+    Column(
+        "identical",
+        "identical lines",
+        _identical,
+        lambda value: f"{value[0]} of {value[1]}",
+        {"main": always, "tuning": always, "synthetic": always},
+    ),
+    Column("peak_memory_mb", "peak memory, MB", _peak_memory, decimals(0), {"main": always}),
+)
+"""All numbers beside quality, in the order of JSON and of tables."""
+
+
+def columns_of(kind: TableKind, results: Sequence[Measurements]) -> list[Column]:
+    """The columns of a table that are shown for these results."""
+    return [column for column in COLUMNS if kind in column.tables and column.tables[kind](column.key, results)]

@@ -1,0 +1,85 @@
+"""A row's runs beside those of the rows that it is compared with."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.rows import BEST, Row
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A measured row, and the greedy and beam rows under the same conditions, if there are any."""
+
+    measured: Measured
+    greedy: Measured | None = None
+    beam: Measured | None = None
+
+    @cached_property
+    def sentences(self) -> int:
+        """Decoded sentences."""
+        return sum(len(output.sentences) for output in self.measured.outputs)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Emitted tokens of all sentences, EOS included."""
+        return sum(output.tokens for output in self.measured.outputs)
+
+    @cached_property
+    def rounds(self) -> int:
+        """Rounds of all sentences; 0 where they were not counted."""
+        return sum(output.rounds or 0 for output in self.measured.outputs)
+
+    @cached_property
+    def seconds(self) -> float:
+        """Median wall time of a run."""
+        return median(run.seconds for run in self.measured.runs)
+
+    @cached_property
+    def milliseconds(self) -> list[float]:
+        """Milliseconds a sentence of each line with text."""
+        return milliseconds_per_sentence(self.measured)
+
+    @cached_property
+    def differing_lines(self) -> list[int] | None:
+        """Numbers, from 1, of the lines whose tokens are not greedy's; None without a greedy row."""
+        if self.greedy is None:
+            return None
+        pairs = zip(self.measured.outputs, self.greedy.outputs, strict=True)
+        return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]
+
+    def speedup_over(self, other: Measured | None) -> float | None:
+        """Ratio of median wall times; None without another row."""
+        return median(run.seconds for run in other.runs) / self.seconds if other else None
+
+
+def compare(measured: Sequence[Measured]) -> list[Comparison]:
+    """Each row beside the first greedy row and the first beam row with the same batch size and threads."""
+    return [Comparison(one, reference(one.row, measured, "greedy"), reference(one.row, measured, "beam")) for one in measured]
+
+
+def reference(row: Row, measured: Iterable[Measured], decoding: str) -> Measured | None:
+    """The first row of `decoding` with the same number of threads, and the same batch size unless that was chosen for the row."""
+    rows = (one for one in measured if (one.row.decoding, one.row.threads) == (decoding, row.threads))
+    return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
+
+
+def milliseconds_per_sentence(one: Measured) -> list[float]:
+    """For each line with text, in order: its median time over all runs, by its sentences; empty if lines were not timed."""
+    times = []
+    for outputs in zip(*(run.outputs for run in one.runs), strict=True):
+        seconds = [output.seconds for output in outputs if output.seconds is not None]
+        if seconds and outputs[0].sentences:
+            times.append(1000 * median(seconds) / len(outputs[0].sentences))
+    return times
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which `share` of `values` lie, interpolated linearly between neighbours."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])

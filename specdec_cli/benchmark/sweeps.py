@@ -1,0 +1,83 @@
+"""Sweeps: rows for every combination of the values of some settings."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from specdec_cli.benchmark.rows import SWEEP_ROWS, Row
+from specdec_cli.decoding.names import DRAFTING, OPTIONS, SEARCHES, TOLERANT, having, parts
+from specdec_cli.errors import UsageError
+
+Value = int | float
+Sweep = Mapping[str, Sequence[Value]]
+"""The values of each setting that is varied."""
+BASELINES = ("greedy", "beam")
+"""What speedups are over: greedy in this project, beam search in the papers."""
+_SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if option.numeric and not option.choices}
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", *_SWEPT_OPTIONS)
+_SWEEP_VALUES = {
+    "tolerance": (float, 0, math.inf, "numbers from 0"),
+    "min-score": (float, -math.inf, 0, "numbers up to 0"),
+}
+_ONLY_FOR = {
+    "beam-size": (*SEARCHES, "ctranslate2-beam"),
+    "block-size": DRAFTING,
+    "top-beta": TOLERANT,
+    "tolerance": TOLERANT,
+    "min-score": ("greedy", *DRAFTING),
+    **{key: having(option) for key, option in _SWEPT_OPTIONS.items()},
+}
+_TOLERANT_KEYS = ("top-beta", "tolerance")
+
+
+def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
+    """A key and its values from `KEY=V1,V2,...`. Raises UsageError."""
+    key, _, listed = text.partition("=")
+    if key not in SWEEP_KEYS:
+        raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
+    kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
+    try:
+        values = tuple(kind(value) for value in listed.split(","))
+    except ValueError:
+        values = ()
+    if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
+        raise UsageError(f"sweep {text}: expected {key}= and {numbers} with commas between")
+    return key, tuple(dict.fromkeys(values))
+
+
+def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
+    """Each row with every combination of the values that matter to it. Raises UsageError for a key that matters to none."""
+    for key in sweep:
+        if not any(_matters(key, row) for row in rows):
+            raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
+    return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
+
+
+def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
+    """The rows that a sweep is of if none was asked for: greedy and beam as baselines, and those of the `usual` ones that it changes."""
+    return [name for name in usual if name in BASELINES or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
+
+
+def _matters(key: str, row: Row) -> bool:
+    if row.variant == "exact" and key in _TOLERANT_KEYS:
+        return False
+    names = _ONLY_FOR.get(key)
+    if key in _SWEPT_OPTIONS and _SWEPT_OPTIONS[key].name in dict(row.options):
+        return False
+    return names is None or any(part in names for part in parts(row.decoding))
+
+
+def _combinations(row: Row, sweep: Sweep) -> list[Row]:
+    keys = [key for key in sweep if _matters(key, row)]
+    changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
+    return [_with_values(row, change) for change in changes]
+
+
+def _with_values(row: Row, change: Mapping[str, Value]) -> Row:
+    for key, value in change.items():
+        if key in _SWEPT_OPTIONS:
+            row = replace(row, options=(*row.options, (_SWEPT_OPTIONS[key].name, int(value))))
+        else:
+            row = replace(row, **{key.replace("-", "_"): value})  # type: ignore[arg-type]
+    return row

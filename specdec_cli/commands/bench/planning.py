@@ -1,0 +1,75 @@
+"""From the options of `specdec bench` to what is to be measured."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.commands.bench.input import read_input
+from specdec_cli.commands.bench.options import ComparedOptions, ComputingOptions, InputOptions, SettingOptions
+from specdec_cli.commands.bench.row_choice import choose_rows, parse_sweeps
+from specdec_cli.commands.bench.run import Plan
+from specdec_cli.commands.bench.tune import check_tunable
+from specdec_cli.commands.loading import beam_defaults, bundle_order, bundle_task
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.machine import batch_rows
+from specdec_cli.commands.options.values import number_or_auto
+from specdec_cli.decoding.names import REWRITING, Task
+from specdec_cli.errors import UsageError
+
+
+def make_plan(
+    model: ModelChoice,
+    file: Path | None,
+    text: InputOptions,
+    compared: ComparedOptions,
+    settings: SettingOptions,
+    computing: ComputingOptions,
+) -> Plan:
+    """Everything that is to be measured, checked as far as possible without loading a model. Raises UsageError."""
+    task = text.task or _known_task(bundle_task(model))
+    if compared.tune:
+        check_tunable(model, task)
+    sweep = parse_sweeps(compared.sweep or [])
+    if sweep and (compared.profile or compared.histogram or compared.plot):
+        raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
+    base = _base_row(model, settings, compared.oracle_length)
+    examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
+    return Plan(
+        model=model,
+        examples=examples,
+        scorer=scorer,
+        rows=choose_rows(compared.rows or [], sweep, base, bundle_order(model), rewriting=task in REWRITING),
+        asked=bool(compared.rows),
+        sweep=sweep,
+        repetitions=compared.repetitions,
+        batch_size=batch_rows(computing.batch_size),
+        device=computing.device,
+        precision=computing.precision,
+        threads=computing.threads,
+        # A line to summarise is one text.
+        split=not computing.no_split and task != "summarise",
+        profile=compared.profile,
+        histogram=compared.histogram,
+        plot=compared.plot is not None,
+    )
+
+
+def _known_task(name: str) -> Task:
+    """The task of a bundle; translate for one that is not known."""
+    known: Sequence[Task] = get_args(Task)
+    return next((task for task in known if task == name), "translate")
+
+
+def _base_row(model: ModelChoice, settings: SettingOptions, oracle_length: bool) -> Row:
+    """The settings of all rows."""
+    beam_size, length_penalty = beam_defaults(model)
+    return Row(
+        "greedy",
+        block_size=number_or_auto(settings.block_size),
+        options=tuple(settings.own.given.items()),
+        oracle_length=oracle_length,
+        beam_size=settings.beam_size or beam_size,
+        length_penalty=length_penalty if settings.length_penalty is None else settings.length_penalty,
+        max_length=settings.max_length,
+    )

@@ -1,0 +1,51 @@
+"""Groups of options: one parameter of a command stands for all options of a group."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Self, get_type_hints
+
+
+class OptionGroup:
+    """Base of dataclasses whose fields are options (`Annotated` with `typer.Option`) or further groups."""
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """The parameters that a command has for the group, in the order of the fields."""
+        found: list[Parameter] = []
+        for name, kind, default in cls._fields():
+            found += kind.parameters() if _is_group(kind) else [Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
+        return found
+
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        """The group from its values, which are removed from `values`."""
+        return cls(**{name: kind.build(values) if _is_group(kind) else values.pop(name) for name, kind, _ in cls._fields()})
+
+    @classmethod
+    def _fields(cls) -> list[tuple[str, Any, Any]]:
+        """Name, type and default of each field."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [(each.name, hints[each.name], each.default) for each in fields(cls)]  # type: ignore[arg-type]
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that has the options of each group among the parameters of `command` in the group's place."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hints[name] for name in signature(command).parameters if _is_group(hints[name])}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        parameters += groups[name].parameters() if name in groups else [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
+
+    @wraps(command)
+    def expanded(**values: Any) -> None:
+        command(**{name: group.build(values) for name, group in groups.items()}, **values)
+
+    expanded.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+    return expanded
+
+
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, OptionGroup)

@@ -1,0 +1,106 @@
+"""Options that say where and in which precision to compute."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from specdec_cli.commands.machine import Machine, resolve_machine
+from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.commands.options.values import MACHINE_PANEL, checks_number_or, number_or_auto
+
+LARGEST_BATCH = 64
+"""Sentences that are decoded together where that is `auto`."""
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
+EngineName = Literal["auto", "native", "reference"]
+
+BatchSizeOption = Annotated[
+    str,
+    typer.Option(
+        "--batch-size",
+        metavar="N|auto",
+        callback=checks_number_or("auto"),
+        help="Largest number of sentences decoded together.",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        min=1,
+        help="Memory for batches and for lines that are read but not yet written, besides the model.",
+        show_default="half of what is free",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+DeviceOption = Annotated[Device, typer.Option("--device", help="Where to compute.", rich_help_panel=MACHINE_PANEL)]
+PrecisionOption = Annotated[
+    Precision,
+    typer.Option(
+        "--precision",
+        help="Number format of the arithmetic; auto takes the fastest in which the output is still greedy's at that precision.",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine",
+        help="What computes: reference (PyTorch, every decoding), or native (without PyTorch, int8 on a CPU: greedy, lookup, "
+        "input-guided). auto is reference.",
+        rich_help_panel=MACHINE_PANEL,
+    ),
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", min=1, max=1024, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.", rich_help_panel=MACHINE_PANEL)
+]
+OfflineOption = Annotated[bool, typer.Option("--offline", help="Never use the network.", rich_help_panel=MACHINE_PANEL)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions(OptionGroup):
+    """Machine options of the commands that decode text."""
+
+    batch_size: BatchSizeOption = "auto"
+    memory: MemoryOption = None
+    device: DeviceOption = "auto"
+    precision: PrecisionOption = "auto"
+    engine: EngineOption = "auto"
+    threads: ThreadsOption = None
+    seed: SeedOption = 1
+    offline: OfflineOption = False
+
+    def resolve(self, quiet: bool) -> Machine:
+        """The machine, with torch's threads and seed set. Raises UsageError for what it cannot do."""
+        return resolve_machine(self.device, self.precision, self.threads, self.seed, quiet=quiet, engine=self.engine)
+
+    @property
+    def rows(self) -> int:
+        """Largest number of sentences decoded together."""
+        return batch_rows(self.batch_size)
+
+    @property
+    def batch_memory(self) -> int:
+        """Bytes that batches may take: those given, else half of what is free; 0 for no bound, where that is not known."""
+        if self.memory is not None:
+            return self.memory * 2**20
+        described = Path("/proc/meminfo")
+        lines = described.read_text().splitlines() if described.exists() else []
+        free = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")
+        return int(free) * 2**10 // 2
+
+
+def batch_rows(batch_size: str) -> int:
+    """The value of a batch size, with `auto` resolved."""
+    size = number_or_auto(batch_size)
+    return size if isinstance(size, int) else LARGEST_BATCH

@@ -1,0 +1,90 @@
+"""Options of text that is read and written."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.commands.options.values import OUTPUT_PANEL
+from specdec_cli.errors import UsageError
+from specdec_cli.text.lines import Line, read_lines
+from specdec_cli.text.paragraphs import join_paragraphs
+from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
+
+FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
+NoSplitOption = Annotated[
+    bool,
+    typer.Option("--no-split", help="Take each line as one sentence instead of splitting it.", rich_help_panel=OUTPUT_PANEL),
+]
+UnwrapOption = Annotated[
+    bool,
+    typer.Option(
+        "--unwrap",
+        help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
+MaxLineBytesOption = Annotated[
+    int,
+    typer.Option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.", rich_help_panel=OUTPUT_PANEL),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="File to write to.", show_default="stdout", rich_help_panel=OUTPUT_PANEL),
+]
+OutputDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output-dir",
+        metavar="FOLDER",
+        help="Folder to write a file of the same name to for each FILE; compressed input becomes plain output.",
+        show_default=False,
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Write a JSON object for each line instead of text.", rich_help_panel=OUTPUT_PANEL)
+]
+StatsOption = Annotated[
+    bool, typer.Option("--stats", help="At the end, print tokens per round, time and memory to stderr.", rich_help_panel=OUTPUT_PANEL)
+]
+TraceOption = Annotated[
+    bool,
+    typer.Option(
+        "--trace",
+        help="Print each round to stderr: draft, accepted tokens, bifurcation. Always drafts, even where greedy decoding is faster.",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.", rich_help_panel=OUTPUT_PANEL)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(OptionGroup):
+    """Options of the commands that decode text line by line."""
+
+    no_split: NoSplitOption = False
+    unwrap: UnwrapOption = False
+    max_line_bytes: MaxLineBytesOption = 2**20
+    output: OutputOption = None
+    output_dir: OutputDirOption = None
+    as_json: JsonOption = False
+    stats: StatsOption = False
+    trace: TraceOption = False
+    quiet: QuietOption = False
+
+    def read(self, files: Sequence[Path]) -> Iterator[Line]:
+        """The lines of `files`, or of stdin without any; paragraphs as one line with --unwrap."""
+        lines = read_lines(files, self.max_line_bytes)
+        return join_paragraphs(lines) if self.unwrap else lines
+
+    def open_writer(self, files: Sequence[Path]) -> Writer:
+        """Where output goes. Raises UsageError for two places at once, and for one that would overwrite one of `files`."""
+        if self.output_dir is None:
+            return LineWriter(self.output, files)
+        if self.output is not None:
+            raise UsageError("--output and --output-dir are two places for the same lines; give one")
+        return FolderWriter(self.output_dir, files)

@@ -1,0 +1,43 @@
+"""Panels of the help, and checks of values that several options share."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import typer
+
+DECODING_PANEL = "Model and decoding"
+MACHINE_PANEL = "Machine"
+OUTPUT_PANEL = "Input and output"
+
+
+def number_or(value: str | None, *words: str) -> int | str | None:
+    """The value of an option that takes a whole number from 1 or one of `words`. Raises typer.BadParameter (exit code 2)."""
+    if value is None or value in words:
+        return value
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        wrong = "is not a number from 1" if not words else f"is neither a number from 1 nor {' nor '.join(map(repr, words))}"
+        raise typer.BadParameter(f"{value!r} {wrong}")
+    return int(value)
+
+
+def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
+    """The value of an option that takes N or `auto`. Raises typer.BadParameter (exit code 2) for anything else."""
+    found = number_or(value, "auto")
+    return "auto" if isinstance(found, str) else found
+
+
+def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
+    """A callback of an option that takes a number or one of `words`; the value stays text."""
+
+    def check(value: str | None) -> str | None:
+        number_or(value, *words)
+        return value
+
+    return check
+
+
+def not_nan(value: float | None) -> float | None:
+    """The value of an option that takes a number. Raises typer.BadParameter for NaN, which no range excludes."""
+    if value != value:
+        raise typer.BadParameter("nan is not a number")
+    return value
