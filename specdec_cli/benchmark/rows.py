@@ -1,4 +1,4 @@
-"""What is compared: rows of a table, and sweeps as many rows."""
+"""Rows of a benchmark table, and sweeps, which expand to many rows."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -40,15 +40,15 @@ BEST = "best"
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
 BASELINES = ("greedy", "beam")
-"""What speedups are over: greedy in this project, beam search in the papers."""
+"""Rows that speedups are relative to: greedy decoding in this project, beam search in the papers."""
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score")
 
 _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
 }
-LENGTH_KNOWN = ("jacobi", "gs-jacobi")
-"""What can be told the length of the output beforehand."""
+LENGTH_AWARE = ("jacobi", "gs-jacobi")
+"""Decodings that can be given the length of the output."""
 _ONLY_FOR = {
     "beam-size": (*SEARCHES, "ctranslate2-beam"),
     "block-size": DRAFTING,
@@ -56,7 +56,7 @@ _ONLY_FOR = {
     "tolerance": TOLERANT,
     "min-score": ("greedy", *DRAFTING),
 }
-_OF_A_TOLERANT_RULE = ("top-beta", "tolerance")
+_TOLERANCE_KEYS = ("top-beta", "tolerance")
 
 Value = int | float
 Sweep = Mapping[str, Sequence[Value]]
@@ -64,11 +64,11 @@ Sweep = Mapping[str, Sequence[Value]]
 
 @dataclass(frozen=True)
 class Row:
-    """A decoding and what was asked for it; None leaves it to the preset or the bundle.
+    """A row of the table: a decoding and its settings; None stands for the default of the preset or the bundle.
 
-    `variant` is what stood after the colon: a preset, a rule of matching or of stopping, or CTranslate2's number format.
-    Where that was chosen for being the fastest, it is `compute`; then there are `workers` of `each` so many threads.
-    `jacobi_length` and `oracle_length` are None and False where they do not matter to the decoding.
+    `variant` is the part of the row's name after the colon: a preset, a matching or stopping rule, or a number format of
+    CTranslate2. For the variant "best", `fastest_type` is the fastest number format, and there are `workers` workers with
+    `worker_threads` threads each. `jacobi_length` and `oracle_length` apply to Jacobi decodings only.
     """
 
     decoding: str
@@ -84,33 +84,33 @@ class Row:
     max_length: int | None = None
     batch_size: int = 1
     threads: int = 1
-    compute: str | None = None
+    fastest_type: str | None = None
     workers: int = 1
-    each: int = 0
+    worker_threads: int = 0
 
     @property
     def name(self) -> str:
-        """The row as it is written on the command line."""
+        """The name of the row, as on the command line."""
         return f"{self.decoding}:{self.variant}" if self.variant else self.decoding
 
     @property
     def compute_type(self) -> str | None:
-        """The number format of a CTranslate2 row; None for our own decodings."""
-        return (self.compute or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+        """The number format of a CTranslate2 row; None for decodings of specdec."""
+        return (self.fastest_type or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
 
     @property
     def drafts(self) -> bool:
-        """Whether tokens are proposed."""
+        """Whether the decoding uses drafts."""
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
     def profiled(self) -> bool:
-        """Whether a profile tells something: where tokens are proposed, or where a search chooses among hypotheses."""
+        """Whether the row can be profiled: decodings with drafts, and searches."""
         return self.drafts or self.decoding in SEARCHES
 
     @property
     def exact(self) -> bool:
-        """Whether the row promises greedy's output."""
+        """Whether the output must equal that of greedy decoding."""
         methods = methods_of(self.decoding)
         exact = bool(methods) and all(method.exact for method in methods)
         preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
@@ -118,14 +118,14 @@ class Row:
 
     @property
     def drafters(self) -> set[DrafterKind]:
-        """The kinds of trained drafters that the bundle must have."""
+        """The kinds of trained drafters that the decoding needs."""
         return {method.trained for method in methods_of(self.decoding) if method.trained is not None}
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
-    """The row `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]` or `ctranslate2-...[:type]`, the rest as in `base`.
+    """Parse `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]` or `ctranslate2-...[:type]`; other settings are those of `base`.
 
-    A decoding is one of `decodings` or `auto`, or several of them with commas between. Raises UsageError.
+    A decoding is one of `decodings`, `auto`, or several joined by commas. Raises UsageError.
     """
     decoding, colon, variant = text.partition(":")
     if decoding not in CTRANSLATE2:
@@ -141,24 +141,24 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         decoding=decoding,
         variant=variant or None,
         jacobi_length=base.jacobi_length if decoding in having(JACOBI_LENGTH) else None,
-        oracle_length=base.oracle_length and decoding in LENGTH_KNOWN,
+        oracle_length=base.oracle_length and decoding in LENGTH_AWARE,
     )
 
 
 def variant_option(decoding: str) -> str | None:
-    """The option that a row's variant is a value of; None for a decoding whose variants are presets."""
+    """The option that the variants of a decoding are values of; None if its variants are presets."""
     return next((option.name for option in METHODS[decoding].options if not option.numeric), None) if decoding in METHODS else None
 
 
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
-    """What may stand after the colon: the words of the decoding's own option, or else presets where it is trained, or a chain."""
+    """The variants of a decoding: values of its own option, or presets if it is a trained drafter's or a chain."""
     if (name := variant_option(decoding)) is not None:
         return next(option.choices for option in METHODS[decoding].options if option.name == name)
     return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
-    """A key and its values from `KEY=V1,V2,...`. Raises UsageError."""
+    """Parse `KEY=V1,V2,...` into the key and its values. Raises UsageError."""
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
@@ -173,27 +173,27 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
-    """Each row with every combination of the values that matter to it. Raises UsageError for a key that matters to none."""
+    """Each row with every combination of the values of `sweep` that apply to it. Raises UsageError for a key that applies to no row."""
     for key in sweep:
-        if not any(_matters(key, row) for row in rows):
+        if not any(_applies(key, row) for row in rows):
             raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
     return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
 
 
 def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
-    """The rows that a sweep is of if none was asked for: greedy and beam as baselines, and those of the `usual` ones that it changes."""
-    return [name for name in usual if name in BASELINES or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
+    """The default rows of a sweep: the baselines, and those of `usual` to which one of its keys applies."""
+    return [name for name in usual if name in BASELINES or any(_applies(key, Row(name.partition(":")[0])) for key in sweep)]
 
 
-def _matters(key: str, row: Row) -> bool:
-    if row.variant == "exact" and key in _OF_A_TOLERANT_RULE:
+def _applies(key: str, row: Row) -> bool:
+    if row.variant == "exact" and key in _TOLERANCE_KEYS:
         return False
     names = _ONLY_FOR.get(key)
     return names is None or any(part in names for part in parts(row.decoding))
 
 
 def _combinations(row: Row, sweep: Sweep) -> list[Row]:
-    keys = [key for key in sweep if _matters(key, row)]
+    keys = [key for key in sweep if _applies(key, row)]
     changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
     return [_with_values(row, change) for change in changes]
 

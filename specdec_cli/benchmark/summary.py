@@ -1,11 +1,11 @@
-"""From runs to the numbers of a table."""
+"""Summary of benchmark runs: the numbers of a table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.metrics.scoring import Score
 
@@ -14,13 +14,13 @@ Scorer = Callable[[Sequence[str]], Score | None]
 
 @dataclass(frozen=True)
 class Result:
-    """A row of the table; None, or no value in `quality` (by metric), is what was not measured.
+    """The results of a row; values that were not measured are None, or absent from `quality` (scores by metric).
 
-    `iterations` are mean rounds a sentence, `tokens_per_round` is summed over the corpus before dividing.
-    `median_ms` and `p95_ms` are over lines, for a line of several sentences its time divided by their number.
-    `spread` is how far the repetitions lie apart: the longest minus the shortest wall time, over the median.
-    `block_size` is that of a row which chose it as it went, on average, and `drafted` the share of rounds that drafted.
-    `identical` lines have greedy's tokens; `first_difference` is the first line, from 1, that has not.
+    `iterations` is the mean number of rounds a sentence; `tokens_per_round` is summed over the corpus before dividing.
+    `median_ms` and `p95_ms` are milliseconds a sentence over lines (the time of a line divided by its sentences). `spread` is
+    the longest minus the shortest wall time of the repetitions, divided by the median. With an adaptive block size,
+    `block_size` is its mean and `drafted` the share of rounds with a draft. `identical` is the number of lines with the same
+    tokens as greedy decoding, and the number of all lines; `first_difference` is the number (from 1) of the first other line.
     """
 
     row: Row
@@ -41,31 +41,32 @@ class Result:
     peak_memory_mb: float | None
 
 
-def summarise(measured: Sequence[Measured], score: Scorer) -> list[Result]:
-    """The numbers of every row; `score` tells the quality of a row's lines, if it can be told.
+def summarise(measured: Sequence[RowRuns], score: Scorer) -> list[Result]:
+    """The results of all rows; `score` computes the metrics of output lines, or returns None.
 
-    Speedups and identity are against the first greedy or beam row with the same batch size and threads.
+    Speedups and identical lines are relative to the first greedy or beam row with the same batch size and threads.
     """
-    return [_summarise(one, reference(one.row, measured, "greedy"), reference(one.row, measured, "beam"), score) for one in measured]
+    return [_summarise(one, baseline(one.row, measured, "greedy"), baseline(one.row, measured, "beam"), score) for one in measured]
 
 
-def broken_promises(results: Iterable[Result]) -> list[str]:
-    """Of the decodings that promise greedy's output, those that did not give it, in words."""
+def exactness_violations(results: Iterable[Result]) -> list[str]:
+    """Descriptions of the exact rows whose output differs from greedy decoding."""
     return [
-        f"row {result.row.name}: {result.identical[0]} of {result.identical[1]} lines are greedy's; line {result.first_difference} is not"
+        f"row {result.row.name}: {result.identical[0]} of {result.identical[1]} lines equal those of greedy; "
+        f"line {result.first_difference} does not"
         for result in results
         if result.row.exact and result.identical is not None and result.first_difference is not None
     ]
 
 
-def reference(row: Row, measured: Iterable[Measured], decoding: str) -> Measured | None:
-    """The first row of `decoding` under the same conditions: threads, and batch size unless that was chosen for the row."""
+def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | None:
+    """The first row of `decoding` with the threads and the batch size of `row` (any batch size if `row` has the fastest one)."""
     rows = (one for one in measured if (one.row.decoding, one.row.threads) == (decoding, row.threads))
     return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
 
 
-def milliseconds_per_sentence(one: Measured) -> list[float]:
-    """Of each line with text, in order: its median time over all runs by its sentences; empty if lines were not timed."""
+def milliseconds_per_sentence(one: RowRuns) -> list[float]:
+    """For each line with text: the median time over runs in milliseconds, divided by its sentences; empty if not timed."""
     times = []
     for outputs in zip(*(run.outputs for run in one.runs), strict=True):
         seconds = [output.seconds for output in outputs if output.seconds is not None]
@@ -75,7 +76,7 @@ def milliseconds_per_sentence(one: Measured) -> list[float]:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of `values` lie, interpolated linearly between neighbours."""
+    """The quantile `share` (0 to 1) of `values`, interpolated linearly."""
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     low = int(place)
@@ -83,7 +84,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
-def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, score: Scorer) -> Result:
+def _summarise(one: RowRuns, greedy: RowRuns | None, beam: RowRuns | None, score: Scorer) -> Result:
     outputs, times, seconds = one.outputs, milliseconds_per_sentence(one), _wall_seconds(one)
     sentences, tokens = sum(len(output.sentences) for output in outputs), sum(output.tokens for output in outputs)
     rounds = sum(output.rounds or 0 for output in outputs)
@@ -110,15 +111,15 @@ def _summarise(one: Measured, greedy: Measured | None, beam: Measured | None, sc
     )
 
 
-def _wall_seconds(one: Measured) -> float:
+def _wall_seconds(one: RowRuns) -> float:
     return median(run.seconds for run in one.runs)
 
 
-def _spread(one: Measured) -> float | None:
+def _spread(one: RowRuns) -> float | None:
     times = [run.seconds for run in one.runs]
     return (max(times) - min(times)) / median(times) if len(times) > 1 else None
 
 
-def _differing_lines(one: Measured, other: Measured) -> list[int]:
+def _differing_lines(one: RowRuns, other: RowRuns) -> list[int]:
     pairs = zip(one.outputs, other.outputs, strict=True)
     return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]

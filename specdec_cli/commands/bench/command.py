@@ -179,11 +179,11 @@ def bench(
     Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
     """
     if synthetic:
-        from specdec_cli.benchmark.geometries import usual_geometries
+        from specdec_cli.benchmark.geometries import default_geometries
         from specdec_cli.commands.bench.synthetic import Request, check_alone
 
         check_alone(context)
-        geometries = usual_geometries(options.number_or_auto(block_size))
+        geometries = default_geometries(options.number_or_auto(block_size))
         _synthetic(
             Request(geometries, repetitions, beam_size or BEAM_SIZE, device, precision, threads, profile), json_file, markdown, quiet
         )
@@ -290,11 +290,11 @@ def _check_target(option: str, path: Path) -> None:
 
 def _check(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:
     """Raises SpecdecError, whose exit code is 1, for a decoding that did not keep its promise."""
-    from specdec_cli.benchmark.summary import broken_promises
+    from specdec_cli.benchmark.summary import exactness_violations
 
     # Elsewhere products may differ with the number of rows; there the table tells, and nothing is promised.
     if environment["device"] != "cpu" or environment["precision"] not in ("float32", "int8"):
         return
-    broken = broken_promises(results)
+    broken = exactness_violations(results)
     if broken:
         raise SpecdecError("; ".join(broken))

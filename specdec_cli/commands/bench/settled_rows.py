@@ -6,7 +6,7 @@ from typing import get_args
 from specdec_cli.benchmark.rows import (
     CTRANSLATE2,
     DEFAULT_ROWS,
-    LENGTH_KNOWN,
+    LENGTH_AWARE,
     REWRITING_ROWS,
     REWRITING_SWEEP_ROWS,
     SWEEP_ROWS,
@@ -45,7 +45,7 @@ def settle_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
         if problem := next(filter(None, problems), None):
             raise UsageError(f"--row {row.name}: {problem}")
     if base.oracle_length and not any(row.oracle_length for row in rows):
-        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
+        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")
     if base.oracle_length and base.jacobi_length is not None and any(row.oracle_length and row.jacobi_length for row in rows):
         raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
     if base.jacobi_length is not None and not any(row.jacobi_length for row in rows):

@@ -80,7 +80,7 @@ def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pyte
     monkeypatch.setattr("specdec_cli.benchmark.summary._differing_lines", lambda one, _: [2] if one.row.drafts else [])
     monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
     result = run("--precision", "float32")
-    assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines are greedy's" in str(result.exception)
+    assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines equal those of greedy" in str(result.exception)
     assert "7 of 8" in result.stdout
 
 
