@@ -1,8 +1,8 @@
-"""Python modules as processes that answer questions: a question a line on stdin, its answer on stdout, both JSON.
+"""Calls of functions in subprocesses that run a Python module; requests and responses are lines of JSON on stdin and stdout.
 
-A question is `[name, argument, ...]`. Its answer is `{"answer": value}`; what a generator yields comes before it, an
-`{"item": value}` each. A failure that is the user's is answered by `{"error": [kind, message]}`; any other ends the
-process with a traceback on stderr. The end of stdin ends it quietly.
+A request is `[name, argument, ...]`. Its response is `{"result": value}`; each item that a generator yields is sent before
+it as `{"item": value}`. A SpecdecError is sent as `{"error": [class name, message]}`; any other exception ends the process
+with a traceback on stderr. The process ends when its stdin is closed.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from typing import Any, Self
 
 from specdec_cli.errors import InputError, ModelError, SpecdecError, UsageError
 
-_KINDS: dict[str, type[SpecdecError]] = {kind.__name__: kind for kind in (UsageError, InputError, ModelError)}
-_PATIENCE = 10.0
-_LAST_LINES = 5
-# Threads of some OpenMP libraries wait for work by spinning, 0.2 s long, in which another process would be measured.
+_ERRORS: dict[str, type[SpecdecError]] = {kind.__name__: kind for kind in (UsageError, InputError, ModelError)}
+_EXIT_TIMEOUT = 10.0
+_STDERR_LINES = 5
+# Idle threads of some OpenMP libraries spin for 0.2 s by default, which would disturb measurements of other processes.
 _ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
 
 
 class Process:
-    """A Python module that answers questions (it calls `serve`), inside a `with` block; `label` names it in messages.
+    """A Python module that output questions (it calls `serve`), inside a `with` block; `label` names it in messages.
 
     A process that dies raises ModelError with the last lines of its stderr; an error that it reports is raised here.
     """
@@ -37,7 +37,7 @@ class Process:
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            # -P: a file of the working folder that is named like a module must not be run.
+            # -P: do not import modules from the working folder.
             [sys.executable, "-P", "-m", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -54,76 +54,76 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(_EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
         self._errors.close()
 
-    def ask(self, name: str, *arguments: Any) -> Any:
-        """Send a question and wait for its answer. Raises what the process reports, ModelError if it dies."""
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call the function `name` in the process and return its result. Raises the errors that it reports, and ModelError if it dies."""
         self.send(name, *arguments)
         return self.receive()
 
     def stream(self, name: str, *arguments: Any) -> Iterator[Any]:
-        """Send a question whose answer comes in items. Raises as `ask` does."""
+        """Call the generator function `name` in the process and yield its items. Raises like `call`."""
         self.send(name, *arguments)
-        while "item" in (answer := self._answer()):
-            yield answer["item"]
+        while "item" in (response := self._response()):
+            yield response["item"]
 
     def send(self, name: str, *arguments: Any) -> None:
-        """Send a question, whose answer `receive` waits for."""
+        """Send a request; `receive` returns its result. Raises ModelError if the process has died."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps([name, *arguments]) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError as error:
-            raise self._death() from error
+            raise self._process_error() from error
 
     def receive(self) -> Any:
-        """The answer to the oldest question without one."""
-        return self._answer()["answer"]
+        """Wait for the result of the oldest request without one. Raises like `call`."""
+        return self._response()["result"]
 
-    def _answer(self) -> dict[str, Any]:
+    def _response(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line.endswith("\n"):
-            raise self._death()
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            kind, message = answer["error"]
-            raise _KINDS.get(kind, SpecdecError)(message)
-        return answer
+            raise self._process_error()
+        response: dict[str, Any] = json.loads(line)
+        if "error" in response:
+            kind, message = response["error"]
+            raise _ERRORS.get(kind, SpecdecError)(message)
+        return response
 
-    def _death(self) -> ModelError:
+    def _process_error(self) -> ModelError:
         code = self._process.wait()
         cause = f"was killed by signal {-code} (out of memory?)" if code < 0 else f"ended with exit code {code}"
         self._errors.seek(0)
-        words = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
+        words = self._errors.read().decode("utf-8", "replace").strip().splitlines()[-_STDERR_LINES:]
         return ModelError("\n".join([f"{self._label}: its process {cause}", *(f"  {line}" for line in words)]))
 
 
 def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
-    """Be such a process: answer questions until there are no more, each by the one of `handlers` that it names."""
-    # An interrupt reaches every process of a terminal; the parent decides what becomes of this one.
+    """Serve requests from stdin with the functions `handlers` (by name) until stdin is closed."""
+    # SIGINT reaches every process of a terminal; the parent process handles it and closes stdin.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
-    # What a library prints must not stand between the answers.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    # Output of libraries is redirected to stderr, so that it does not mix with responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(BrokenPipeError):
         for line in sys.stdin:
             name, *arguments = json.loads(line)
             try:
-                answer = handlers[name](*arguments)
-                if isinstance(answer, Iterator):
-                    for item in answer:
-                        answers.write(json.dumps({"item": item}) + "\n")
-                    answer = None
-                message: dict[str, Any] = {"answer": answer}
+                result = handlers[name](*arguments)
+                if isinstance(result, Iterator):
+                    for item in result:
+                        output.write(json.dumps({"item": item}) + "\n")
+                    result = None
+                response: dict[str, Any] = {"result": result}
             except SpecdecError as error:
-                message = {"error": [type(error).__name__, str(error)]}
-            answers.write(json.dumps(message) + "\n")
-            answers.flush()
+                response = {"error": [type(error).__name__, str(error)]}
+            output.write(json.dumps(response) + "\n")
+            output.flush()
         return
     sys.exit(1)

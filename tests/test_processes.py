@@ -43,25 +43,25 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_answers_and_errors_come_back(module: str) -> None:
     with Process(module, "--row x") as process:
-        assert process.ask("noise", "ä\n") == "Ä\n"
+        assert process.call("noise", "ä\n") == "Ä\n"
         with pytest.raises(UsageError, match=r"^not this$"):
-            process.ask("refuse")
-        assert process.ask("noise", "b") == "B"
+            process.call("refuse")
+        assert process.call("noise", "b") == "B"
 
 
 def test_a_death_is_told_with_its_last_words(module: str) -> None:
     with Process(module, "--row x") as process, pytest.raises(ModelError) as caught:
-        process.ask("die", 7)
+        process.call("die", 7)
     assert str(caught.value) == "--row x: its process ended with exit code 7\n  first\n  last words"
     with Process(module, "--row x") as process, pytest.raises(ModelError, match="KeyError: 'nix'"):
-        process.ask("nix")
+        process.call("nix")
 
 
 def test_a_kill_is_told(module: str) -> None:
     with Process(module, "--row x") as process, pytest.raises(ModelError, match="killed by signal 9"):
-        process.ask("noise", "a")
+        process.call("noise", "a")
         process._process.kill()
-        process.ask("noise", "a")
+        process.call("noise", "a")
 
 
 def test_items_come_before_the_end_of_an_answer(module: str) -> None:
@@ -70,4 +70,4 @@ def test_items_come_before_the_end_of_an_answer(module: str) -> None:
         seen: list[int] = []
         with pytest.raises(UsageError, match=r"^no further$"):
             seen.extend(process.stream("count", "badly"))
-        assert process.ask("noise", "b") == "B"
+        assert process.call("noise", "b") == "B"

@@ -1,1 +1,1 @@
-"""How good and how fast: scores, timing, and the report."""
+"""Benchmark of quality and speed: rows, timing, scores, report."""

@@ -1,4 +1,4 @@
-"""Rows that our own decoder runs."""
+"""Execution of benchmark rows by specdec's own decodings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ import torch
 
 from specdec_cli.benchmark.greedy_lengths import GreedyLengths
 from specdec_cli.benchmark.memory import peak_resident_mb
-from specdec_cli.benchmark.profile import Stopwatch, watch
+from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.accept import Tolerant
@@ -26,7 +26,7 @@ _Decode = Callable[[Sequence[str]], list[Output]]
 
 
 class BundleRunner:
-    """Decodes with a loaded bundle; `split` says whether a line may be several sentences."""
+    """Runs rows with a loaded bundle; `split`: whether lines are split into sentences."""
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
@@ -34,11 +34,11 @@ class BundleRunner:
         self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings that `row` comes to. Raises UsageError for what the bundle cannot do."""
+        """The resolved settings of `row`. Raises UsageError for a row that the bundle does not support."""
         return _described(row, self.engine(row).settings, self._min_score(row))
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines`, and time it; a drafter remembers nothing of runs before."""
+        """Decode `lines` and measure the time, with a new engine, so that no drafter keeps a memory of earlier runs."""
         engine = self.engine(row, lines)
         self._wait()
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
@@ -46,16 +46,16 @@ class BundleRunner:
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Seconds by module over `lines`, for a row that drafts."""
+        """Seconds spent in encoder, drafter, verifier and the rest while decoding `lines`, for a row that drafts."""
         engine, stopwatch = self.engine(row, lines), Stopwatch(self._on_gpu)
-        watch(engine, stopwatch)
+        add_timers(engine, stopwatch)
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
-        """What decodes as `row` says; one that is to know the lengths of outputs knows those of `lines`.
+        """An engine for `row`; with `row.oracle_length`, it is given the lengths of the greedy outputs of `lines`.
 
-        Raises UsageError for what the bundle cannot do.
+        Raises UsageError for a row that the bundle does not support.
         """
         tolerates = row.decoding in TOLERANT
         request = DecodingRequest(
@@ -75,7 +75,7 @@ class BundleRunner:
         return Engine(self._bundle, resolve(request, self._bundle), verifier=self._verifier, lengths=lengths)
 
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
-        """Tokens of greedy's output for the sentences of `lines`, by the ids of their sources; those of the last lines are kept."""
+        """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""
         if self._known[0] != lines:
             greedy = replace(row, decoding="greedy", variant=None, block_size=None, options=(), oracle_length=False)
             engine = GreedyLengths(self._bundle, self.engine(greedy).settings, verifier=self._verifier)
@@ -84,7 +84,7 @@ class BundleRunner:
         return self._known[1]
 
     def _decoder(self, engine: Engine, row: Row) -> _Decode:
-        """Lines as the command of the bundle's task writes them."""
+        """A function that decodes lines as the command of the bundle's task does (translate or correct)."""
         info, tokenizer = self._bundle.info, self._bundle.tokenizer
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
         if info.task not in REWRITING and row.min_score is None:
@@ -100,13 +100,13 @@ class BundleRunner:
         return outputs
 
     def _min_score(self, row: Row) -> float | None:
-        """The score below which edits are held back, if any are; beam search has no scores of tokens."""
+        """The smallest score of an accepted edit, None for no limit; searches have no limit because they have no token scores."""
         if row.decoding in SEARCHES:
             return None
         return self._bundle.info.min_score if row.min_score is None else row.min_score
 
     def _wait(self) -> None:
-        """A clock is read only when the GPU has done all that it was told."""
+        """Wait for the GPU, so that the clock is read after all its work is done."""
         if self._on_gpu:
             torch.cuda.synchronize()
 
@@ -116,7 +116,7 @@ class BundleRunner:
 
 
 def _described(row: Row, settings: Settings, min_score: float | None) -> dict[str, Any]:
-    """What matters to this decoding, for the report."""
+    """The settings that affect this decoding, for the report."""
     described: dict[str, Any] = {}
     if settings.decoding in METHODS and METHODS[settings.decoding].options:
         described = {**settings.options, **({"oracle_length": True} if row.oracle_length else {})}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import BEST, Row
 
 
@@ -13,9 +13,9 @@ from specdec_cli.benchmark.rows import BEST, Row
 class Comparison:
     """A measured row, and the greedy and beam rows under the same conditions, if there are any."""
 
-    measured: Measured
-    greedy: Measured | None = None
-    beam: Measured | None = None
+    measured: RowRuns
+    greedy: RowRuns | None = None
+    beam: RowRuns | None = None
 
     @cached_property
     def sentences(self) -> int:
@@ -50,23 +50,23 @@ class Comparison:
         pairs = zip(self.measured.outputs, self.greedy.outputs, strict=True)
         return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]
 
-    def speedup_over(self, other: Measured | None) -> float | None:
+    def speedup_over(self, other: RowRuns | None) -> float | None:
         """Ratio of median wall times; None without another row."""
         return median(run.seconds for run in other.runs) / self.seconds if other else None
 
 
-def compare(measured: Sequence[Measured]) -> list[Comparison]:
+def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
     """Each row beside the first greedy row and the first beam row with the same batch size and threads."""
-    return [Comparison(one, reference(one.row, measured, "greedy"), reference(one.row, measured, "beam")) for one in measured]
+    return [Comparison(one, baseline(one.row, measured, "greedy"), baseline(one.row, measured, "beam")) for one in measured]
 
 
-def reference(row: Row, measured: Iterable[Measured], decoding: str) -> Measured | None:
+def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | None:
     """The first row of `decoding` with the same number of threads, and the same batch size unless that was chosen for the row."""
     rows = (one for one in measured if (one.row.decoding, one.row.threads) == (decoding, row.threads))
     return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
 
 
-def milliseconds_per_sentence(one: Measured) -> list[float]:
+def milliseconds_per_sentence(one: RowRuns) -> list[float]:
     """For each line with text, in order: its median time over all runs, by its sentences; empty if lines were not timed."""
     times = []
     for outputs in zip(*(run.outputs for run in one.runs), strict=True):

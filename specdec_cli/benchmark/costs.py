@@ -1,4 +1,4 @@
-"""What a round costs on this machine, and so when drafting pays."""
+"""Measurement of the costs of rounds by block size, and the break-even point of drafting."""
 
 import time
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from specdec_cli.pipeline.settings import resolve
 
 @dataclass(frozen=True)
 class RoundCosts:
-    """Median milliseconds: encoding a sentence, a round of greedy decoding, a round with each block size."""
+    """Median times in milliseconds: encoding a sentence, a round of greedy decoding, and a round with each block size."""
 
     encode: float
     greedy: float
@@ -29,28 +29,28 @@ class RoundCosts:
 
 
 def measure_round_costs(bundle: Bundle, sources: Sequence[Sequence[int]], block_sizes: Sequence[int], repetitions: int = 3) -> RoundCosts:
-    """Time the rounds of decoding `sources` one by one, all block sizes in turn, `repetitions` times after a warm-up."""
+    """Measure the rounds of decoding `sources` (ids) one by one, with all block sizes in turn, `repetitions` times after a warm-up."""
     engines = {size: _engine(bundle, size) for size in (0, *block_sizes)}
     sentences = [Sentence(number, ids) for number, ids in enumerate(sources)]
     encode: list[float] = []
     rounds: dict[int, list[float]] = {size: [] for size in engines}
     for repetition in range(repetitions + 1):
-        for size, (engine, clock) in engines.items():
+        for size, (engine, timer) in engines.items():
             for sentence in sentences:
                 started = time.perf_counter()
                 engine.verifier.begin([0], [sentence.source])
                 encoded = time.perf_counter() - started
-                clock.times.clear()
+                timer.times.clear()
                 list(engine.decode([sentence]))
                 if repetition:
                     encode.append(encoded)
-                    rounds[size] += [later - earlier for earlier, later in pairwise(clock.times)]
+                    rounds[size] += [later - earlier for earlier, later in pairwise(timer.times)]
     costs = {size: 1000 * median(times) for size, times in rounds.items()}
     return RoundCosts(1000 * median(encode), costs[0], {size: costs[size] for size in block_sizes})
 
 
-class _Clock:
-    """An onlooker that notes when each round was accepted."""
+class _RoundTimer:
+    """A callback of the decoding loop that records the time of each round."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -59,9 +59,9 @@ class _Clock:
         self.times.append(time.perf_counter())
 
 
-def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _Clock]:
-    clock = _Clock()
+def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _RoundTimer]:
+    timer = _RoundTimer()
     request = DecodingRequest(decoding="greedy")
     if block_size and bundle.drafter is not None:
         request = DecodingRequest(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
-    return Engine(bundle, resolve(request, bundle), clock), clock
+    return Engine(bundle, resolve(request, bundle), timer), timer

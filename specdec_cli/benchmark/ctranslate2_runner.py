@@ -1,4 +1,4 @@
-"""Rows that CTranslate2 runs, under the conditions of our own: the same sentences, limits, batches and threads."""
+"""Execution of benchmark rows by CTranslate2, with the same sentences, length limits, batches and threads as specdec."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from specdec_cli.text.sentences import segment
 
 
 class CTranslate2Runner:
-    """Decodes with a bundle that was converted into `folder`; torch is never imported here.
+    """Runs rows with a CTranslate2 model in `folder`, which was converted from a bundle; never imports torch.
 
-    There are `workers` of so many `threads` each. `limits` are the most tokens of an output by the padded length of its source,
-    as our own decoder has them.
-    Raises ModelError if CTranslate2 cannot compute in `compute_type`, or not load the folder.
+    There are `workers` workers with `threads` threads each. `limits` maps padded source lengths to the largest output lengths
+    (tokens), as in specdec's decoder. `split`: whether lines are split into sentences. Raises ModelError if CTranslate2
+    cannot load the model or does not support `compute_type` on the device.
     """
 
     def __init__(
@@ -43,31 +43,31 @@ class CTranslate2Runner:
             raise ModelError(f"CTranslate2 with {compute_type} on {device}: {error}") from error
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings of `row`."""
+        """The settings of `row`, for the report."""
         described: dict[str, Any] = {"compute_type": row.compute_type}
         if row.decoding == "ctranslate2-beam":
             described |= {"beam_size": row.beam_size, "length_penalty": row.length_penalty}
-        split = {"workers": row.workers, "threads": row.each or row.threads}
+        split = {"workers": row.workers, "threads": row.worker_threads or row.threads}
         return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` and time it."""
+        """Decode `lines` and measure the time."""
         run = timed(lambda part: self._decode(row, part), lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
 
     def _decode(self, row: Row, lines: Sequence[str]) -> list[Output]:
         longest = max(self._limits) - len(self._tokenizer.add_special_tokens([]))
-        cut = [segment(line, longest, lambda text: len(self._tokenizer.encode(text)), split=self._split) for line in lines]
-        texts = [text for segments in cut for text in segments.texts]
+        split = [segment(line, longest, lambda text: len(self._tokenizer.encode(text)), split=self._split) for line in lines]
+        texts = [text for segments in split for text in segments.texts]
         decoded = iter(self._decode_sentences(row, self._tokenizer.encode_batch(texts) if texts else []))
         outputs = []
-        for segments in cut:
+        for segments in split:
             sentences = tuple(next(decoded) for _ in segments.texts)
             outputs.append(Output(segments.join([self._tokenizer.decode(ids) for ids in sentences]), sentences))
         return outputs
 
     def _decode_sentences(self, row: Row, sentences: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-        """The ids of each sentence's translation; sentences with one limit go together, as in our own decoder."""
+        """The output ids of each sentence; sentences with the same length limit are decoded together, as specdec does."""
         by_width: dict[int, list[int]] = defaultdict(list)
         for number, ids in enumerate(sentences):
             by_width[next(width for width in self._limits if width >= len(self._tokenizer.add_special_tokens(ids)))].append(number)
@@ -80,7 +80,7 @@ class CTranslate2Runner:
                 beam_size=_beam_size(row),
                 length_penalty=row.length_penalty,
                 max_decoding_length=self._limits[width],
-                # CTranslate2 forbids an EOS before one token, and cuts a source of more than 1,024, unless told not to.
+                # 0 turns off two defaults of CTranslate2: outputs of at least one token, and sources cut at 1,024 tokens.
                 min_decoding_length=0,
                 max_input_length=0,
                 return_end_token=True,

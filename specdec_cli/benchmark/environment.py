@@ -1,4 +1,4 @@
-"""On what the numbers were measured."""
+"""Description of the machine and software of a benchmark."""
 
 import os
 import platform
@@ -11,12 +11,12 @@ from typing import Any
 from specdec_cli import __version__
 
 _CPU_FILE = Path("/proc/cpuinfo")
-_REST = 0.1  # until idle threads of our own processes have stopped spinning
+_IDLE_SECONDS = 0.1  # idle OpenMP threads of this process stop spinning in this time
 _TIMES_FILE = Path("/proc/stat")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Processor, cores that this process may use, system, versions, and the time."""
+    """Processor, usable cores, operating system, versions of software, and the current time."""
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -29,9 +29,9 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-def share_of_others(seconds: float = 0.3) -> float | None:
-    """Share of all processors (0 to 1) that other processes take in `seconds` without work of our own; None without Linux' /proc."""
-    sleep(_REST)
+def cpu_share_of_others(seconds: float = 0.3) -> float | None:
+    """The share of all processors (0 to 1) that is busy while this process sleeps for `seconds`; None without /proc."""
+    sleep(_IDLE_SECONDS)
     before = _processor_times()
     if before is None:
         return None
@@ -42,7 +42,7 @@ def share_of_others(seconds: float = 0.3) -> float | None:
 
 
 def _processor_times() -> tuple[int, int] | None:
-    """Busy and all ticks of all processors since the start of the system."""
+    """Busy ticks and all ticks, summed over processors, since the system started; None without /proc."""
     try:
         first = _TIMES_FILE.read_text(encoding="ascii").partition("\n")[0].split()
     except OSError:

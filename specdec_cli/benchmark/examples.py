@@ -1,4 +1,4 @@
-"""What is decoded and compared with: source lines and, where there are any, references."""
+"""Input of a benchmark: source lines and optional references."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 
 @dataclass(frozen=True)
 class Examples:
-    """Lines to decode, their references (None without any), where they come from, and their languages if known."""
+    """Source lines, references (None: no references), name of the input, and languages (None: unknown)."""
 
     name: str
     sources: tuple[str, ...]
@@ -22,24 +22,24 @@ class Examples:
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing to decode."""
+        """Whether all lines are blank."""
         return not any(line.strip() for line in self.sources)
 
 
 def read_table(path: Path, limit: int | None = None) -> Examples:
-    """The first `limit` pairs of a TSV file; `-` is stdin. Raises InputError."""
+    """Read the first `limit` pairs (None: all) of a TSV file; `-` is stdin. Raises InputError."""
     return _from_pairs("stdin" if path == STDIO else str(path), read_tsv(path), limit)
 
 
 def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
-    """The first `limit` lines of a source file, with those of a reference file if there is one. Raises InputError."""
+    """Read the first `limit` lines (None: all) of a source file and of an optional reference file. Raises InputError."""
     if reference is not None:
         return _from_pairs(str(source), read_aligned(source, reference), limit)
     return Examples(str(source), tuple(islice(read_text_lines(source), limit)), None)
 
 
 def read_sample(limit: int | None = None) -> Examples:
-    """The built-in sample: everyday English with a German translation, written for this purpose."""
+    """Read the first `limit` pairs (None: all) of the built-in sample of English sentences and German translations."""
     return replace(_from_pairs("built-in sample", read_tsv(_SAMPLE), limit), languages=("en", "de"))
 
 

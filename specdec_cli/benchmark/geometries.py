@@ -1,4 +1,4 @@
-"""Models of random weights whose rounds are measured: their shapes, and the acceptance that is taken as given."""
+"""Geometries of the synthetic benchmark: shapes of models with random weights, and assumed acceptance rates."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ from specdec_cli.text.subwords import MASK
 
 VOCABULARY = 32_000
 SHORTEST, LONGEST = 24, 40
-"""Tokens of a source."""
+"""The smallest and the largest number of tokens in a source."""
 _SOURCES = 8
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape of model, the decoding that drafts for it, and the CTranslate2 decodings that it is compared with.
+    """A model shape, a decoding with drafts, and the CTranslate2 decodings that it is compared with (`opponents`).
 
-    Every output has `length` tokens, in `rounds` rounds where drafts are accepted as recorded. `block_size` is that of a
-    drafter with as many layers as `drafter_layers`; 0 is for drafts of all that is left, as input-guided decoding has them.
+    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers and drafts
+    `block_size` tokens; a block size of 0 means drafts of the whole rest of the output, as in input-guided decoding.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Geometry:
 
     @property
     def tokens_per_round(self) -> float:
-        """The recorded acceptance: tokens of a round, the verifier's own included."""
+        """Tokens per round, the verifier's own token included."""
         return self.length / self.rounds
 
     def with_block_size(self, block_size: int) -> Self:
-        """The same with other blocks, where it has blocks at all. Raises UsageError if its rounds do not fit them."""
+        """A copy with another block size; itself if its block size is 0. Raises UsageError if the blocks are too small for its rounds."""
         if not self.block_size:
             return self
         if self.rounds * (block_size + 1) < self.length:
@@ -56,7 +56,7 @@ class Geometry:
         return cls(**{**values, **lists})
 
 
-# The output projection is not tied: a random model with tied weights says its last token again and again.
+# The output projection is not tied: with tied random weights, a model repeats its last token.
 GEOMETRIES = (
     Geometry(
         "base",
@@ -79,31 +79,31 @@ GEOMETRIES = (
 )
 
 
-def usual_geometries(block_size: int | Literal["auto"] | None) -> tuple[Geometry, ...]:
-    """All of them, with blocks of `block_size` if that is a number. Raises UsageError for one that is too small."""
+def default_geometries(block_size: int | Literal["auto"] | None) -> tuple[Geometry, ...]:
+    """All geometries, with the block size `block_size` if it is a number. Raises UsageError if it is too small."""
     return tuple(geometry.with_block_size(block_size) if isinstance(block_size, int) else geometry for geometry in GEOMETRIES)
 
 
 def piece(token: int) -> str:
-    """How a token that is no special one is written."""
+    """The text of a token id."""
     return f"t{token}"
 
 
 def make_sources(geometry: Geometry) -> list[str]:
-    """Lines of random tokens, the same every time."""
+    """Source lines of random tokens, from a fixed seed."""
     generator = random.Random(0)
     tokens = range(MASK + 1, geometry.shape.vocabulary_size)
     return [" ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST))) for _ in range(_SOURCES)]
 
 
 def accepted_tokens(geometry: Geometry, count: int) -> list[list[int]]:
-    """For each of `count` sentences how many tokens each round yields: at random, the same every time, of the right mean."""
+    """For each of `count` sentences, the tokens of each round: random (from a fixed seed), with the geometry's mean."""
     generator = random.Random(1)
     return [_split(geometry.length, geometry.rounds, geometry.block_size or geometry.length, generator) for _ in range(count)]
 
 
 def _split(length: int, rounds: int, block_size: int, generator: random.Random) -> list[int]:
-    """`length` as a sum of `rounds` numbers from 1 to a whole block and the verifier's own token."""
+    """Split `length` randomly into `rounds` numbers from 1 to `block_size` + 1."""
     sizes = [1] * rounds
     while sum(sizes) < length:
         sizes[generator.choice([number for number, size in enumerate(sizes) if size <= block_size])] += 1
@@ -111,9 +111,10 @@ def _split(length: int, rounds: int, block_size: int, generator: random.Random) 
 
 
 def recorded_drafts(output: Sequence[int], accepted: Sequence[int], block_size: int, vocabulary_size: int) -> list[list[int]]:
-    """A draft for each round that greedy decoding's `output` takes, right up to the token that the verifier adds itself.
+    """Drafts of which verification accepts exactly the tokens of `accepted` in each round.
 
-    They have `block_size` tokens, or, if that is 0, one less than is left of the output.
+    `output` is the greedy output; `accepted` are the tokens of each round, the verifier's own token included. A draft has
+    `block_size` tokens (0: all but one of the rest of the output): right tokens, then wrong ones.
     """
     drafts, start = [], 0
     for tokens in accepted:

@@ -1,4 +1,4 @@
-"""The lengths of greedy's outputs, for decodings that are told them beforehand."""
+"""Lengths of greedy outputs, for decodings that are given the output length."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,14 +8,14 @@ from specdec_cli.pipeline.engine import Engine
 
 
 class GreedyLengths(Engine):
-    """An engine that notes in `lengths` how many tokens, EOS included, each output has, by the ids of its source."""
+    """An engine that records the length of each output (tokens, EOS included) in `lengths`, by source ids."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.lengths: dict[tuple[int, ...], int] = {}
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """As the engine does."""
+        """Decode `sentences` like Engine, and record the lengths."""
         sources = {sentence.number: tuple(sentence.source) for sentence in sentences}
         for found in super().decode(sentences):
             self.lengths[sources[found.number]] = len(found.ids)

@@ -1,4 +1,4 @@
-"""How the speedup is spread over sentences (technical report, Figure 8)."""
+"""Histogram of speedups over sentences (technical report, Figure 8)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ WIDTH = 0.5
 
 @dataclass(frozen=True)
 class Bin:
-    """How many sentences have a speedup from `low`, up to but without `low` + WIDTH."""
+    """The number of sentences with a speedup from `low` to `low` + WIDTH (exclusive)."""
 
     low: float
     count: int
 
 
 def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list[Bin]:
-    """Bins from the smallest to the largest speedup of `times` over `baseline`, the empty ones between them included."""
-    places = Counter(int(before / after / WIDTH) for before, after in zip(baseline, times, strict=True))
-    return [Bin(WIDTH * place, places[place]) for place in range(min(places, default=0), max(places, default=-1) + 1)]
+    """Bins from the smallest to the largest speedup of `times` over `baseline` (sentence by sentence), empty ones included."""
+    counts = Counter(int(before / after / WIDTH) for before, after in zip(baseline, times, strict=True))
+    return [Bin(WIDTH * number, counts[number]) for number in range(min(counts, default=0), max(counts, default=-1) + 1)]

@@ -1,4 +1,4 @@
-"""Rows in processes of their own, decoding the same lines in turn."""
+"""Measurement of rows: each runs in its own process, and they decode the same lines in turn."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
@@ -8,21 +8,21 @@ from time import sleep
 from types import TracebackType
 from typing import Any, Self
 
-from specdec_cli.benchmark.records import Measured, Run
+from specdec_cli.benchmark.records import RowRuns, Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.processes import Process
 
 _WARM_UP = 8
-# Until the OpenMP threads of the process that has just run are asleep; idle ones were seen to use no CPU time after it.
-_REST = 0.05
+# Idle OpenMP threads of the process that ran last stop spinning in this time.
+_IDLE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all rows have in common: the bundle as `open-bundle` is told of it, where and how it computes, and whether lines
-    are split into sentences.
+    """Conditions that all rows share: the bundle, device, precision, and whether lines are split into sentences.
 
-    `limits` are the most tokens of an output by padded source length; `converted` the CTranslate2 folders by number format.
+    `model` holds the arguments of the request `open-bundle`; `limits` maps padded source lengths to the largest output lengths
+    (tokens); `converted` maps number formats to CTranslate2 folders.
     """
 
     model: Mapping[str, Any]
@@ -34,10 +34,10 @@ class Conditions:
 
 
 class Pool:
-    """The processes that run rows, inside a `with` block: one for each row, or, if `shared`, as few as possible.
+    """The processes that run rows; a context manager. Each row has its own process, or several rows a common one if `shared`.
 
-    A shared process runs rows of one engine and number of threads; then memory cannot be told apart by row.
-    `module` serves the questions open-bundle, open-ctranslate2, prepare, run and profile.
+    A shared process runs the rows of one engine and number of threads; the memory of a row is then unknown. `module` is the
+    Python module of the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run and profile.
     """
 
     def __init__(self, module: str, rows: Sequence[Row], conditions: Conditions, shared: bool) -> None:
@@ -55,7 +55,7 @@ class Pool:
                 label = "row " + ", ".join(dict.fromkeys(row.name for row in rows))
                 self._processes[key] = stack.enter_context(Process(self._module, label))
                 self._processes[key].send(*_opening(rows[0], self._conditions))
-            # All are asked before one is heard: they load at the same time.
+            # All requests are sent before a response is awaited, so that the processes load models at the same time.
             for process in self._processes.values():
                 process.receive()
             self._stack = stack.pop_all()
@@ -64,33 +64,42 @@ class Pool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def ask(self, question: str, row: Row, *arguments: Any) -> Any:
-        """The answer of the row's process. Raises what it reports, and ModelError naming the row if it dies."""
-        return self._processes[self._key(row)].ask(question, asdict(row), *arguments)
+    def call(self, request: str, row: Row, *arguments: Any) -> Any:
+        """Call the process of `row`. Raises the errors that it reports, and ModelError naming the row if it dies."""
+        return self._processes[self._key(row)].call(request, asdict(row), *arguments)
 
     def _key(self, row: Row) -> Hashable:
-        return (row.compute_type, row.threads, row.workers, row.each) if self.shared else row
+        return (row.compute_type, row.threads, row.workers, row.worker_threads) if self.shared else row
 
 
-def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[Measured]:
-    """Decode `lines` by every row in turn, `repetitions` times after a warm-up; `report` is called after each run."""
-    settings = [pool.ask("prepare", row) for row in rows]
+def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[RowRuns]:
+    """Decode `lines` with every row in turn, `repetitions` times after a warm-up; call `report` after each run."""
+    settings = [pool.call("prepare", row) for row in rows]
     for row in rows:
-        pool.ask("run", row, lines[: max(_WARM_UP, row.batch_size)])
+        pool.call("run", row, lines[: max(_WARM_UP, row.batch_size)])
     runs: list[list[Run]] = [[] for _ in rows]
     for _ in range(repetitions):
         for row, of_row in zip(rows, runs, strict=True):
-            sleep(_REST)
-            run = Run.from_dict(pool.ask("run", row, lines))
+            sleep(_IDLE_SECONDS)
+            run = Run.from_dict(pool.call("run", row, lines))
             of_row.append(replace(run, peak_memory_mb=None) if pool.shared else run)
             report()
-    return [Measured(row, chosen, tuple(of_row)) for row, chosen, of_row in zip(rows, settings, runs, strict=True)]
+    return [RowRuns(row, chosen, tuple(of_row)) for row, chosen, of_row in zip(rows, settings, runs, strict=True)]
 
 
 def _opening(row: Row, conditions: Conditions) -> tuple[Any, ...]:
-    """The question that makes a new process ready for `row`."""
+    """The request by which a new process loads the model of `row`."""
     if row.compute_type is None:
         return "open-bundle", conditions.model, conditions.device, conditions.precision, row.threads, conditions.split
     folder = str(conditions.converted[row.compute_type])
     limits = list(conditions.limits.items())
-    return "open-ctranslate2", folder, row.compute_type, conditions.device, row.workers, row.each or row.threads, limits, conditions.split
+    return (
+        "open-ctranslate2",
+        folder,
+        row.compute_type,
+        conditions.device,
+        row.workers,
+        row.worker_threads or row.threads,
+        limits,
+        conditions.split,
+    )

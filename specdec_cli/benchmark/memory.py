@@ -1,4 +1,4 @@
-"""How much memory this process has needed."""
+"""Peak memory of this process."""
 
 import sys
 from pathlib import Path
@@ -7,8 +7,8 @@ _STATUS = Path("/proc/self/status")
 
 
 def peak_resident_mb() -> float | None:
-    """The largest resident memory of this process so far, in MB (2**20 bytes); None where the system does not tell, as on Windows."""
-    # Not from getrusage where it can be avoided: on Linux a new process takes its value over from its parent.
+    """The largest resident memory of this process so far, in MB (2**20 bytes); None on systems without it, such as Windows."""
+    # /proc is preferred to getrusage, because on Linux a new process inherits the value of getrusage from its parent.
     if _STATUS.exists():
         for line in _STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):

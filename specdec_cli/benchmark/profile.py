@@ -1,4 +1,4 @@
-"""Where the time of a decoding goes: encoder, drafter, verifier, and the rest (technical report, Table 15)."""
+"""Time spent in encoder, drafter, verifier and the rest of decoding (technical report, Table 15)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from specdec_cli.pipeline.engine import Engine
 
 
 class Stopwatch:
-    """Adds up the seconds spent in named parts; waits for the GPU at both ends of each if `on_gpu`."""
+    """Sums the seconds spent in each named part; with `on_gpu`, it waits for the GPU before it reads the clock."""
 
     def __init__(self, on_gpu: bool) -> None:
         self.seconds = {"encoder": 0.0, "drafter": 0.0, "verifier": 0.0}
@@ -26,7 +26,7 @@ class Stopwatch:
 
     @contextmanager
     def measure(self, part: str) -> Iterator[None]:
-        """Count the time of a `with` block for `part`."""
+        """Context manager that adds the time of its block to `part`."""
         started = self._now()
         yield
         self.seconds[part] += self._now() - started
@@ -37,8 +37,8 @@ class Stopwatch:
         return perf_counter()
 
 
-class WatchedVerifier(Verifier):
-    """A verifier under a stopwatch."""
+class TimedVerifier(Verifier):
+    """A verifier that measures its own time."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.model, verifier.forced, verifier.constraints)
@@ -48,12 +48,12 @@ class WatchedVerifier(Verifier):
     def begin(
         self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
     ) -> State:
-        """Encode, as part "encoder"."""
+        """Encode the sources; timed as "encoder"."""
         with self._stopwatch.measure("encoder"):
             return super().begin(numbers, sources, max_length, reads=reads)
 
     def read(self, state: State, drafted: Tensor) -> Tensor:
-        """Compute states, as part "verifier"."""
+        """Compute the verifier's states of the drafted tokens; timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().read(state, drafted)
 
@@ -63,58 +63,58 @@ class WatchedVerifier(Verifier):
             return super().raw_score(state, draft)
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Verify, as part "verifier"."""
+        """Verify a draft; timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().verify(state, draft, rule, with_scores=with_scores)
 
 
-class WatchedDrafter:
-    """A drafter under a stopwatch; all it does is part "drafter"."""
+class TimedDrafter:
+    """A drafter wrapped so that its time is measured as "drafter"."""
 
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 
     def begin(self, state: State) -> object:
-        """The drafter's own record."""
+        """The wrapped drafter's record of new rows."""
         with self._stopwatch.measure("drafter"):
             return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
-        """The drafter's proposal."""
+        """The wrapped drafter's draft."""
         with self._stopwatch.measure("drafter"):
             return self._drafter.propose(state)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Let the drafter hear what was accepted."""
+        """Pass the verdict to the wrapped drafter."""
         with self._stopwatch.measure("drafter"):
             self._drafter.observe(state, verdict)
 
 
-class WatchedOptionalDrafter(WatchedDrafter):
-    """A drafter that may be left out, under a stopwatch."""
+class TimedOptionalDrafter(TimedDrafter):
+    """An OptionalDrafter wrapped so that its time is measured as "drafter"."""
 
     def __init__(self, drafter: OptionalDrafter, stopwatch: Stopwatch) -> None:
         super().__init__(drafter, stopwatch)
         self._optional = drafter
 
     def for_rows(self, rows: int) -> Drafter:
-        """Itself where the drafter chooses itself, else what it chooses."""
+        """This wrapper if the wrapped drafter chooses itself, else the drafter that it chooses."""
         chosen = self._optional.for_rows(rows)
         return self if chosen is self._optional else chosen
 
 
-def watch(engine: Engine, stopwatch: Stopwatch) -> None:
-    """Put verifier and drafter of `engine` under a stopwatch."""
-    engine.verifier = WatchedVerifier(engine.verifier, stopwatch)
+def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
+    """Replace verifier and drafter of `engine` by versions that measure their time with `stopwatch`."""
+    engine.verifier = TimedVerifier(engine.verifier, stopwatch)
     drafter = engine.drafter
     if isinstance(drafter, OptionalDrafter):
-        engine.drafter = WatchedOptionalDrafter(drafter, stopwatch)
+        engine.drafter = TimedOptionalDrafter(drafter, stopwatch)
     else:
-        engine.drafter = WatchedDrafter(drafter, stopwatch)
+        engine.drafter = TimedDrafter(drafter, stopwatch)
 
 
-class KernelClock:
-    """Adds up the `seconds` spent in the compiled kernels, inside a `with` block; none where there are no kernels."""
+class KernelTimer:
+    """Context manager that sums the `seconds` spent in compiled kernels (0 without kernels)."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

@@ -1,4 +1,4 @@
-"""What a row says and how long it took, run by run."""
+"""Records of the outputs and times of benchmark runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +11,7 @@ from specdec_cli.benchmark.rows import Row
 
 @dataclass(frozen=True)
 class Output:
-    """A line decoded: its text, the ids of each sentence (EOS included), and rounds and seconds where they were counted."""
+    """The output of a line: text, output ids of each sentence (EOS included), rounds and seconds (None: not measured)."""
 
     text: str
     sentences: tuple[tuple[int, ...], ...]
@@ -26,9 +26,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Run:
-    """All lines once: wall seconds from text to text, outputs in order, and the process's peak memory so far in MB.
+    """One run over all lines: wall time in seconds, outputs in order, peak memory of the process so far in MB.
 
-    Where it was chosen as it went, `drafted` are the rounds that drafted, `block_size` the tokens asked for on average.
+    With an adaptive block size, `drafted` is the number of rounds with a draft and `block_size` the mean block size.
     """
 
     seconds: float
@@ -38,7 +38,7 @@ class Run:
     block_size: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All fields, for JSON."""
         return asdict(self)
 
     @classmethod
@@ -49,8 +49,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A row with its settled settings and all its runs over the same lines."""
+class RowRuns:
+    """A row, its resolved settings, and all its runs over the same lines."""
 
     row: Row
     settings: dict[str, Any]
@@ -58,12 +58,12 @@ class Measured:
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """What the row said, the first time."""
+        """The outputs of the first run."""
         return self.runs[0].outputs
 
 
 def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[str], one_by_one: bool) -> Run:
-    """Decode `lines` and time it; one by one, each output has its own seconds."""
+    """Decode `lines` and measure the time; with `one_by_one`, also the time of each line."""
     started = perf_counter()
     if not one_by_one:
         outputs = tuple(decode(lines))

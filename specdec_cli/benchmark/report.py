@@ -1,4 +1,4 @@
-"""The results as JSON and as tables of text."""
+"""Benchmark results as JSON and as text tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ METRICS = {
     "sari": "SARI",
     "edit_ratio": "edit ratio",
 }
-"""Headers of the qualities, in the order of tables."""
+"""Names of metrics in tables, in the order of columns."""
 _BAR = 40
 
 Cell = Callable[[Result], str]
@@ -32,20 +32,20 @@ Cell = Callable[[Result], str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text; all columns but the first `names` hold numbers."""
+    """A table of text cells; all columns but the first `names` hold numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     names: int = 1
 
     def part(self, start: int, end: int) -> "Table":
-        """The columns of names, and the other columns from `start` to `end`, counted from 0."""
+        """A table of the name columns and of the number columns `start` to `end` (exclusive, counted from 0)."""
         names, numbers = slice(self.names), slice(self.names + start, self.names + end)
         return Table(self.columns[names] + self.columns[numbers], tuple(row[names] + row[numbers] for row in self.rows), self.names)
 
     def to_markdown(self) -> str:
         """The table in GitHub's Markdown."""
-        rule = [":--" if place < self.names else "--:" for place in range(len(self.columns))]
+        rule = [":--" if number < self.names else "--:" for number in range(len(self.columns))]
         lines = [self.columns, rule, *self.rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -53,7 +53,7 @@ class Table:
 def to_json(
     results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The record that a bench writes; a number that was not measured is None."""
+    """The result of `bench --json`; values that were not measured are None."""
     return {
         "format": FORMAT,
         "environment": dict(environment),
@@ -71,14 +71,14 @@ def main_table(results: Sequence[Result]) -> Table:
 
 
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
-    """A line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
+    """The table of a sweep, with a line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
     columns: dict[str, Cell] = {"decoding": lambda r: r.row.name}
     columns |= {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
     return _table(columns | _quality(results) | _numbers("sweep", results), results)
 
 
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
-    """A line for each setting of a grid, with the presets that it was chosen for."""
+    """The table of a tuning run, with a line for each setting and the presets for which it was chosen."""
     columns: dict[str, Cell] = {
         "decoding": lambda r: r.row.name,
         "chosen for": lambda r: ", ".join(name for name, one in chosen.items() if one is r),
@@ -89,7 +89,7 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Tab
 
 
 def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
-    """Tokens per round and BLEU by tolerance and top-beta, as in the technical report's Table 7, from a sweep of these two."""
+    """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in the technical report's Table 7."""
     cells = {(r.settings["tolerance"], r.settings["top_beta"]): _tokens_and_bleu(r) for r in results if "top_beta" in r.settings}
     columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
     rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
@@ -97,7 +97,7 @@ def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
 
 
 def synthetic_table(results: Sequence[Result]) -> Table:
-    """A line for each row of a geometry, each compared with those that do not draft."""
+    """The table of a geometry, with a line for each row and its speedups over the rows without drafts."""
     columns: dict[str, Cell] = {
         "decoding": lambda r: f"{r.row.decoding}, recorded" if r.settings["recorded"] else r.row.decoding,
         "precision": _setting("precision"),
@@ -108,9 +108,9 @@ def synthetic_table(results: Sequence[Result]) -> Table:
 
 
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
-    """Milliseconds a sentence and share of time by module, for each row (technical report, Table 15).
+    """Milliseconds a sentence and share of the time by module, in two columns for each row (technical report, Table 15).
 
-    The last line has the time of a round of one sentence without the encoder, by the `iterations` of the rows.
+    The last line is the time of a round of one sentence without the encoder, from the mean `iterations` of the rows.
     """
     columns = ["module"]
     rows: dict[str, list[str]] = {}
@@ -126,12 +126,12 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
 
 
 def histogram_table(bins: Sequence[Bin]) -> Table:
-    """Counts and shares of sentences by speedup (technical report, Figure 8)."""
-    total, most = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
+    """Numbers and shares of sentences by speedup, with bars (technical report, Figure 8)."""
+    total, largest = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
     rows = []
     for entry in bins:
         label = f"{entry.low:.1f}x to {entry.low + WIDTH:.1f}x"
-        rows.append((label, "█" * round(_BAR * entry.count / most), f"{entry.count:,}", f"{entry.count / total:.1%}"))
+        rows.append((label, "█" * round(_BAR * entry.count / largest), f"{entry.count:,}", f"{entry.count / total:.1%}"))
     return Table(("speedup", "", "sentences", "share"), tuple(rows), names=2)
 
 
@@ -149,7 +149,7 @@ def _numbers(kind: TableKind, results: Sequence[Result], speedups: Mapping[str, 
 
 
 def _quality(results: Sequence[Result]) -> dict[str, Cell]:
-    """A column for each metric that some row has."""
+    """A column for each metric that was computed for any row."""
     measured = {name for result in results for name in result.quality}
     return {label: _metric(name) for name, label in METRICS.items() if name in measured}
 
@@ -167,7 +167,7 @@ def _speedup(other: Result) -> Cell:
 
 
 def _opponents(results: Sequence[Result]) -> dict[str, Result]:
-    """The fastest row of each of CTranslate2's decodings."""
+    """The fastest row of each CTranslate2 decoding."""
     fastest: dict[str, Result] = {}
     for result in results:
         name = result.row.decoding

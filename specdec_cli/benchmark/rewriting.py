@@ -1,4 +1,4 @@
-"""Rewriting tasks: sources, what a rewritten text is held to, and its scores."""
+"""Test data and scores of rewriting tasks (correction, simplification)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Join = Callable[[Sequence[str]], Tokenised]
 
 @dataclass(frozen=True)
 class Gold:
-    """Sentences to rewrite, and what is right: whole reference texts, or annotators' edits."""
+    """Sentences to rewrite, with reference texts (one or several for each sentence) or edits of annotators."""
 
     sentences: tuple[Tokenised, ...]
     references: tuple[tuple[str, ...], ...] = ()
@@ -34,9 +34,9 @@ class Gold:
 
 
 def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
-    """The first `limit` sentences of tokenised text with their corrections, joined unless `keep_tokens`: M2, else TSV.
+    """Read the first `limit` tokenised sentences and their corrections from an M2 or TSV file; detokenised unless `keep_tokens`.
 
-    Raises InputError for what cannot be read.
+    Raises InputError for a file that is missing or malformed.
     """
     join: Join = join_with_spaces if keep_tokens else detokenise
     if path.suffix == ".m2":
@@ -47,9 +47,9 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
 
 
 def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """The first `limit` lines of tokenised text and of its references, line by line, joined unless `keep_tokens`.
+    """Read the first `limit` lines of tokenised text and of its reference files; detokenised unless `keep_tokens`.
 
-    Raises InputError for another number of lines, UsageError for a source that has its corrections in it.
+    Raises InputError for unequal numbers of lines, and UsageError for an M2 file, which includes its corrections.
     """
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file has its corrections in it; give it as FILE, not as source lines")
@@ -63,7 +63,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
 
 
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
-    """GLEU by references, MaxMatch by annotators, and the edit ratio, of corrected lines."""
+    """GLEU (with references), MaxMatch precision, recall and F0.5 (with annotators), and edit ratio of corrected lines."""
     tokens = [" ".join(sentence.edit(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
     values = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}
     if gold.references:
@@ -75,7 +75,7 @@ def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
-    """SARI by all references, and BLEU against all of them at once, of simplified lines."""
+    """SARI and BLEU against all references, and edit ratio, of simplified lines."""
     from sacrebleu.metrics.bleu import BLEU
 
     values, signatures = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}, {}
@@ -88,6 +88,6 @@ def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def mean_edit_ratio(sources: Sequence[str], texts: Sequence[str]) -> float:
-    """The mean over lines of the word edit distance over the words of the source."""
+    """The mean of `word_edit_ratio` over lines."""
     ratios = [word_edit_ratio(source, text) for source, text in zip(sources, texts, strict=True)]
     return sum(ratios) / max(len(ratios), 1)

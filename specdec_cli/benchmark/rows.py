@@ -1,4 +1,4 @@
-"""What is compared: rows of a table, and sweeps as many rows."""
+"""Rows of a benchmark table, and sweeps, which expand to many rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,17 +49,17 @@ SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
 MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
 """For masked models."""
-LENGTH_KNOWN = ("jacobi", "gs-jacobi")
-"""What can be told the length of the output beforehand."""
+LENGTH_AWARE = ("jacobi", "gs-jacobi")
+"""Decodings that can be given the length of the output."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A decoding and its settings; None leaves a setting to the preset or the bundle.
+    """A row of the table: a decoding and its settings; None stands for the default of the preset or the bundle.
 
-    `variant` is the text after the colon: a preset, a value of the decoding's own option, or CTranslate2's number format.
-    `options` are the values of the decoding's own options by name, that of the variant included. Where a CTranslate2 row was
-    chosen for its speed, `compute` is its number format, and there are `workers` of `each` so many threads.
+    `variant` is the part of the row's name after the colon: a preset, a value of the decoding's own option, or a number format
+    of CTranslate2. `options` are the values of the decoding's own options by name, that of the variant included. For the
+    variant "best", `fastest_type` is the fastest number format, and there are `workers` workers with `worker_threads` threads each.
     """
 
     decoding: str
@@ -75,9 +75,9 @@ class Row:
     max_length: int | None = None
     batch_size: int = 1
     threads: int = 1
-    compute: str | None = None
+    fastest_type: str | None = None
     workers: int = 1
-    each: int = 0
+    worker_threads: int = 0
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -86,27 +86,27 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The row as it is written on the command line."""
+        """The name of the row, as on the command line."""
         return f"{self.decoding}:{self.variant}" if self.variant else self.decoding
 
     @property
     def compute_type(self) -> str | None:
-        """The number format of a CTranslate2 row; None for our own decodings."""
-        return (self.compute or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+        """The number format of a CTranslate2 row; None for decodings of specdec."""
+        return (self.fastest_type or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
 
     @property
     def drafts(self) -> bool:
-        """Whether tokens are proposed."""
+        """Whether the decoding uses drafts."""
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
     def profiled(self) -> bool:
-        """Whether the row can be profiled: where tokens are drafted, or a search keeps several hypotheses."""
+        """Whether the row can be profiled: decodings with drafts, and searches."""
         return self.drafts or self.decoding in SEARCHES
 
     @property
     def exact(self) -> bool:
-        """Whether the row promises greedy's output."""
+        """Whether the output must equal that of greedy decoding."""
         methods = methods_of(self.decoding)
         exact = bool(methods) and all(method.exact for method in methods)
         preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
@@ -114,15 +114,16 @@ class Row:
 
     @property
     def drafters(self) -> set[DrafterKind]:
-        """The kinds of trained drafters that the bundle must have."""
+        """The kinds of trained drafters that the decoding needs."""
         return {method.trained for method in methods_of(self.decoding) if method.trained is not None}
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
-    """The row `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]`, `mask-predict[:iterations]` or
-    `ctranslate2-...[:type]`, the rest as in `base`.
+    """Parse `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]`, `mask-predict[:iterations]` or `ctranslate2-...[:type]`.
 
-    A decoding is one of `decodings` or `auto`, or several of them with commas between. Raises UsageError.
+    Other settings are those of `base`.
+
+    A decoding is one of `decodings`, `auto`, or several joined by commas. Raises UsageError.
     """
     decoding, colon, variant = text.partition(":")
     if decoding not in CTRANSLATE2:
@@ -140,12 +141,12 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         decoding=decoding,
         variant=variant or None,
         options=tuple(options.items()),
-        oracle_length=base.oracle_length and decoding in LENGTH_KNOWN,
+        oracle_length=base.oracle_length and decoding in LENGTH_AWARE,
     )
 
 
 def variant_option(decoding: str) -> DecodingOption | None:
-    """The option that a row's variant is a value of: one of words, else the first; None if the variants are presets."""
+    """The option that the variants of a decoding are values of: one with words, else the first; None if they are presets."""
     own = METHODS[decoding].options if decoding in METHODS else ()
     return next((option for option in own if not option.numeric), own[0] if own else None)
 
@@ -164,7 +165,7 @@ def _check_variant(text: str, decoding: str, variant: str, presets: Sequence[str
 
 
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
-    """What may stand after the colon: the words of the decoding's own option, or else presets where it is trained, or a chain."""
+    """The variants of a decoding: values of its own option, or presets if it is a trained drafter's or a chain."""
     if (own := variant_option(decoding)) is not None:
         return own.choices
     return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()

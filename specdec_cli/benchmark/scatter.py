@@ -1,34 +1,34 @@
-"""Speedup against edit ratio, a point a line (technical report, Figure 5)."""
+"""Scatter plot of speedup against edit ratio, with a point for each line (technical report, Figure 5)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from specdec_cli.benchmark.comparison import milliseconds_per_sentence, reference
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.errors import UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.text.edits import word_edit_ratio
 
 FORMATS = (".svg", ".png", ".pdf")
 SPREAD = 0.02
-"""Width over which points of one edit ratio are drawn."""
+"""The width over which points of equal edit ratio are spread."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A line: word edit distance over words of the source, and the time of greedy over that of the row."""
+    """The edit ratio of a line, and the speedup of a row over greedy decoding on it."""
 
     edit_ratio: float
     speedup: float
 
 
-def scatter(measured: Sequence[Measured], sources: Sequence[str]) -> dict[str, list[Point]]:
-    """Points of every row that drafts and has a greedy row to compare with, by its name; blank lines have none."""
+def scatter(measured: Sequence[RowRuns], sources: Sequence[str]) -> dict[str, list[Point]]:
+    """The points of every row with drafts that has a greedy baseline, by row name; blank lines have no point."""
     points: dict[str, list[Point]] = {}
     for one in measured:
-        greedy = reference(one.row, measured, "greedy")
+        greedy = baseline(one.row, measured, "greedy")
         if not one.row.drafts or greedy is None:
             continue
         texts = [(source, output.text) for source, output in zip(sources, one.outputs, strict=True) if output.sentences]
@@ -39,7 +39,7 @@ def scatter(measured: Sequence[Measured], sources: Sequence[str]) -> dict[str, l
 
 
 def spread_equal(values: Sequence[float]) -> list[float]:
-    """`values`, of which equal ones are moved up by 0 to `SPREAD` in equal steps, so that points do not hide each other."""
+    """`values` with equal ones spread evenly over `SPREAD`, so that points do not overlap."""
     counts, seen = Counter(values), Counter[float]()
     moved = []
     for value in values:
@@ -49,7 +49,10 @@ def spread_equal(values: Sequence[float]) -> list[float]:
 
 
 def check_plot(path: Path) -> None:
-    """Better now than after all has been measured. Raises UsageError for an unknown format or a missing library."""
+    """Check, before anything is measured, that a plot can be written to `path`.
+
+    Raises UsageError for an unknown format or a missing library.
+    """
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"plot {path}: the name must end with one of {', '.join(FORMATS)}")
     try:
@@ -59,7 +62,7 @@ def check_plot(path: Path) -> None:
 
 
 def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
-    """Store the figure in `path`, whose suffix is its format; the line in it is that of speedup 1."""
+    """Write the figure to `path` in the format of its suffix, with a horizontal line at speedup 1."""
     import matplotlib
 
     matplotlib.use("Agg")

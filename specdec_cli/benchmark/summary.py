@@ -1,4 +1,4 @@
-"""From runs to the numbers of a table."""
+"""Summary of benchmark runs: the numbers of a table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from specdec_cli.benchmark.columns import COLUMNS, Number
 from specdec_cli.benchmark.comparison import Comparison, compare
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.metrics.scoring import Score
 
@@ -39,19 +39,20 @@ class Result:
         return value
 
 
-def summarise(measured: Sequence[Measured], score: Scorer) -> list[Result]:
+def summarise(measured: Sequence[RowRuns], score: Scorer) -> list[Result]:
     """The numbers of every row. Speedups and identity are relative to the rows that `compare` finds."""
     return [_summarise(comparison, score) for comparison in compare(measured)]
 
 
-def broken_promises(results: Iterable[Result]) -> list[str]:
-    """A sentence for each row whose output should be greedy's and is not."""
+def exactness_violations(results: Iterable[Result]) -> list[str]:
+    """Descriptions of the exact rows whose output differs from greedy decoding."""
     broken = []
     for result in results:
         identical = result.numbers.get("identical")
         if result.row.exact and isinstance(identical, tuple) and result.first_difference is not None:
             same, lines = identical
-            broken.append(f"row {result.row.name}: {same} of {lines} lines are greedy's; line {result.first_difference} is not")
+            difference = f"line {result.first_difference} does not"
+            broken.append(f"row {result.row.name}: {same} of {lines} lines equal those of greedy; {difference}")
     return broken
 
 

@@ -13,7 +13,7 @@ Value = int | float
 Sweep = Mapping[str, Sequence[Value]]
 """The values of each setting that is varied."""
 BASELINES = ("greedy", "beam")
-"""What speedups are over: greedy in this project, beam search in the papers."""
+"""Rows that speedups are relative to: greedy decoding in this project, beam search in the papers."""
 _SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if option.numeric and not option.choices}
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", *_SWEPT_OPTIONS)
 _SWEEP_VALUES = {
@@ -28,11 +28,11 @@ _ONLY_FOR = {
     "min-score": ("greedy", *DRAFTING),
     **{key: having(option) for key, option in _SWEPT_OPTIONS.items()},
 }
-_TOLERANT_KEYS = ("top-beta", "tolerance")
+_TOLERANCE_KEYS = ("top-beta", "tolerance")
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
-    """A key and its values from `KEY=V1,V2,...`. Raises UsageError."""
+    """Parse `KEY=V1,V2,...` into the key and its values. Raises UsageError."""
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
@@ -47,20 +47,20 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
-    """Each row with every combination of the values that matter to it. Raises UsageError for a key that matters to none."""
+    """Each row with every combination of the values of `sweep` that apply to it. Raises UsageError for a key that applies to no row."""
     for key in sweep:
-        if not any(_matters(key, row) for row in rows):
+        if not any(_applies(key, row) for row in rows):
             raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
     return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
 
 
 def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
-    """The rows that a sweep is of if none was asked for: greedy and beam as baselines, and those of the `usual` ones that it changes."""
-    return [name for name in usual if name in BASELINES or any(_matters(key, Row(name.partition(":")[0])) for key in sweep)]
+    """The default rows of a sweep: the baselines, and those of `usual` to which one of its keys applies."""
+    return [name for name in usual if name in BASELINES or any(_applies(key, Row(name.partition(":")[0])) for key in sweep)]
 
 
-def _matters(key: str, row: Row) -> bool:
-    if row.variant == "exact" and key in _TOLERANT_KEYS:
+def _applies(key: str, row: Row) -> bool:
+    if row.variant == "exact" and key in _TOLERANCE_KEYS:
         return False
     names = _ONLY_FOR.get(key)
     if key in _SWEPT_OPTIONS and _SWEPT_OPTIONS[key].name in dict(row.options):
@@ -69,7 +69,7 @@ def _matters(key: str, row: Row) -> bool:
 
 
 def _combinations(row: Row, sweep: Sweep) -> list[Row]:
-    keys = [key for key in sweep if _matters(key, row)]
+    keys = [key for key in sweep if _applies(key, row)]
     changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
     return [_with_values(row, change) for change in changes]
 

@@ -1,4 +1,7 @@
-"""Rounds whose drafts are recorded: everything is computed as ever, and then the draft is as good as it is said to be."""
+"""The synthetic benchmark: models of random weights with recorded drafts, so that the acceptance rate is given.
+
+The drafter still computes its own drafts, so that the measured time is that of real decoding.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from specdec_cli.benchmark.bundle_runner import BundleRunner
 from specdec_cli.benchmark.geometries import Geometry, accepted_tokens, piece, recorded_drafts
-from specdec_cli.benchmark.profile import KernelClock
+from specdec_cli.benchmark.profile import KernelTimer
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -34,11 +37,11 @@ Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
 
 
 def random_bundle(geometry: Geometry) -> Bundle:
-    """A bundle of random weights, the same every time; its model never ends a sentence before its limit."""
+    """A bundle of random weights from a fixed seed; its model never emits EOS before the length limit."""
     torch.manual_seed(_SEED)
     verifier = Transformer(geometry.shape).eval()
     with torch.no_grad():
-        # A logit of 0, which others always exceed.
+        # The logit of EOS is 0, and some other logit is always larger.
         verifier.output.weight[geometry.shape.eos] = 0.0
     drafter = None
     if geometry.block_size:
@@ -49,7 +52,7 @@ def random_bundle(geometry: Geometry) -> Bundle:
 
 
 def _tokenizer(size: int) -> ConvertedTokenizer:
-    """One whose words are its tokens."""
+    """A tokenizer with a token for each word "t<id>"."""
     vocabulary = [*_SPECIAL, *(piece(token) for token in range(len(_SPECIAL), size))]
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "<unk>"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -58,7 +61,7 @@ def _tokenizer(size: int) -> ConvertedTokenizer:
 
 
 class RecordedRunner(BundleRunner):
-    """Decodes `sources` with drafts that are accepted as `geometry` says, of greedy decoding's output, which it records first."""
+    """Runs rows on `sources` with recorded drafts of the greedy output, whose acceptance is that of `geometry`."""
 
     def __init__(self, bundle: Bundle, geometry: Geometry, sources: Sequence[str]) -> None:
         super().__init__(bundle, split=False)
@@ -71,46 +74,46 @@ class RecordedRunner(BundleRunner):
         }
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
-        """With recorded drafts, where `row` drafts."""
+        """An engine for `row`; if the row drafts, with recorded drafts."""
         engine = super().engine(row, lines)
         if row.drafts:
-            engine.drafter = Recorded(engine.drafter, self._drafts, engine.verifier.model.config.padding)
+            engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.model.config.padding)
         return engine
 
     def share_outside_kernels(self, row: Row, lines: Sequence[str]) -> float | None:
-        """Of the time that `lines` take, in a model in int8; None where it does without compiled kernels."""
+        """The share of the decoding time of an int8 model that is not spent in compiled kernels; None without kernels."""
         if load_kernels() is None:
             return None
-        with KernelClock() as clock:
+        with KernelTimer() as clock:
             run = self.run(row, lines)
         return 1 - clock.seconds / run.seconds
 
 
 @dataclass
 class RecordedState:
-    """The record of the drafter that works, and the drafts (B, R, K) of R rounds, with how many tokens of each count (B, R)."""
+    """The wrapped drafter's record `inner`, the recorded drafts `ids` (B, R, K) of R rounds, and their lengths `counts` (B, R)."""
 
     inner: Any
     ids: Tensor
     counts: Tensor
 
 
-class Recorded:
-    """Lets `drafter` do all its work, and then proposes what was recorded: `drafts` by the source's ids, one a round."""
+class RecordedDrafter:
+    """Calls `drafter`, discards its draft, and returns the recorded one; `drafts` by source ids, one for each round."""
 
     def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
         self._drafter, self._padding = drafter, padding
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
     def begin(self, state: State) -> RecordedState:
-        """The recorded drafts of each row."""
+        """Look up the recorded drafts of new rows."""
         sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
         ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)
         device = state.source.device
         return RecordedState(self._drafter.begin(state), torch.stack(ids).to(device), torch.stack(counts).to(device))
 
     def propose(self, state: State) -> Draft:
-        """The round's recorded draft (B, k)."""
+        """The recorded draft (B, k) of the round."""
         own: RecordedState = state.drafting
         state.drafting = own.inner
         self._drafter.propose(state)
@@ -120,7 +123,7 @@ class Recorded:
         return Draft(own.ids[rows, rounds, : int(counts.max())], counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """For the drafter that works."""
+        """Pass the verdict to the wrapped drafter."""
         own: RecordedState = state.drafting
         state.drafting = own.inner
         self._drafter.observe(state, verdict)

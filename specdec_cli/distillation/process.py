@@ -24,7 +24,7 @@ class TeacherProcess:
     def __enter__(self) -> Self:
         self.process.__enter__()
         try:
-            self.process.ask("open", *self._opening)
+            self.process.call("open", *self._opening)
         except BaseException as error:
             self.process.__exit__(type(error), error, None)
             raise

@@ -1,4 +1,4 @@
-"""Held-out text: sentences of dev and test sets, which must not be trained on."""
+"""Held-out sentences: those of dev and test sets, which must not be in the training data."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,9 +9,10 @@ from specdec_cli.text.parallel import Pair
 
 
 class HeldOut:
-    """The sentences of dev and test sets, compared without case, punctuation and spaces.
+    """A set of the sentences in `files`, compared without case, punctuation and spaces.
 
-    `files` are plain text or TSV (of three columns the first is a domain); both languages count. Raises InputError.
+    The files are plain text or TSV (of three columns, the first is a domain); source and target sentences are both held out.
+    Raises InputError for a file that cannot be read.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -29,6 +30,6 @@ def _sentences(line: str) -> list[str]:
 
 
 def _digest(text: str) -> bytes:
-    """16 bytes that stand for the letters and digits of `text`."""
+    """A 16-byte hash of the letters and digits of `text`, without case."""
     compared = "".join(filter(str.isalnum, text.casefold()))
     return hashlib.blake2b(compared.encode(), digest_size=16).digest()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.benchmark.profile import Stopwatch, watch
+from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
@@ -28,7 +28,7 @@ class _Never(NoDrafter):
 def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle: Bundle) -> None:
     engine = Engine(bundle, replace(resolve(DecodingRequest(decoding="greedy", max_length=6), bundle), may_skip_drafting=True))
     engine.drafter = _Never()
-    watch(engine, stopwatch := Stopwatch(on_gpu=False))
+    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.rounds == len(hypothesis.ids)
     assert hypothesis.decoding == "greedy"
@@ -40,7 +40,7 @@ def test_the_steps_of_a_search_are_the_verifiers(order: str, make_bundle: Callab
     bundle = make_bundle(order=order, positions="learned")
     decoding = "bidirectional" if order == "bidirectional" else "beam"
     engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, beam_size=2, max_length=6), bundle))
-    watch(engine, stopwatch := Stopwatch(on_gpu=False))
+    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.decoding == decoding
     assert stopwatch.seconds["encoder"] > 0 and stopwatch.seconds["verifier"] > 0

@@ -9,7 +9,7 @@ import pytest
 
 from specdec_cli.benchmark.columns import COLUMNS, Column, always, decimals
 from specdec_cli.benchmark.histogram import Bin
-from specdec_cli.benchmark.records import Measured, Output, Run
+from specdec_cli.benchmark.records import Output, RowRuns, Run
 from specdec_cli.benchmark.report import (
     Table,
     histogram_table,
@@ -108,7 +108,7 @@ def test_a_new_column_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("report", "summary"):
         monkeypatch.setattr(f"specdec_cli.benchmark.{module}.COLUMNS", (*COLUMNS, column))
     runs = (Run(2.0, (Output("a", ((5, 6, 3),), 2),)),)
-    results = summarise([Measured(Row("specdec"), {}, runs)], lambda _: None)
+    results = summarise([RowRuns(Row("specdec"), {}, runs)], lambda _: None)
     assert (main_table(results).columns[-1], main_table(results).rows[0][-1]) == ("rounds", "2")
     assert "rounds" not in sweep_table(results, {}).columns
     assert to_json(results, {}, {}, {})["rows"][0]["rounds"] == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.records import Measured, Output, Run
+from specdec_cli.benchmark.records import Output, RowRuns, Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.scatter import SPREAD, Point, check_plot, draw, scatter, spread_equal
 from specdec_cli.errors import UsageError
@@ -13,11 +13,11 @@ from specdec_cli.errors import UsageError
 SOURCES = ("he go home", "", "it is so")
 
 
-def measured(decoding: str, *seconds: float, **row: int) -> Measured:
+def measured(decoding: str, *seconds: float, **row: int) -> RowRuns:
     """A row that says the same of SOURCES in `seconds` a line with text."""
     first, last = seconds
     outputs = (Output("he goes home", ((5, 3),), 1, first), Output("", (), 0, 0.0), Output("it is so", ((6, 3),), 1, last))
-    return Measured(Row(decoding, **row), {}, (Run(1.0, outputs),))  # type: ignore[arg-type]
+    return RowRuns(Row(decoding, **row), {}, (Run(1.0, outputs),))  # type: ignore[arg-type]
 
 
 def test_a_point_for_each_line_with_text() -> None:

@@ -8,19 +8,19 @@ import pytest
 
 from specdec_cli.benchmark.comparison import quantile
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
-from specdec_cli.benchmark.records import Measured, Output, Run, timed
+from specdec_cli.benchmark.records import Output, RowRuns, Run, timed
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import broken_promises, summarise
+from specdec_cli.benchmark.summary import exactness_violations, summarise
 from specdec_cli.metrics.scoring import Score
 
 ONE, TWO = (5, 6, 3), (7, 3)
 
 
-def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> Measured:
+def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> RowRuns:
     """A row over a line of one sentence, one of two, and a blank one; each line takes a third of the time."""
     outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
     runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
-    return Measured(Row(decoding, **row), {}, tuple(runs))
+    return RowRuns(Row(decoding, **row), {}, tuple(runs))
 
 
 def no_score(texts: Sequence[str]) -> None:
@@ -57,12 +57,12 @@ def test_lines_are_identical_if_their_tokens_are() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)
     assert tuple(r.numbers["identical"] for r in (greedy, specdec, beam)) == ((3, 3), (2, 3), (1, 3))
-    assert broken_promises([greedy, specdec, beam]) == ["row specdec: 2 of 3 lines are greedy's; line 2 is not"]
+    assert exactness_violations([greedy, specdec, beam]) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
 
 
 def test_what_was_not_measured_is_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
-    (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
+    (result,) = summarise([RowRuns(Row("ctranslate2-beam"), {}, runs)], no_score)
     assert result.numbers["tokens_per_second"] == 9
     missing = ("iterations", "tokens_per_round", "block_size", "drafted", "peak_memory_mb", "speedup_vs_greedy", "identical")
     assert [result.numbers[name] for name in (*missing, "ms_per_sentence.median", "ms_per_sentence.p95", "speedup_vs_beam")] == [None] * 10

@@ -105,13 +105,13 @@ def _synthetic(
     context: typer.Context, compared: ComparedOptions, settings: SettingOptions, computing: ComputingOptions, report: ReportOptions
 ) -> None:
     """Measure random weights on this machine, and print and store the results."""
-    from specdec_cli.benchmark.geometries import usual_geometries
+    from specdec_cli.benchmark.geometries import default_geometries
     from specdec_cli.commands.bench.synthetic import Request, check_alone, print_outcome, run, to_record
     from specdec_cli.commands.bench.view import progress
     from specdec_cli.files import write_json
 
     check_alone(context)
-    geometries, beam_size = usual_geometries(number_or_auto(settings.block_size)), settings.beam_size or BEAM_SIZE
+    geometries, beam_size = default_geometries(number_or_auto(settings.block_size)), settings.beam_size or BEAM_SIZE
     machine = (computing.device, computing.precision, computing.threads)
     request = Request(geometries, compared.repetitions, beam_size, *machine, compared.profile)
     _check_targets(report.json_file, None)
@@ -141,11 +141,11 @@ def _check_targets(json_file: Path | None, plot: Path | None) -> None:
 
 def _check_promises(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:
     """Raises SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
-    from specdec_cli.benchmark.summary import broken_promises
+    from specdec_cli.benchmark.summary import exactness_violations
 
     # On other devices and in other precisions, products may differ with the number of rows; there nothing is promised.
     if environment["device"] != "cpu" or environment["precision"] not in ("float32", "int8"):
         return
-    broken = broken_promises(results)
+    broken = exactness_violations(results)
     if broken:
         raise SpecdecError("; ".join(broken))

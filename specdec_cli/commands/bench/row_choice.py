@@ -6,7 +6,7 @@ from typing import get_args
 from specdec_cli.benchmark.rows import (
     CTRANSLATE2,
     DEFAULT_ROWS,
-    LENGTH_KNOWN,
+    LENGTH_AWARE,
     MASKED_ROWS,
     REWRITING_ROWS,
     REWRITING_SWEEP_ROWS,
@@ -60,7 +60,7 @@ def _check_options(base: Row, rows: Sequence[Row]) -> None:
     """Raises UsageError for an option that no row has."""
     given = dict(base.options)
     if base.oracle_length and not any(row.oracle_length for row in rows):
-        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_KNOWN)}")
+        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")
     if base.oracle_length and any(row.oracle_length and JACOBI_LENGTH.name in dict(row.options) for row in rows):
         raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
     for option in OPTIONS:

@@ -7,13 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from specdec_cli.benchmark.comparison import milliseconds_per_sentence, reference
-from specdec_cli.benchmark.environment import describe_environment, share_of_others
+from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
+from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
+from specdec_cli.benchmark.fastest_settings import FORMATS, choose_fastest_settings
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
-from specdec_cli.benchmark.opponents import FORMATS, settle_opponents
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
@@ -73,12 +73,12 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         rows, left_out = possible_rows(plan, inspection)
         there = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
         conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
-        rows = settle_opponents(WORKER, rows, conditions, lines)
+        rows = choose_fastest_settings(WORKER, rows, conditions, lines)
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
-            before = share_of_others()
+            before = cpu_share_of_others()
             measured = measure(pool, rows, lines, plan.repetitions, report)
-            busy = max((before, share_of_others()), key=lambda share: share or 0.0)
-            profiles = {row.name: pool.ask("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
+            busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
+            profiles = {row.name: pool.call("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
     signatures: dict[str, str] = {}
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
@@ -106,7 +106,7 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     max_length = plan.rows[0].max_length
     with Process(WORKER, plan.model.name) as process:
         targets = {kind: str(folder) for kind, folder in folders.items()}
-        answer = process.ask("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets)
+        answer = process.call("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets)
     inspection = Inspection(**answer)
     languages = plan.examples.languages
     if languages is not None and list(languages) != inspection.languages:
@@ -163,9 +163,9 @@ def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
     return describe_environment() | machine | {"model": plan.model.name, "repetitions": plan.repetitions}
 
 
-def _histograms(measured: Sequence[Measured]) -> dict[tuple[str, str], list[Bin]]:
+def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]:
     """Speedups of the first row that drafts over greedy and, where it was measured, over beam search, sentence by sentence."""
     drafting = next(one for one in measured if one.row.drafts)
     times = milliseconds_per_sentence(drafting)
-    baselines = [one for name in ("greedy", "beam") if (one := reference(drafting.row, measured, name)) is not None]
+    baselines = [one for name in ("greedy", "beam") if (one := baseline(drafting.row, measured, name)) is not None]
     return {(drafting.row.name, one.row.name): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}

@@ -12,7 +12,7 @@ import typer
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.geometries import Geometry, make_sources
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
-from specdec_cli.benchmark.records import Measured
+from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.report import profile_table, synthetic_table, to_json
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import Result, summarise
@@ -148,7 +148,7 @@ def _inspect(geometry: Geometry, request: Request, folders: Mapping[str, Path]) 
     """What this machine can do, and the model in CTranslate2's formats, by a process that ends again."""
     targets = {kind: str(folder) for kind, folder in folders.items()}
     with Process(WORKER, f"--synthetic, {geometry.name}") as process:
-        return Inspection(**process.ask("inspect", geometry.to_dict(), request.device, request.precision, request.threads, targets))
+        return Inspection(**process.call("inspect", geometry.to_dict(), request.device, request.precision, request.threads, targets))
 
 
 def _measure(geometry: Geometry, request: Request, inspection: Inspection, folders: Mapping[str, Path], progress: Progress) -> Measurement:
@@ -161,8 +161,8 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
     # Rows share processes: the larger models would take much memory otherwise.
     with Pool(WORKER, rows, conditions, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
         measured = measure(pool, rows, lines, request.repetitions, report)
-        profile = pool.ask("profile", drafting, lines) if request.profile else None
-        outside = pool.ask("outside-kernels", greedy, lines) if inspection.precision == "int8" else None
+        profile = pool.call("profile", drafting, lines) if request.profile else None
+        outside = pool.call("outside-kernels", greedy, lines) if inspection.precision == "int8" else None
     labelled = [replace(one, settings=_settings(one, geometry, inspection)) for one in measured]
     return Measurement(geometry, summarise(labelled, lambda _: None), profile, outside)
 
@@ -182,7 +182,7 @@ def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines
     return [next(one.row for one in fastest if one.row.decoding == decoding) for decoding in geometry.opponents]
 
 
-def _settings(one: Measured, geometry: Geometry, inspection: Inspection) -> dict[str, Any]:
+def _settings(one: RowRuns, geometry: Geometry, inspection: Inspection) -> dict[str, Any]:
     """What a row is labelled with: what it computes in, and whether its drafts are recorded."""
     labels = {"geometry": geometry.name, "precision": one.row.compute_type or inspection.precision, "recorded": one.row.drafts}
     return labels | one.settings

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import Examples
-from specdec_cli.benchmark.records import Measured, Output, Run
+from specdec_cli.benchmark.records import Output, RowRuns, Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import summarise
 from specdec_cli.commands.bench.command import bench
@@ -213,7 +213,7 @@ def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[s
 
 @pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("int8", True), ("bfloat16", False)])
 def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
+    rows = [RowRuns(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
     outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {})
@@ -221,7 +221,7 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
 
     result = run("--json", tmp_path / "bench.json")
     assert isinstance(result.exception, SpecdecError) == broken
-    assert not broken or "row specdec: 0 of 1 lines are greedy's; line 1 is not" in str(result.exception)
+    assert not broken or "row specdec: 0 of 1 lines equal those of greedy; line 1 does not" in str(result.exception)
     assert "0 of 1" in result.stdout
     assert result.stderr == "specdec: left out: beam (why)\n"
     assert json.loads((tmp_path / "bench.json").read_text())["rows"][1]["identical"] == [0, 1]

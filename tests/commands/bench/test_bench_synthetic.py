@@ -77,10 +77,11 @@ def test_what_does_not_go_with_it(arguments: list[object], words: str) -> None:
 
 
 def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.benchmark.summary._differing_lines", lambda one, _: [2] if one.row.drafts else [])
+    differing = property(lambda one: [2] if one.measured.row.drafts else [])
+    monkeypatch.setattr("specdec_cli.benchmark.comparison.Comparison.differing_lines", differing)
     monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
     result = run("--precision", "float32")
-    assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines are greedy's" in str(result.exception)
+    assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines equal those of greedy" in str(result.exception)
     assert "7 of 8" in result.stdout
 
 

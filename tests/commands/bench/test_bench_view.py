@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.benchmark.environment import describe_environment, share_of_others
+from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.report import Table
 from specdec_cli.commands.bench.view import View, machine_lines
 
@@ -28,5 +28,5 @@ def test_a_busy_machine_is_said() -> None:
 
 
 def test_the_share_of_other_processes_is_a_share() -> None:
-    share = share_of_others(0.05)
+    share = cpu_share_of_others(0.05)
     assert share is None or 0 <= share <= 1
