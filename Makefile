@@ -9,7 +9,7 @@ BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test native test-without-kernels coverage faults check format bench completions golden install uninstall clean
+.PHONY: help demo test native check-native test-without-kernels coverage faults check format bench completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -30,6 +30,9 @@ test-without-kernels: .venv/installed ## Run the tests of decoding as on a machi
 
 native: .venv/installed ## Build the native engine anew in place
 	$(BIN)/python setup.py -q build_ext --inplace --force
+
+check-native: .venv/installed ## Run the native engine under sanitizers of memory, undefined behaviour and threads (gcc)
+	$(BIN)/python -m tests.native.sanitize
 
 coverage: .venv/installed ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered

@@ -1,7 +1,7 @@
 """A model of the native engine, from a bundle's files."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,7 +97,7 @@ class NativeModel:
         """Tokens that an output has room for, the start included, after a source of so many tokens."""
         return int(self._library.specdec_capacity(self._model, source_length))
 
-    def decode(self, sources: Sequence[Sequence[int]], request: Request) -> Iterator[Decoded]:
+    def decode(self, sources: Sequence[Sequence[int]], request: Request) -> Generator[Decoded]:
         """Decode sources (ids ending with EOS); each comes as soon as it is done. Raises NativeError for ids or options that do not fit."""
         starts = [0]
         for ids in sources:
