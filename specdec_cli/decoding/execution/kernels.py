@@ -35,11 +35,12 @@ class KernelExecution:
 
     def __init__(self, operators: OperatorExecution, model: Transformer, kernels: Kernels, constraints: Constraints) -> None:
         self._operators, self._constraints = operators, constraints
+        self._may_bind = constraints != Constraints(forced=constraints.forced)
         layers, output = cast(Int8Layers, model.layers), cast(Int8Linear, model.output)
         embedding = cast(FusedEmbedding, model.embedding)
         self._parts = (layers, embedding, output)  # own the memory that the kernels read
         self._kernels, self._width = kernels, model.config.width
-        self._described = threading.local()
+        self._described = threading.local()  # what a thread verified last
         first = _NOT_FORCED if constraints.forced is None else constraints.forced
         self._decoder = DecoderStruct(embedding.struct, layers.stack, output.address, model.config.eos, first)
         self._scratch, self._head = layers.scratch, 4 * (output.outputs + output.outputs // TILE + 1) + output.inputs + 8
@@ -52,7 +53,7 @@ class KernelExecution:
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
-        if not isinstance(rule, Exact) or self._constraints.bind(state, draft.ids.shape[1] + 1):
+        if not isinstance(rule, Exact) or (self._may_bind and self._constraints.bind(state, draft.ids.shape[1] + 1)):
             return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
         ids, drafted = draft.ids.contiguous(), draft.counts.contiguous()
         rows, longest = ids.shape
@@ -62,12 +63,13 @@ class KernelExecution:
         ended = state.finished.new_empty(rows)
         scores = state.log_probabilities.new_zeros(rows, slots) if with_scores else None
         verdict = Verdict(Accepted(predictions, counts, bifurcation, predictions, drafted), ended, states, scores)
-        positions = rows * slots
+        own, batch, positions = self._described, self._batch(state), rows * slots
+        own.verdict, own.answer = verdict, _describe_verdict(verdict)
         self._kernels.verify(
             ctypes.byref(self._decoder),
-            ctypes.byref(self._batch(state)),
+            ctypes.byref(batch),
             ctypes.byref(DraftStruct(ids.data_ptr(), drafted.data_ptr(), longest)),
-            ctypes.byref(_describe_verdict(verdict)),
+            ctypes.byref(own.answer),
             self._kernels.scratch(8 * (1 + rows + 4 * positions) + max(positions * self._scratch, min(positions, AT_ONCE) * self._head)),
             self._kernels.threads(positions * self._work),
         )
@@ -75,8 +77,10 @@ class KernelExecution:
 
     def advance(self, state: State, verdict: Verdict) -> int:
         """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
-        slots = verdict.accepted.ids.shape[1]
-        return self._kernels.advance(ctypes.byref(self._batch(state)), ctypes.byref(_describe_verdict(verdict)), slots)
+        own = self._described
+        if getattr(own, "verdict", None) is not verdict:  # by operators
+            return self._operators.advance(state, verdict)
+        return self._kernels.advance(ctypes.byref(own.batch), ctypes.byref(own.answer), verdict.accepted.ids.shape[1])
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
         """Batches that keep finished rows, if the kernels verify by `rule`: they skip such rows."""
@@ -93,7 +97,7 @@ class KernelExecution:
         return drafter
 
     def _batch(self, state: State) -> BatchStruct:
-        """The description of `state` for the kernels; this thread keeps that of its last state."""
+        """The description of `state` for the kernels; a thread keeps that of its last state."""
         own = self._described
         last: weakref.ref[State] | None = getattr(own, "state", None)
         if last is None or last() is not state:
