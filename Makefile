@@ -4,16 +4,18 @@ PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local
 DATA ?= $(SPECDEC_DATA)
+# What the picture of the README shows.
+ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin
 BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test native check-native test-without-kernels coverage faults check format bench completions golden install uninstall clean
+.PHONY: help demo test test-fast native check-native test-without-kernels coverage faults check format bench docs completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Translate and correct a few lines, show the drafts of one, and what drafting saves
 	$(BIN)/specdec translate tests/data/demo.en
@@ -24,6 +26,9 @@ demo: .venv/installed ## Translate and correct a few lines, show the drafts of o
 
 test: .venv/installed ## Run all tests; at the end, say what was skipped and why
 	$(BIN)/pytest -rs
+
+test-fast: .venv/installed ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
+	$(BIN)/pytest -rs -m "not slow"
 
 test-without-kernels: .venv/installed ## Run the tests of decoding as on a machine without compiled kernels
 	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
@@ -49,8 +54,12 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into README.md, or without DATA on the built-in sample
-	$(if $(DATA),$(BIN)/python -m specdec_cli.commands.bench.results README.md --data $(DATA),$(BIN)/specdec bench)
+bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into docs/results and all tables, or else on the built-in sample
+	$(if $(DATA),$(BIN)/python -m documentation --measure $(DATA),$(BIN)/specdec bench)
+
+docs: .venv/installed ## Write anew what is generated in README.md and docs/: tables, settings, pictures, output of commands
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m documentation.terminal docs/rounds.svg $(ROUNDS)
+	$(BIN)/python -m documentation --outputs
 
 completions: .venv/installed ## Make the shell completions anew from the command line
 	$(BIN)/specdec --show-completion bash > completions/specdec.bash

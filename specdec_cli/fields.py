@@ -57,7 +57,7 @@ def _check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
             each = {f"{name}.{key}": one for key, one in value.items()}
             _check(each, dict.fromkeys(each, inner[1]))
         elif not _fits(value, hints[name]):
-            raise ModelError(f"{name} must be {_words(hints[name])}, not {reprlib.repr(value)}")
+            raise ModelError(f"{name} must be {in_words(hints[name])}, not {reprlib.repr(value)}")
 
 
 def _plain(value: Any, hint: Any) -> Any:
@@ -100,18 +100,18 @@ def _elements(inner: tuple[Any, ...], count: int) -> tuple[Any, ...]:
     return inner[:1] * count if inner[-1:] == (...,) else inner
 
 
-def _words(hint: Any) -> str:
+def in_words(hint: Any) -> str:
     """What a value of the type `hint` is, in words."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         ranges = "".join(f" from {each.low} to {each.high}" for each in inner[1:] if isinstance(each, Between))
-        return f"{_words(inner[0])}{ranges}"
+        return f"{in_words(inner[0])}{ranges}"
     if origin in _UNIONS:
-        return " or ".join(map(_words, inner))
+        return " or ".join(map(in_words, inner))
     if origin is Literal:
         return " or ".join(inner)
     if origin is tuple:
-        return f"a list of {' and '.join(_words(one) for one in inner if one is not ...)}"
+        return f"a list of {' and '.join(in_words(one) for one in inner if one is not ...)}"
     if origin in _OBJECTS:
-        return f"an object whose values are {_words(inner[1])}"
+        return f"an object whose values are {in_words(inner[1])}"
     return _WORDS.get(hint, str(hint))

@@ -15,10 +15,14 @@ def _check(name: str, value: object, largest: float) -> None:
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """Distribution of the number of errors per word: mean and variance over sentences, and the limit for a sentence.
+    """Distribution of the number of errors per word.
 
     The error rate of a sentence is drawn from a gamma distribution with this mean and variance, and its number of errors
     from a Poisson distribution with this rate times its words. A `limit` above 0 always allows one error.
+
+    - `mean`: the mean over sentences.
+    - `variance`: the variance over sentences.
+    - `limit`: the most errors per word in any one sentence.
     """
 
     mean: float = 0.1
@@ -32,10 +36,12 @@ class ErrorCounts:
 
 @dataclass(frozen=True)
 class CorruptionRecipe:
-    """The share of lines without errors (`clean`), the number of errors in the others, and the rate of each kind.
+    """How many errors lines get, and of which kinds. Raises ModelError for an unknown kind or a value out of range.
 
-    Rates are relative: a kind of rate 2 is chosen twice as often as one of rate 1, if both apply to the sentence. A kind
-    without a rate is never chosen. Raises ModelError for an unknown kind or a value out of range.
+    - `clean`: the share of lines without errors.
+    - `errors`: the number of errors in the other lines.
+    - `rates`: the relative rate of each kind. A kind of rate 2 is chosen twice as often as one of rate 1, if both apply to the
+      sentence. A kind without a rate is never chosen.
     """
 
     clean: float = 0.0

@@ -28,14 +28,29 @@ DIGEST = "tokenizer_digest"
 class BundleInfo:
     """The content of `bundle.json`: task, languages, default decoding, and origin of the weights.
 
-    `length_ratio` is the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
-    `max_length` is the most tokens of an output (0: only the model's limit). `min_length`, `no_repeat_ngram_size`,
-    `source_ngram_size`, `repetition_penalty` and `forced_end` are the generation settings of a converted model (see
-    `Constraints`). `beam_size` (0: not given), `length_penalty` and `beam_stop` (see `BeamOptions`) are those of its beam search.
-
-    For rewriting tasks: edits with a log probability below `min_score` are rejected; in a sentence where another edit is accepted,
-    the limit is `min_score_in_company`. A sentence of four or more words with more than `max_pieces` subwords per word is assumed
-    to be in another language.
+    - `task`: what the model does: translate, correct, simplify or summarise.
+    - `source_language`: the code of the source language.
+    - `target_language`: the code of the target language.
+    - `decoding`: the decoding that `auto` stands for.
+    - `block_size`: the largest draft (0: not given).
+    - `length_ratio`: the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
+    - `max_length`: the most tokens of an output (0: only the model's limit).
+    - `min_length`: the fewest tokens of an output (see `Constraints`).
+    - `no_repeat_ngram_size`: n-grams of this size occur once in an output (0: no rule).
+    - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
+    - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
+    - `forced_end`: an output that reaches `max_length` ends with EOS.
+    - `beam_size`: hypotheses of beam search (0: not given).
+    - `length_penalty`: beam search divides a score by the length to this power.
+    - `beam_stop`: when beam search ends a sentence (see `BeamOptions`).
+    - `presets`: top-beta and tolerance of each preset of `specdec++`.
+    - `training_data`: the text that the model was trained on.
+    - `licence`: the licence of the model.
+    - `min_score`: in rewriting tasks, edits with a lower log probability are rejected.
+    - `min_score_in_company`: the same in a sentence where another edit is accepted.
+    - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
+      language.
+    - `meant_for`: the device that the model was made for.
     """
 
     task: str = "translate"

@@ -23,12 +23,31 @@ FeedForward = Annotated[int, Between(16, 2**18)]
 class TransformerConfig:
     """An encoder-decoder Transformer (Vaswani et al. 2017) with the variants that trained models use.
 
-    `position_offset` is the row of the position table for the first token. Sizes are in units. `width` must be a multiple of
-    `heads`, and of 16, because sums over a ragged tail are added up in another order. A `source_vocabulary_size` of 0 means
-    that source and target share their vocabulary. `order` is the order in which the decoder writes tokens (see text/folding.py);
-    positions are those in the folded sentence. A model of order "masked"
-    reads the id `mask` in place of each token that is to be predicted, and predicts how many tokens the target has more than
-    the source, from -`length_reach` to `length_reach`.
+    - `vocabulary_size`: tokens of the target vocabulary.
+    - `width`: units of a state; a multiple of `heads`, and of 16, because sums over a ragged tail are added up in another order.
+    - `feed_forward`: inner width of the feed-forward layers.
+    - `heads`: attention heads.
+    - `encoder_layers`: number of encoder layers.
+    - `decoder_layers`: number of decoder layers.
+    - `norm`: layer normalisation before ("pre") or after ("post") each sublayer.
+    - `activation`: activation function of the feed-forward layers.
+    - `positions`: kind of the position embeddings.
+    - `position_offset`: the row of the position table for the first token.
+    - `max_positions`: rows of the position table.
+    - `embedding_scale`: token embeddings are multiplied by the square root of `width`.
+    - `embedding_norm`: layer normalisation of the embeddings.
+    - `shared_embeddings`: encoder and decoder have the same token embeddings.
+    - `tied_output`: the output projection is the decoder's token embedding.
+    - `output_bias`: the output projection has a bias.
+    - `padding`: the id of the padding.
+    - `eos`: the id of the end of a sentence.
+    - `decoder_start`: the id that the decoder reads first.
+    - `source_vocabulary_size`: tokens of the source vocabulary (0: source and target share theirs).
+    - `order`: the order in which the decoder writes tokens (see text/folding.py); positions are those in the folded sentence.
+    - `mask`: with order "masked", the id that the model reads in place of each token that is to be predicted.
+    - `length_reach`: with order "masked", the model predicts how many tokens the target has more than the source, from minus this
+      number to this number.
+
     Raises ModelError for inconsistent sizes and for an unknown variant.
     """
 

@@ -23,17 +23,20 @@ class DrafterConfig:
 
     - `kind`: distinguishes a block drafter from heads.
     - `prefix`: the drafter attends to the verifier's top states ("states"), or to its own layers over the prefix ("own").
-    - `layers`, `feed_forward`: number of decoder layers, and their inner width.
+    - `layers`: number of decoder layers.
+    - `feed_forward`: their inner width.
     - `max_block`: the largest block size K.
-    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens per slot among which it chooses.
+    - `chain`: width of the link between neighbouring slots, 0 for none.
+    - `candidates`: tokens per slot among which the link chooses.
     - `layout`: "shifted" is the last token and K - 1 masks, each at the position of the token before the one it predicts;
       "unshifted" is K masks, each at the position of the token it predicts.
-    - `source_copy`: whether the masks' embeddings include a soft copy of the source's embeddings. By `copy_mode` the copy is
-      added to the mask's embedding, or replaces it.
-    - `attention` over the prefix: "causal", with cached keys and values, or "bidirectional": the prefix also attends to the block,
+    - `source_copy`: whether the masks' embeddings include a soft copy of the source's embeddings.
+    - `copy_mode`: the copy is added to the mask's embedding, or replaces it.
+    - `attention`: over the prefix: "causal", with cached keys and values, or "bidirectional": the prefix also attends to the block,
       so all of it is computed again in every round.
     - `positions`: position embeddings are added at the input ("input"), or also before every later layer ("layers").
-    - `encoder`, `embeddings` (including the output projection): shared with the verifier, or the drafter's own.
+    - `encoder`: shared with the verifier, or the drafter's own.
+    - `embeddings`: including the output projection, shared with the verifier, or the drafter's own.
     - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
     - `initial`: training starts from the verifier's weights where shapes match, or from random weights.
     - `mask`: the id of the mask token.

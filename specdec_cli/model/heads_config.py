@@ -17,7 +17,8 @@ class HeadsConfig:
     - `kind`: distinguishes heads from a block drafter.
     - `max_block`: the number of heads, which is the largest block size; K - 1, where the paper's K counts the verifier's prediction too.
     - `feed_forward`: the inner width of a head.
-    - `chain`: width of the link between neighbouring slots, 0 for none; `candidates`: tokens per slot among which it chooses.
+    - `chain`: width of the link between neighbouring slots, 0 for none.
+    - `candidates`: tokens per slot among which the link chooses.
     - `start`: draft also before the first token, from the encoder's states; without it a sentence's first round has no draft.
     """
 

@@ -14,9 +14,15 @@ from specdec_cli.model.heads_config import HeadsConfig
 class OptimizerSettings:
     """AdamW and its learning-rate schedule.
 
-    The rate rises linearly over `warmup` updates. With the schedule "inverse-sqrt" it then falls with the square root of the
-    update number. With "constant" it stays, and from the fraction `decay_from` of `max_updates` on falls linearly to 0.
-    `clip` is the largest norm of the gradient (0: no clipping).
+    - `learning_rate`: the peak, reached after the warm-up.
+    - `warmup`: updates in which the rate rises linearly.
+    - `schedule`: after the warm-up, "inverse-sqrt" falls with the square root of the update number; "constant" stays, and then
+      falls linearly to 0.
+    - `decay_from`: with "constant", the fraction of `max_updates` from which on the rate falls.
+    - `betas`: decay rates of the mean gradient and of the mean squared gradient.
+    - `epsilon`: what is added to the denominator.
+    - `weight_decay`: decoupled from the gradient.
+    - `clip`: the largest norm of the gradient (0: no clipping).
     """
 
     learning_rate: float = 1e-3
@@ -33,13 +39,23 @@ class OptimizerSettings:
 class RunSettings:
     """Length of a run, batches, regularisation, evaluation and checkpoints.
 
-    `batch_tokens` counts padded positions of the longer side of a batch; `accumulation` batches make an update;
-    `checkpoint_minutes` is in minutes, `evaluate_every` in updates, `patience` in evaluations without improvement (0: no
-    limit). The state that is evaluated and saved is the mean of the last `average` evaluated states, interpolated with the
-    initial state: `keep_start` is the weight of the initial state. A `keep_start` above 0 reduces forgetting in fine-tuning
-    (Wortsman et al. 2022). In rewriting tasks, `edit_weight` is the loss weight of target tokens that differ from the source
-    (Junczys-Dowmunt et al. 2018). For masked models, `length_weight` is the loss weight of the length prediction of a sentence,
-    relative to that of a token.
+    - `max_updates`: updates after which the run ends.
+    - `max_epochs`: epochs after which it ends, if they come first.
+    - `batch_tokens`: padded positions of the longer side of a batch.
+    - `accumulation`: batches that make an update.
+    - `dropout`: the dropout rate.
+    - `smoothing`: the label smoothing.
+    - `precision`: number format of the arithmetic, as Lightning Fabric names it.
+    - `seed`: seed of all that is random.
+    - `checkpoint_minutes`: minutes between checkpoints.
+    - `evaluate_every`: updates between evaluations.
+    - `patience`: evaluations without improvement after which the run ends (0: no limit).
+    - `average`: the state that is evaluated and saved is the mean of the last so many evaluated states.
+    - `keep_start`: weight of the initial state, with which that mean is interpolated. Above 0 it reduces forgetting in
+      fine-tuning (Wortsman et al. 2022).
+    - `edit_weight`: in rewriting tasks, the loss weight of target tokens that differ from the source (Junczys-Dowmunt et al.
+      2018).
+    - `length_weight`: for masked models, the loss weight of the length prediction of a sentence, relative to that of a token.
     """
 
     max_updates: int = 20000
@@ -61,9 +77,12 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class VerifierRecipe:
-    """Recipe of a verifier or teacher: a preset of its shape, `model` fields that change it, the optimiser, the run.
+    """Recipe of a verifier or teacher.
 
-    Without a preset it is "small", or the shape of the initial model if there is one.
+    - `preset`: a named shape ("small" if there is neither a preset nor an initial model).
+    - `model`: fields of the shape that differ from the preset.
+    - `optimizer`: the optimiser.
+    - `run`: the run.
     """
 
     preset: str | None = None
@@ -74,16 +93,19 @@ class VerifierRecipe:
 
 @dataclass(frozen=True)
 class DrafterRecipe:
-    """Recipe of a block drafter or heads: their shape, the training blocks, the optimiser, the run.
+    """Recipe of a block drafter or heads. Raises ModelError for what is for the other kind.
 
-    Each sentence is trained on the blocks after `cuts` of its prefixes: a single one is drawn uniformly; of several, the
-    first is the empty prefix. With `vary_block`, half of the batches have a random block size of at most `drafter.max_block`;
-    all others have `drafter.max_block`. The loss of slot j has the weight `slot_decay` ** j. `known` is the share of slots
-    that condition on the true previous token through the slot link. `glancing` is the glancing ratio at the start and the
-    end of the run, for block drafters only (0: no glancing).
-
-    With `verifier` "fine-tuned", for heads only, the verifier's weights are trained too, by the cross-entropy of every
-    target token in addition to that of the heads (Stern et al. 2018, Section 6). Raises ModelError for what is for the other kind.
+    - `drafter`: the shape of the drafter.
+    - `cuts`: prefixes of a sentence after which a block is trained. A single one is drawn uniformly; of several, the first is the
+      empty prefix.
+    - `vary_block`: half of the batches have a random block size of at most `drafter.max_block`; otherwise all have that size.
+    - `slot_decay`: the loss of slot j has this weight to the power of j.
+    - `known`: share of slots that condition on the true previous token through the slot link.
+    - `glancing`: glancing ratio at the start and the end of the run, for block drafters only (0: no glancing).
+    - `verifier`: "frozen", or for heads only "fine-tuned": the verifier's weights are trained too, by the cross-entropy of every
+      target token in addition to that of the heads (Stern et al. 2018, Section 6).
+    - `optimizer`: the optimiser.
+    - `run`: the run.
     """
 
     drafter: AnyDrafterConfig = field(default_factory=DrafterConfig)

@@ -25,7 +25,7 @@ def print_picture(picture: Picture, console: Console) -> None:
     console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
     console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
     for number, row in enumerate(picture.rows, start=1):
-        line = Text(f"{number:>4} ", style="dim")
+        line = Text.assemble((f"{number:>4} ", "dim"))
         shown = max(place for place, cell in enumerate(row) if cell) + 1
         for place, cell in enumerate(row[:shown]):
             if cell is None:
@@ -39,7 +39,7 @@ def print_picture(picture: Picture, console: Console) -> None:
             line.append(f"{cell.piece}{sign}", style=_STYLES[cell.mark])
             line.append(" ")
         console.print(line, soft_wrap=True, highlight=False)
-    legend = Text("  ".join(f"{SIGNS[mark]} {MEANINGS[mark]}" for mark in picture.marks), style="dim")
+    legend = Text("  ").join(Text(f"{SIGNS[mark]} {MEANINGS[mark]}", style=_STYLES[mark]) for mark in picture.marks)
     console.print(legend, soft_wrap=True, highlight=False)
     if picture.edges:
         waited: dict[int, list[str]] = {}

@@ -13,7 +13,7 @@ from tests.conftest import make_lines
 from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
 pytest.importorskip("transformers", reason="transformers is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
 LINES = [*make_lines(30, seed=7), "Unknown: Ünïcode, 12 tokens!", "It's kalo-mita &amp; resu (no).", "zalo kaz z"]
 
 

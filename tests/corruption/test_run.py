@@ -44,6 +44,7 @@ def test_the_size_of_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     assert pairs(LINES) == small
 
 
+@pytest.mark.slow
 def test_processes_change_nothing_and_read_no_further_than_they_must() -> None:
     read = count()
     last = 0

@@ -47,6 +47,7 @@ def search(
     return [(alternative.score, alternative.ids) for alternative in found.alternatives]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", [None, 9])
 @pytest.mark.parametrize(("beam", "length_penalty", "min_length"), [(1, 1.0, 1), (3, 1.0, 1), (5, 1.0, 1), (5, 0.0, 4), (4, 2.0, 0)])
 def test_the_rule_of_fairseq_gives_its_output(beam: int, length_penalty: float, min_length: int, prefix: int | None) -> None:
@@ -59,6 +60,7 @@ def test_the_rule_of_fairseq_gives_its_output(beam: int, length_penalty: float, 
         assert [score for score, _ in found] == pytest.approx([score for score, _ in expected], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_rules_stop_at_different_times() -> None:
     """Otherwise the comparisons prove nothing: later rules find hypotheses that are longer, and no worse."""
     model, sentences = never_padding(ends=0.3), make_sentences(20)

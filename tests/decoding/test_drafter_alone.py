@@ -52,6 +52,7 @@ def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] =
                 return Hypothesis(sentence.number, ids, rounds, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_blocks_follow_each_other(kind: str, forced: int | None) -> None:
@@ -123,6 +124,7 @@ def test_rounds_are_shown_without_a_verifiers_predictions(bundle: Bundle) -> Non
     assert marks == [[accepted] * 4 + [None] * 2, [known] * 4 + [accepted] * 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_what_is_replayed_on_a_gpu_is_the_same(kind: str, rows: int) -> None:

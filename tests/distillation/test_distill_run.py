@@ -41,6 +41,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_everything_is_in_order(tmp_path: Path) -> None:
     reports: list[Progress] = []
     summary = run(tmp_path, FakeTeacher(), reports)

@@ -21,6 +21,8 @@ from specdec_cli.text.subwords import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 from tests.faults.forked import run_forked
 
+pytestmark = pytest.mark.slow
+
 LINES = ["ka lo mi", "Resu no, 12 pe difo."]
 FILES = [
     ("drafter", "bundle.json"),

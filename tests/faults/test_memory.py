@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES = 60
 """What a run may take beyond one that has nothing to do; --memory is less."""
 SCRIPT = """

@@ -117,6 +117,7 @@ def test_a_compiler_that_failed_is_not_tried_again(
     assert calls(path) == ["broken"] * 2
 
 
+@pytest.mark.slow
 def test_the_next_compiler_is_tried(
     path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ def test_float32_never_runs_the_compiler(
     assert calls(path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flag", "instructions"),
     [("-DNO_SHUFFLEVECTOR", ""), ("-mno-avx512f", "AVX-VNNI")],

@@ -44,6 +44,7 @@ def either(request: pytest.FixtureRequest) -> Kernels | None:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13])
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (32, 48), (64, 64), (48, 130)])
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
@@ -148,6 +149,7 @@ def test_conversion_draws_no_random_numbers() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("kernels")
 @torch.inference_mode()
 def test_a_step_is_few_calls() -> None:

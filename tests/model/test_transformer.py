@@ -46,6 +46,7 @@ def cached(model: Transformer, source: Tensor, target: Tensor, size: int) -> Ten
     return logits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: " ".join(variant.values()))
 @torch.no_grad()
 def test_step_by_step_is_as_in_one_pass(variant: dict[str, Any]) -> None:

@@ -53,6 +53,7 @@ def test_threads_stop_when_nobody_listens() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(
     ("precision", "decoding"),

@@ -19,6 +19,8 @@ from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.folding import Order
 from specdec_cli.text.subwords import Subwords
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "specdec_cli" / "recipes"
 

@@ -33,6 +33,7 @@ def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
     return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [SHAPE, replace(SHAPE, prefix="own", chain=0), DrafterConfig.from_dict(PAPERS | {"feed_forward": 64, "max_block": 4})],

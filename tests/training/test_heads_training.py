@@ -40,6 +40,7 @@ def runs(count: int, seed: int) -> list[SentencePair]:
     return [SentencePair(ids, ids) for ids in sentences]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", [0, 16])
 def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None:
     torch.manual_seed(3)

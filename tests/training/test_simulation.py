@@ -34,6 +34,7 @@ def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -
     return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
@@ -47,6 +48,7 @@ def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
     assert together.rounds < together.tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_prefixes_in_several_passes_count_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network, sentences = talkative(kind), make_sentences(6)

@@ -85,6 +85,7 @@ def copying(bundle: Bundle, run: RunSettings) -> VerifierTask:
     return VerifierTask(bundle, make_pairs(60, seed=0), make_pairs(8, seed=1), run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"average": 4}, {"accumulation": 2}, {"keep_start": 0.3}])
 def test_a_run_that_was_stopped_ends_with_the_same_weights(
     make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path

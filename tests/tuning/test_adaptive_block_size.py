@@ -150,6 +150,7 @@ def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
     assert adaptive.best(1)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
 @pytest.mark.parametrize("passing", [True, False])
 def test_costs_are_measured_anew_where_rounds_disagree_with_them(

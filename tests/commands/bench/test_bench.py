@@ -46,6 +46,7 @@ def run(*arguments: object, text: str = TSV) -> Result:
     return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
 
 
+@pytest.mark.slow
 def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -133,6 +134,7 @@ def test_the_usual_rows_of_a_masked_model(make_bundle: Callable[..., Bundle], tm
     assert (refused.exit_code, "order is masked, which only decoding mask-predict" in str(refused.exception)) == (1, True)
 
 
+@pytest.mark.slow
 def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -145,6 +147,7 @@ def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: P
     assert json.loads((tmp_path / "max.json").read_text())["rows"][0]["settings"]["jacobi_length"] == "max"
 
 
+@pytest.mark.slow
 def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\nmi\n")
     result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
@@ -249,6 +252,7 @@ def test_errors_before_anything_runs(arguments: list[str], text: str, kind: type
     assert words in str(result.exception)
 
 
+@pytest.mark.slow
 def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")

@@ -33,6 +33,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["--synthetic", "--threads", "1", "--device", "cpu", "--repetitions", "1", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_two_geometries_as_tables_and_json(precision: str, tmp_path: Path) -> None:
     result = run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "a" / "s.json")
@@ -76,6 +77,7 @@ def test_what_does_not_go_with_it(arguments: list[object], words: str) -> None:
     assert words in str(result.exception)
 
 
+@pytest.mark.slow
 def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     differing = property(lambda one: [2] if one.measured.row.drafts else [])
     monkeypatch.setattr("specdec_cli.benchmark.comparison.Comparison.differing_lines", differing)

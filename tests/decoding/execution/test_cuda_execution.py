@@ -84,6 +84,7 @@ def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> N
 KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "lookup", "chain", *DRAFTERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3, 8])
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,6 +98,7 @@ def test_what_is_replayed_is_what_is_computed(kind: str, padded: bool, rows: int
     assert imitation.capture.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Tolerant(1, 0.0)])
 @pytest.mark.parametrize("kind", ["none", "fake", "states", "own"])
 def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
@@ -105,6 +107,7 @@ def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
     same(found(verifier, make(verifier), sentences, 4, rule), found(plain, make(plain), sentences, 4, rule), kind)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=12)
 @given(
     order=st.lists(st.tuples(st.sampled_from([16, 32]), st.sampled_from(["none", "states", "ragged"])), min_size=1, max_size=4),
@@ -129,6 +132,7 @@ def test_one_decoding_after_another(order: list[tuple[int, str]], count: int, ro
     assert len(imitation.execution.pool) <= kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4])
 def test_sentences_that_come_later_are_replayed(rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
@@ -144,6 +148,7 @@ def test_sentences_that_come_later_are_replayed(rows: int) -> None:
     assert imitation.capture.count == captured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 6])
 @pytest.mark.parametrize("decoding", ["greedy", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "auto", "beam"])
 def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> None:
@@ -159,6 +164,7 @@ def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> No
     assert ("propose" in imitation.capture.graphs) == (decoding in ("specdec", "blockwise", "auto"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("kind", ["none", "states"])
 def test_half_precision_is_replayed_too(kind: str, precision: torch.dtype) -> None:

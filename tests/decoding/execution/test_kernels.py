@@ -16,6 +16,7 @@ from specdec_cli.decoding.execution.operators import OperatorExecution
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import build
 from specdec_cli.kernels.build import load_kernels
 from specdec_cli.text.subwords import EOS
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_transformer
@@ -69,6 +70,7 @@ def same_verdict(found: Verdict, expected: Verdict, finished: Tensor, offered: T
         assert torch.equal(found.log_probabilities[row, :count], expected.log_probabilities[row, :count])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("rows", [1, 2, 7])
 @pytest.mark.parametrize("name", MODELS)
@@ -95,6 +97,18 @@ def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | N
             assert torch.equal(beside.log_probabilities[row, :length], state.log_probabilities[row, :length])
             assert torch.equal(beside.cache.whole[row, : length - 1], state.cache.whole[row, : length - 1])
     assert {h.number: h.ids for h in decode(mine, NoDrafter(), sentences, options)} == outputs
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@torch.inference_mode()
+def test_several_threads_compute_the_same(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, plain = both(None, **MODELS["several tiles"])
+    sentences, options = make_sentences(7, vocabulary=200), LoopOptions(Exact(), 7, 12, with_scores=True)
+    expected = list(decode(plain, NoDrafter(), sentences, options))
+    monkeypatch.setattr(build, "WORTH_SHARING", 1)
+    torch.set_num_threads(threads)
+    assert build.Kernels.threads(1) == threads
+    assert list(decode(mine, NoDrafter(), sentences, options)) == expected
 
 
 @torch.inference_mode()

@@ -42,6 +42,7 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
     return {later - earlier for earlier, later in pairwise(seen[:5])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
 @pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "blockwise", "ngram-memory", *DRAFTERS])
 def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:

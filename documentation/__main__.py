@@ -1,0 +1,76 @@
+"""`python -m documentation`: write what is generated in README.md, CONTRIBUTING.md and docs/.
+
+Without options: tables of stored results, the page of settings, the picture of imports. `--outputs` records the output of the commands
+in the pages, too; `--measure DATA` measures the stored results again, on the data sets in the folder DATA.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from documentation.imports import read_imports
+from documentation.imports_picture import to_svg
+from documentation.pages import DOCS, Generator, pages, regenerate
+from specdec_cli.files import write_atomically
+
+PICTURE = DOCS / "imports.svg"
+
+
+def generators() -> dict[str, Generator]:
+    """What makes the generated parts, by the names that the pages use."""
+    from documentation import settings, tables
+
+    return {
+        "summary": tables.summary,
+        "comparison": tables.comparison,
+        "table": tables.table,
+        "corpus": tables.corpus,
+        "keys": settings.keys,
+        "kinds-of-errors": settings.kinds_of_errors,
+        "presets": settings.presets,
+        "recipes": settings.recipes,
+    }
+
+
+def generated() -> dict[Path, str]:
+    """The content that every page and the picture of imports should have."""
+    made = {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
+    return made | {PICTURE: to_svg(read_imports())}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write all that is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m documentation", description=__doc__)
+    parser.add_argument("--outputs", action="store_true", help="record the output of the commands in the pages")
+    parser.add_argument("--measure", type=Path, metavar="DATA", help="measure the stored results: en-de/*.tsv, en-gec/* in DATA")
+    parser.add_argument("--result", action="append", metavar="NAME", help="with --measure: only this result; repeatable")
+    asked = parser.parse_args(arguments)
+    if asked.measure is not None:
+        from documentation.results import measure_again, names
+
+        for line in measure_again(asked.measure.resolve(), asked.result or names()):
+            print(line, file=sys.stderr)
+    if asked.outputs:
+        _record()
+    for path, text in generated().items():
+        _write(path, text)
+
+
+def _record() -> None:
+    from documentation.check import record
+    from documentation.shell import Shell
+
+    with Shell() as shell:
+        for page in pages():
+            print(page.name, file=sys.stderr)
+            _write(page, record(page, page.read_text(encoding="utf-8"), shell))
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Run the commands of a page, and compare or record their output."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from documentation.consoles import Block, Command, read_blocks, with_outputs
+from documentation.shell import Done, Shell
+from documentation.trials import as_trial
+from documentation.workplace import prepare
+from specdec_cli.kernels.build import load_kernels
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command of a page, as it was run, and what became of it."""
+
+    block: Block
+    command: Command
+    text: str
+    done: Done
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong, for people; None if nothing is."""
+        place = f"{self.block.page}:{self.command.line}: {self.text}"
+        if self.done.code:
+            return f"{place}\nexit code {self.done.code}\n{self.done.output}"
+        if not self.block.trial and not same(self.command.output, self.done.output):
+            return f"{place}\nshown:\n{self.command.output}\nwritten:\n{self.done.output}\n`make docs` records it"
+        return None
+
+
+def same(shown: str, written: str) -> bool:
+    """Whether a command wrote what is shown; but for numbers on a machine that computes in another format than int8."""
+    if load_kernels() is None:
+        shown, written = (_NUMBER.sub("0", text) for text in (shown, written))
+    return shown == written
+
+
+def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
+    """Run all commands of `text`, the content of `page`, one after the other in a folder of their own."""
+    blocks = read_blocks(page, text)
+    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
+        folder = Path(name)
+        if blocks:
+            prepare(folder, text)
+        for block in blocks:
+            for command in block.commands:
+                written = as_trial(command.text) if block.trial else command.text
+                yield Ran(block, command, written, shell.run(written, folder))
+
+
+def record(page: Path, text: str, shell: Shell) -> str:
+    """`text` with the output that its commands have now. Raises RuntimeError for a command that fails."""
+    outputs: list[list[str | None]] = []
+    block: Block | None = None
+    for ran in run(page, text, shell):
+        if ran.done.code:
+            raise RuntimeError(ran.problem)
+        if ran.block is not block:
+            block = ran.block
+            outputs.append([])
+        outputs[-1].append(None if ran.block.trial else ran.done.output)
+    return with_outputs(text, outputs)

@@ -1,0 +1,98 @@
+"""Runs `specdec` in copies of a process that has imported all modules, so that a command costs no start-up.
+
+`python -m documentation.fork_server SOCKET FOLDER` listens on SOCKET and writes two programs into FOLDER: `specdec`, and `python`,
+which the processes that specdec starts are run by. Each hands its arguments, folder, environment and streams to the server.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+_CLIENT = """\
+#!{python} -IS
+import json, os, socket, sys
+if {is_python} and sys.argv[1:3] != ["-P", "-m"]:
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+module = sys.argv[3] if {is_python} else None
+request = {{"module": module, "arguments": sys.argv[1:], "folder": os.getcwd(), "environment": {{**os.environ}}}}
+socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
+sys.exit((server.recv(1) or b"\\1")[0])
+"""
+_LONGEST_REQUEST = 1 << 17
+
+
+def main(address: str, folder: Path) -> NoReturn:
+    """Write the programs, then serve one process a connection, for ever."""
+    import specdec_cli
+
+    for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
+    for name in ("specdec", "python"):
+        text = _CLIENT.format(python=sys.executable, is_python=name == "python", address=address)
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    sys.executable = str(folder / "python")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            _serve(connection)
+        connection.close()
+
+
+def _serve(connection: socket.socket) -> NoReturn:
+    """Run what the client asks for, with its streams, and send it the exit code."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    message, streams, *_ = socket.recv_fds(connection, _LONGEST_REQUEST, 3)
+    request = json.loads(message)
+    for target, stream in enumerate(streams):
+        os.dup2(stream, target)
+        os.close(stream)
+    # The objects of the server know another kind of stream.
+    sys.stdin, sys.stdout, sys.stderr = open(0, encoding="utf-8"), open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    code = 1
+    try:
+        _run(request)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        connection.sendall(bytes([code]))
+        os._exit(code)
+
+
+def _run(request: dict[str, Any]) -> None:
+    if request["module"] is not None:
+        sys.argv = [request["module"]]
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+        return
+    from specdec_cli.app import main
+
+    sys.argv = ["specdec", *request["arguments"]]
+    main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

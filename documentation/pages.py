@@ -1,0 +1,34 @@
+"""The documents, and the parts of them that are generated.
+
+A generated part stands between `<!-- generated: NAME ARGUMENT... -->` and `<!-- end of generated part -->`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+_PART = re.compile(r"(?P<begin><!-- generated: (?P<call>[^>]*?) -->\n).*?(?P<end><!-- end of generated part -->)", re.DOTALL)
+
+Generator = Callable[..., str]
+
+
+def pages() -> list[Path]:
+    """README.md, CONTRIBUTING.md and every page of docs/."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+
+
+def regenerate(text: str, generators: Mapping[str, Generator]) -> str:
+    """`text` with every generated part made anew by the generator that it names. Raises KeyError for an unknown generator."""
+
+    def make(part: re.Match[str]) -> str:
+        name, *arguments = part["call"].split()
+        return f"{part['begin']}{generators[name](*arguments)}{part['end']}"
+
+    return _PART.sub(make, text)
+
+
+def handwritten(text: str) -> str:
+    """`text` without its generated parts."""
+    return _PART.sub("", text)

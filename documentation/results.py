@@ -1,0 +1,90 @@
+"""Stored results: docs/results/NAME.json is what `bench --json` wrote, with what makes it repeatable.
+
+Beside the numbers, a file has the `label` of its text, and the `command` (arguments of specdec, in which DATA stands for the folder
+of data sets). `needs` names what must be made first, where the shipped models and DATA do not suffice; `notes` is shown in the pages.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from documentation.pages import DOCS
+from specdec_cli.files import write_json
+
+FOLDER = DOCS / "results"
+_KEPT = ("label", "command", "needs", "notes")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The content of a result file."""
+
+    name: str
+    record: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The text that was decoded, in words."""
+        return str(self.record["label"])
+
+    @property
+    def command(self) -> str:
+        """What measured it, as it is typed."""
+        return shlex.join(["specdec", *self.record["command"]])
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of its table."""
+        return list(self.record["rows"])
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the shipped models and the data sets suffice to measure it again."""
+        return "needs" not in self.record
+
+
+def names() -> list[str]:
+    """The names of all results."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+@cache
+def load(name: str) -> Stored:
+    """The result `name`. Raises FileNotFoundError."""
+    return Stored(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
+    """Measure the results `wanted` and store each; yields what was done. Raises subprocess.CalledProcessError."""
+    for name in wanted:
+        stored = load(name)
+        if not stored.repeatable:
+            yield f"{name}: not measured; it needs {stored.record['needs']}"
+            continue
+        path = FOLDER / f"{name}.json"
+        write_json(path, {key: stored.record[key] for key in _KEPT if key in stored.record and key != "notes"} | _measure(stored, data))
+        yield f"{name}: {stored.command}"
+
+
+def _measure(stored: Stored, data: Path) -> dict[str, Any]:
+    """The record that its command writes now."""
+    command, *arguments = [f"{data}{part[4:]}" if part.startswith("DATA/") else part for part in stored.record["command"]]
+    with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
+        path = Path(folder) / "result.json"
+        output = ["--json", str(path), "--quiet"] if command == "bench" else ["--output", str(path)]
+        subprocess.run([sys.executable, "-m", "specdec_cli", command, *arguments, *output], check=True, stdout=subprocess.DEVNULL)
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record if command == "bench" else record | {"environment": _environment()}
+
+
+def _environment() -> dict[str, Any]:
+    from specdec_cli.benchmark.environment import describe_environment
+
+    return describe_environment() | {"device": "cpu", "precision": "float32", "model": "en-de"}

@@ -1,0 +1,115 @@
+"""The page of all recipes and of all keys of `--set`, from the dataclasses that hold them and the recipes that ship."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from documentation.pages import ROOT
+from specdec_cli.benchmark.report import Table
+from specdec_cli.corruption.kinds import KINDS
+from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.fields import in_words
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.model.config import PRESETS, TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.training.recipe import DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
+
+FOLDER = ROOT / "specdec_cli" / "recipes"
+GROUPS: Mapping[str, tuple[type, str]] = {
+    "verifier": (VerifierRecipe, ""),
+    "model": (TransformerConfig, "model."),
+    "drafter": (DrafterRecipe, ""),
+    "block": (DrafterConfig, "drafter."),
+    "heads": (HeadsConfig, "drafter."),
+    "optimizer": (OptimizerSettings, "optimizer."),
+    "run": (RunSettings, "run."),
+    "corruption": (CorruptionRecipe, ""),
+    "errors": (ErrorCounts, "errors."),
+    "bundle": (BundleInfo, ""),
+}
+"""The tables of keys: the dataclass of each, and what stands before its keys on the command line."""
+_BULLET = re.compile(r"^    - (?P<names>`\w+`(?:, `\w+`)*): (?P<text>.*?)(?=^    - |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def keys(group: str) -> str:
+    """The keys of a group, each with its values, default and meaning. Raises ValueError for a key without a meaning."""
+    kind, prefix = GROUPS[group]
+    rows = list(_rows(kind, prefix))
+    return Table(("key", "values", "default", "meaning"), tuple(rows), names=4).to_markdown()
+
+
+def descriptions(kind: type) -> dict[str, str]:
+    """What the docstring of a dataclass says of its fields, in its list of them."""
+    found = _BULLET.finditer((kind.__doc__ or "") + "\n")
+    return {name.strip("`"): " ".join(each["text"].split()) for each in found for name in each["names"].split(", ")}
+
+
+def _rows(kind: type, prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    hints, meanings = get_type_hints(kind, include_extras=True), descriptions(kind)
+    for each in fields(kind):
+        default = each.default_factory() if each.default_factory is not MISSING else each.default
+        values, shown = in_words(hints[each.name]), _shown(default)
+        if each.name not in meanings:
+            raise ValueError(f"the docstring of {kind.__name__} says nothing of `{each.name}`")
+        if is_dataclass(default) or isinstance(default, Mapping):
+            values, shown = f"keys: `{prefix}{each.name}.KEY`", ""
+        yield f"`{prefix}{each.name}`", values.replace("|", "or"), shown, meanings[each.name]
+
+
+def _shown(default: object) -> str:
+    if default is MISSING:
+        return "the vocabulary's"
+    return "" if default in ("", None) else f"`{_toml(default)}`"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(value)
+
+
+def kinds_of_errors() -> str:
+    """The keys of `rates`, each with what the kind of error does."""
+    rows = [(f"`rates.{name}`", (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").strip()) for name, kind in KINDS.items()]
+    return Table(("key", "error"), tuple(rows), names=2).to_markdown()
+
+
+def presets() -> str:
+    """The named shapes of Transformers, where they differ."""
+    shapes = {name: shape.to_dict() for name, shape in PRESETS.items()}
+    varied = [key for key in next(iter(shapes.values())) if len({shape[key] for shape in shapes.values()}) > 1]
+    rows = [(f"`{name}`", *(str(shape[key]) for key in varied)) for name, shape in shapes.items()]
+    return Table(("preset", *varied), tuple(rows)).to_markdown()
+
+
+def recipes() -> str:
+    """All recipes that ship: what each is for, and its settings as `--set` has them."""
+    return "\n".join(_recipe(path) for path in sorted(FOLDER.iterdir()) if path.suffix in (".toml", ".sh"))
+
+
+def _recipe(path: Path) -> str:
+    name = path.name.removesuffix(".toml")
+    text = path.read_text(encoding="utf-8")
+    lines = text.removeprefix("#!/usr/bin/env bash\n").splitlines()
+    about = []
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        about.append(line.lstrip("# "))
+    settings = "" if path.suffix == ".sh" else " ".join(_settings(tomllib.loads(text)))
+    shown = f"\n```text\n{settings}\n```\n" if settings else ""
+    return f"### [{name}](../specdec_cli/recipes/{path.name})\n\n{' '.join(about)}\n{shown}"
+
+
+def _settings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}={_toml(value)}"

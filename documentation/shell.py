@@ -1,0 +1,64 @@
+"""A shell in which commands of the documents are run: bash, in a folder of its own, with a `specdec` that starts fast."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from documentation.pages import ROOT
+
+_START = 120.0
+_LONGEST = 300.0
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command wrote to stdout and stderr, in one stream as in a terminal, and its exit code."""
+
+    output: str
+    code: int
+
+
+class Shell:
+    """Runs commands, inside a `with` block."""
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="specdec-")
+        programs = Path(self._folder.name)
+        address = str(programs / "socket")
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "documentation.fork_server", address, str(programs)]
+        self._server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        started = time.monotonic()
+        while not (programs / "python").exists():
+            if self._server.poll() is not None or time.monotonic() - started > _START:
+                raise RuntimeError("the server of specdec did not start")
+            time.sleep(0.05)
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        terminal = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+        self._environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""} | terminal
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.terminate()
+        self._server.wait()
+        self._folder.cleanup()
+
+    def run(self, command: str, folder: Path) -> Done:
+        """Run `command` in `folder`. Raises subprocess.TimeoutExpired after five minutes."""
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_LONGEST,
+            check=False,
+        )
+        return Done(done.stdout.decode("utf-8"), done.returncode)

@@ -1,0 +1,73 @@
+"""Every command of the documents runs, and writes what is shown."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from documentation.check import run
+from documentation.consoles import Block, Command, read_blocks, with_outputs
+from documentation.pages import pages
+from documentation.shell import Shell
+from documentation.trials import TRIALS, as_trial
+from documentation.workplace import HUB
+
+PAGE = Path("page.md")
+TEXT = """\
+Text.
+
+```console
+$ one \\
+    two
+out 1
+out 2
+$ three
+```
+
+```console trial
+$ make it
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Shell]:
+    with Shell() as shell:
+        yield shell
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_commands_do_what_is_shown(page: Path, shell: Shell) -> None:
+    text = page.read_text(encoding="utf-8")
+    if any(name in text for name in HUB):
+        pytest.importorskip("transformers", reason="transformers is not installed")
+    problems = [ran.problem for ran in run(page, text, shell) if ran.problem is not None]
+    assert not problems, "\n\n".join(problems)
+
+
+def test_every_trial_is_of_a_command_in_the_documents() -> None:
+    commands = [c.text for page in pages() for b in read_blocks(page, page.read_text(encoding="utf-8")) if b.trial for c in b.commands]
+    applied = {as_trial(command).removeprefix(command) for command in commands}
+    assert applied - {""} == {appended for _, _, appended in TRIALS if appended}
+
+
+def test_blocks_are_read_with_their_outputs() -> None:
+    first, second = read_blocks(PAGE, TEXT)
+    assert first == Block(PAGE, (Command("one \\\n    two", "out 1\nout 2\n", 4), Command("three", "", 8)), False)
+    assert second == Block(PAGE, (Command("make it", "", 12),), True)
+    assert as_trial("make it") == "make it -n"
+    assert with_outputs(TEXT, [["new\n", None], [None]]) == TEXT.replace("out 1\nout 2\n", "new\n")
+
+
+@pytest.mark.parametrize("text", ["```console\nout\n```\n", "```console nonsense\n$ one\n```\n"])
+def test_other_blocks_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"page.md:\d"):
+        read_blocks(PAGE, text)
+
+
+def test_a_command_that_fails_or_writes_something_else_is_a_problem(shell: Shell) -> None:
+    text = "```console\n$ specdec models nothing\n$ echo a\nb\n$ echo a\na\n```\n"
+    problems = [ran.problem for ran in run(PAGE, text, shell)]
+    assert problems[2] is None
+    assert problems[0] is not None and "exit code 3" in problems[0]
+    assert problems[1] is not None and "shown:\nb" in problems[1]

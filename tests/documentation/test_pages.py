@@ -1,0 +1,76 @@
+"""The documents hold what the code, the recipes and the stored results say now."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from documentation.__main__ import PICTURE, generated, generators
+from documentation.imports import direct, levels, reachable, read_imports, room
+from documentation.imports_picture import to_svg
+from documentation.pages import ROOT, handwritten, pages, regenerate
+from specdec_cli.decoding.names import DECODINGS
+
+GENERATED = generated()
+_MEASURED = re.compile(r"\d(?:\.\d+)?(?:x\b| (?:BLEU|chrF|GLEU|SARI|F0\.5|tokens/s|tokens per round|times (?:as )?fast))")
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
+def test_generated_parts_are_current(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == GENERATED[path], "run `make docs`"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_numbers_that_were_measured_come_from_stored_results(page: Path) -> None:
+    assert _MEASURED.findall(handwritten(page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = _LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_decoding_is_described() -> None:
+    text = (ROOT / "docs" / "translating.md").read_text(encoding="utf-8")
+    named = {name for line in text.splitlines() if line.startswith("| `") for name in re.findall(r"`([^`]+)`", line.split("|")[1])}
+    assert named >= set(DECODINGS)
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_generated_parts_are_found_and_the_rest_is_kept() -> None:
+    text = "a\n<!-- generated: twice b c -->\nold\n<!-- end of generated part -->\nd"
+    assert regenerate(text, {"twice": lambda *words: f"{words}\n"}).splitlines()[1:4] == [
+        "<!-- generated: twice b c -->",
+        "('b', 'c')",
+        "<!-- end of generated part -->",
+    ]
+    assert "old" not in handwritten(text) and handwritten(text).startswith("a\n")
+    with pytest.raises(KeyError, match="twice"):
+        regenerate(text, generators())
+
+
+def test_rooms_are_read_from_imports() -> None:
+    graph = read_imports()
+    assert {"app", "base", "commands", "decoding", "model", "text", "converters"} <= graph.keys()
+    assert "model" in graph["decoding"] and graph["base"] == frozenset()
+    names = ("specdec_cli.text.lines", "specdec_cli.app", "specdec_cli.files", "specdec_cli", "converters.layout")
+    assert [room(name) for name in names] == ["text", "app", "base", "base", "converters"]
+
+
+def test_levels_put_a_room_above_all_that_it_imports() -> None:
+    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset(), "d": frozenset("c")}
+    assert levels(graph) == {"a": 2, "b": 1, "c": 0, "d": 1}
+    assert direct(graph) == [("a", "b"), ("b", "c"), ("d", "c")]
+    assert reachable(graph, "a") == {"b", "c"}
+    picture = to_svg(graph)
+    assert picture.count("<path") == 3 and picture.count("<rect") == 4
+
+
+def test_the_picture_has_every_room() -> None:
+    text = PICTURE.read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in text for name in read_imports())

@@ -1,0 +1,86 @@
+"""Stored results, and the tables that are made of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documentation import results, tables
+from documentation.results import Stored, load, names
+
+ROW: dict[str, Any] = {
+    **{"decoding": "auto", "settings": {"chosen": "specdec"}, "bleu": 30.0, "iterations": None, "tokens_per_round": 2.5, "drafted": 0.0},
+    **{"ms_per_sentence": {"median": None, "p95": None}, "tokens_per_second": 1200.0, "identical": [3, 4]},
+}
+OTHER = ROW | {
+    "decoding": "ctranslate2-greedy",
+    "settings": {"compute_type": "int8", "threads": 2},
+    "tokens_per_second": 800.0,
+    "bleu": None,
+}
+ENVIRONMENT = {"cpu": "Some", "cores": 2, "threads": 1, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02T03:04"}
+RECORD: dict[str, Any] = {"label": "a text", "command": ["bench", "DATA/a b.tsv"], "environment": ENVIRONMENT, "rows": [ROW, OTHER]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    load.cache_clear()
+    (tmp_path / "one.json").write_text(json.dumps(RECORD))
+    return tmp_path
+
+
+def test_every_result_is_whole() -> None:
+    for name in names():
+        stored = load(name)
+        assert stored.label and stored.record["environment"]["date"] and stored.record["command"][0] in ("bench", "visualize", "correct")
+        assert stored.repeatable or stored.record["needs"]
+
+
+def test_every_result_is_in_a_page() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in tables_in_pages())
+    shown = {each.name for each in tables.COMPARISONS} | {name for name in names() if f" {name} " in text.replace("-->", " ")}
+    assert shown == set(names())
+
+
+def tables_in_pages() -> list[Path]:
+    from documentation.pages import pages
+
+    return pages()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_table_has_what_was_measured_and_where() -> None:
+    text = tables.table("one")
+    assert text.splitlines()[0] == "| decoding | BLEU | tokens per round | tokens/s | identical lines |"
+    assert "| auto | 30.00 | 2.50 | 1,200 | 3 of 4 |" in text
+    assert "| ctranslate2-greedy:int8 | — | 2.50 | 800 | 3 of 4 |" in text
+    assert "specdec bench 'DATA/a b.tsv'" in text
+    assert "Some; 2 cores, 1 threads; cpu, int8; specdec 1; 2026-01-02." in text
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_comparison_is_of_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "COMPARISONS", (tables.Comparison("one", "auto", "ctranslate2-greedy"),))
+    assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in tables.summary()
+    assert "int8, 2 threads" in tables.comparison()
+
+
+def test_measuring_again_replaces_the_numbers_and_keeps_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "two.json").write_text(json.dumps(RECORD | {"needs": "a model"}))
+    commands = []
+
+    def bench(command: list[str], **_: Any) -> None:
+        commands.append(command)
+        Path(command[command.index("--json") + 1]).write_text(json.dumps({"environment": ENVIRONMENT | {"date": "2027"}, "rows": []}))
+
+    monkeypatch.setattr("documentation.results.subprocess.run", bench)
+    said = list(results.measure_again(Path("/data"), ["one", "two"]))
+    assert said[0].startswith("one: specdec bench") and "it needs a model" in said[1]
+    (command,) = commands
+    assert command[2:5] == ["specdec_cli", "bench", "/data/a b.tsv"]
+    load.cache_clear()
+    expected = {"label": "a text", "command": RECORD["command"], "environment": ENVIRONMENT | {"date": "2027"}, "rows": []}
+    assert load("one") == Stored("one", expected)
+    assert json.loads((folder / "two.json").read_text())["rows"] == RECORD["rows"]
