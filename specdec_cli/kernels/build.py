@@ -22,8 +22,8 @@ SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 WORTH_SHARING = 4_000_000
 """Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
-LOOKING = 10
-"""Multiplications that looking at a number counts as."""
+WORK_PER_LOGIT = 10
+"""Cost of scanning a logit, in multiplications, for the choice of the number of threads."""
 _INSTRUCTIONS = {b"avx512_vnni", b"avx_vnni"}
 _CPU = Path("/proc/cpuinfo")
 _pointer, _number = ctypes.c_void_p, ctypes.c_int64

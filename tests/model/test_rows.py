@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -27,6 +27,7 @@ def record(first: int, rows: int) -> Record:
     return Record(ids, Inner([ids[:, None] * 10, ids[:, None, None] * torch.ones(2, 3)]))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=8))
 def test_rows_are_selected_in_the_order_asked_for(rows: list[int]) -> None:
     found = select_rows(record(0, 6), torch.tensor(rows, dtype=torch.long))
@@ -36,6 +37,7 @@ def test_rows_are_selected_in_the_order_asked_for(rows: list[int]) -> None:
     assert found.nothing is None
 
 
+@settings(deadline=None)
 @given(st.integers(0, 4), st.integers(0, 4))
 def test_joining_puts_the_second_after_the_first(first: int, second: int) -> None:
     found = join_rows(record(0, first), record(100, second))
@@ -44,6 +46,7 @@ def test_joining_puts_the_second_after_the_first(first: int, second: int) -> Non
     assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=9))
 def test_kept_rows_move_to_the_front_in_any_order(kept: list[bool]) -> None:
     whole = record(0, len(kept))

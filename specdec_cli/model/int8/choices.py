@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.kernels.build import LOOKING, Kernels
+from specdec_cli.kernels.build import WORK_PER_LOGIT, Kernels
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.int8.arithmetic import log_probabilities
 
@@ -20,7 +20,7 @@ class Int8Choices(Choices):
             return super().first(logits)
         logits = logits.contiguous()  # the kernel takes a fifth of the time of torch's argmax
         ids = torch.empty(logits.shape[:-1], dtype=torch.int64)
-        threads = self.kernels.threads(LOOKING * logits.numel())
+        threads = self.kernels.threads(WORK_PER_LOGIT * logits.numel())
         self.kernels.largest(logits.data_ptr(), ids.numel(), logits.shape[-1], ids.data_ptr(), threads)
         return ids
 
@@ -30,6 +30,6 @@ class Int8Choices(Choices):
             return torch.from_numpy(log_probabilities(logits.numpy(), ids.numpy()))
         logits, ids = logits.contiguous(), ids.contiguous()
         found = logits.new_empty(ids.shape)
-        threads = self.kernels.threads(LOOKING * logits.numel())
+        threads = self.kernels.threads(WORK_PER_LOGIT * logits.numel())
         self.kernels.log_probabilities(logits.data_ptr(), ids.numel(), logits.shape[-1], ids.data_ptr(), found.data_ptr(), threads)
         return found

@@ -6,7 +6,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.kernels.build import LOOKING, Kernels
+from specdec_cli.kernels.build import WORK_PER_LOGIT, Kernels
 from specdec_cli.kernels.structs import LANES, MOST_CANDIDATES, ChainStruct
 from specdec_cli.model.embedding import Vocabulary
 from specdec_cli.model.int8.arithmetic import dot
@@ -66,6 +66,6 @@ class Int8SlotLink(nn.Module):
             slots,
             ids.data_ptr(),
             kernels.scratch(8 * rows * slots * self._candidates),
-            kernels.threads(rows * slots * logits.shape[2] * LOOKING),
+            kernels.threads(rows * slots * logits.shape[2] * WORK_PER_LOGIT),
         )
         return ids
