@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how the program begins and ends."""
+"""The command line: its commands, and the start and the end of the program."""
 
 import atexit
 import gc
@@ -27,7 +27,7 @@ from specdec_cli.commands.bench import command as bench
 from specdec_cli.failures import exit_codes, open_closed_streams
 from specdec_cli.signals import Ending
 
-# In the order of the help; the modules import torch and its like only when a command runs.
+# In the order of the help. The modules import torch and other large libraries only when a command runs.
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("translate", translate.translate),
     ("correct", correct.correct),
@@ -44,20 +44,20 @@ COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
 
 
 class _Command(TyperCommand):
-    """A command whose help does not tell that a flag is a boolean."""
+    """A command whose help shows no type for flags."""
 
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
 
 
 class _Commands(TyperGroup):
-    """A group whose failures become messages and exit codes."""
+    """A group of commands that turns exceptions into messages and exit codes."""
 
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
-        """Take `help COMMAND` for `COMMAND --help`, and `--show-completion` alone for the shell that is in use."""
+        """Read `help COMMAND` as `COMMAND --help`, and `--show-completion` without a value as that of the current shell."""
         if arguments[:1] == ["help"]:
             arguments = [*arguments[1:2], "--help"]
         elif arguments == ["--show-completion"]:
@@ -81,7 +81,7 @@ def _without_types_of_flags(parameters: Any) -> Any:
 
 
 def _unwrapped(text: str) -> str:
-    """Paragraphs on one line each, for the terminal to wrap."""
+    """Join the lines of each paragraph, so that the help is wrapped to the width of the terminal."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -131,7 +131,7 @@ def specdec(
 
 def main() -> None:
     """Run the command line, with handlers of SIGINT and SIGTERM."""
-    # What is left at the end goes with the process; to search all that torch is made of for cycles takes a quarter of a second.
+    # Skip garbage collection at the exit: to search torch's objects for cycles would take a quarter of a second.
     atexit.register(gc.freeze)
     open_closed_streams()
     ending = Ending()
@@ -141,7 +141,7 @@ def main() -> None:
     except BaseException:
         if ending.signal is None:
             raise
-        # Whatever became of the exception that the signal raised.
+        # A signal decides the exit code, whatever its exception was replaced by.
         ending.finish()
     finally:
         ending.over = True

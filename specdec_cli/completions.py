@@ -1,4 +1,4 @@
-"""Static completions for bash, zsh and fish, made from the command line itself: `specdec --show-completion SHELL`."""
+"""Shell completions for bash, zsh and fish, generated from the commands: `specdec --show-completion SHELL`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ _MADE = "made by `make completions`; do not edit"
 
 @dataclass(frozen=True)
 class CompletedOption:
-    """An option: its names, what its value is, and the choices; beside them stand the files or folders that `value` names."""
+    """An option: its names, the kind of its value, and choices, which are offered besides the files or folders of that kind."""
 
     names: tuple[str, ...]
     help: str
@@ -30,7 +30,7 @@ class CompletedOption:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command: its options, and whether its arguments are files, or else the words that they are taken from."""
+    """A command: its options, and whether its arguments are files or are taken from `words`."""
 
     name: str
     help: str
@@ -40,7 +40,7 @@ class CompletedCommand:
 
 
 def read_commands(app: Typer) -> list[CompletedCommand]:
-    """The commands of a program, in the order of its help; the first, without a name, is the program itself."""
+    """The commands of a program in the order of its help, after the program itself, whose name is empty."""
     group = get_group(app)
     context = group.context_class(group, **group.context_settings)
     commands: Mapping[str, Any] = group.commands
@@ -124,7 +124,7 @@ SHELLS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": bas
 
 
 def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) -> CompletedCommand:
-    # A context knows that -h is --help.
+    # The context has the names of the help option, -h and --help.
     context = command.context_class(command, parent=parent, **command.context_settings)
     parameters = [parameter for parameter in command.get_params(context) if not getattr(parameter, "hidden", False)]
     options = tuple(_option(parameter) for parameter in parameters if isinstance(parameter, TyperOption))
@@ -133,12 +133,12 @@ def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) 
 
 
 def _option(parameter: TyperOption) -> CompletedOption:
-    # The names of --help come in no order.
+    # The names of --help have no fixed order.
     names = tuple(sorted(parameter.opts, key=len))
     help_text, metavar = _first_sentence(parameter.help or ""), parameter.metavar or ""
     if parameter.is_flag:
         return CompletedOption(names, help_text, "none")
-    # Of a metavar such as N|auto, the words in small letters stand for themselves.
+    # The lower-case words of a metavar such as N|auto are literal values.
     words = [word for word in metavar.split("|") if word.islower()] if "|" in metavar else []
     choices = tuple(map(str, parameter.type_descriptor.choices or words))
     if choices:
@@ -147,7 +147,7 @@ def _option(parameter: TyperOption) -> CompletedOption:
 
 
 def _shipped(metavar: str) -> tuple[str, ...]:
-    """The names that a value may have besides those of files and folders."""
+    """Names that are offered for a value, besides files and folders."""
     if metavar in ("MODEL", "BUNDLE"):
         return tuple(shipped_bundles())
     if metavar.startswith("DECODING"):
@@ -156,7 +156,7 @@ def _shipped(metavar: str) -> tuple[str, ...]:
 
 
 def _files(parameter: TyperOption | TyperArgument) -> Literal["file", "folder", "text"]:
-    """What the value names, by its type or the words of its metavar."""
+    """The kind of a value, by its type or the words of its metavar."""
     annotation, words = parameter.type_descriptor.annotation, set(re.findall("[A-Z]+", parameter.metavar or ""))
     if words & {"BUNDLE", "FOLDER", "MODEL"}:
         return "folder"
@@ -202,7 +202,7 @@ def _zsh_option(option: CompletedOption) -> str:
     explanation = option.help.replace("[", "\\[").replace("]", "\\]")
     rows = []
     for name in option.names:
-        # Where the value may stand: --name=value or -nvalue, besides a word of its own.
+        # The value may also be joined to the name: --name=value or -nvalue.
         joined = "" if option.value == "none" else "=" if name.startswith("--") else "+"
         rows.append(_quoted(f"*{name}{joined}[{explanation}]{action}"))
     return " ".join(rows)

@@ -1,4 +1,4 @@
-"""What was measured on this machine, kept in the cache folder, so that it is measured once."""
+"""Disk cache of measurements of this machine."""
 
 import contextlib
 import hashlib
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def fingerprint(*parts: object) -> str:
-    """A name for `parts` on this machine: another processor, where the system describes it, has another one."""
+    """A hash of `parts` and of the processor model, where the system describes it."""
     digest = hashlib.sha256(repr(parts).encode())
     description = Path("/proc/cpuinfo")
     if description.exists():
@@ -25,22 +25,22 @@ def fingerprint(*parts: object) -> str:
 
 
 class CachedMeasurement:
-    """A measurement of `kind` (the file's name begins with it), which depends on this version, this processor and `parts`."""
+    """A cached measurement; its key has the version of specdec, the processor and `parts`, and its file name begins with `kind`."""
 
     def __init__(self, kind: str, parts: tuple[object, ...]) -> None:
         self.path = cache_folder() / f"{kind}-{fingerprint(__version__, *parts)}.json"
 
     def read(self, check: Callable[[dict[str, Any]], T]) -> T | None:
-        """What was kept, as `check` makes it of a JSON object; None where nothing is, or nothing that passes.
+        """The cached value, converted from JSON by `check`; None if there is none, or none that is valid.
 
-        `check` raises KeyError, TypeError or ValueError for an object that cannot be one.
+        `check` raises KeyError, TypeError or ValueError for an object that is not valid.
         """
         with contextlib.suppress(InputError, KeyError, TypeError, ValueError):
             return check(read_json(self.path, InputError))
         return None
 
     def write(self, value: dict[str, Any]) -> bool:
-        """Keep a measurement; whether that could be done."""
+        """Store a measurement; False if it cannot be written."""
         try:
             write_json(self.path, value)
         except OSError:
@@ -49,7 +49,7 @@ class CachedMeasurement:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be made in `folder`, which is made first."""
+    """Whether files can be created in `folder`, which is created if needed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -59,7 +59,7 @@ def is_writable(folder: Path) -> bool:
 
 
 def forget_measurements() -> int:
-    """Delete all measurements, compiled kernels and notes of failed compilations; the number of files. Raises OSError."""
+    """Delete all measurements, compiled kernels and records of failed compilations; return the number of files. Raises OSError."""
     patterns = ("costs-*.json", "kernels-*")
     found = [path for pattern in patterns for path in cache_folder().glob(pattern) if path.is_file()]
     for path in found:

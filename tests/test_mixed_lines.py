@@ -13,7 +13,7 @@ import pytest
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.corrector import Corrector, EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -61,7 +61,7 @@ def test_all_survive_translation() -> None:
 def test_all_survive_correction() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingRequest(batch_size=32, with_scores=True), bundle))
-    found = list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info), languages=("en", "en")).correct(SOURCES))
+    found = list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en")).correct(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if line.warnings] == []
 

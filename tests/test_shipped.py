@@ -9,7 +9,7 @@ from specdec_cli.kernels.build import load_kernels
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.model.int8 import quantize
-from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.corrector import Corrector, EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -79,11 +79,11 @@ def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:
 
 def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
     bundle = move_to(resolve_machine("cpu", precision, 1), load_bundle(SHIPPED / "en-gec"))
-    restraint = Restraint.of(bundle.info)
+    edit_filter = EditFilter.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):
         engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, batch_size=4, with_scores=True), bundle))
-        found[decoding] = list(Corrector(engine, bundle.tokenizer, restraint).correct([*WRONG, *RIGHT]))
+        found[decoding] = list(Corrector(engine, bundle.tokenizer, edit_filter).correct([*WRONG, *RIGHT]))
     texts = [correction.text for correction in found["input-guided"]]
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
     assert [c.sentences for c in found["greedy"]] == [c.sentences for c in found["input-guided"]]

@@ -16,7 +16,7 @@ from specdec_cli.decoding.drafters.lengths import known
 from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.building import bundle_verifier
-from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
+from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import Settings, resolve
@@ -90,7 +90,7 @@ class BundleRunner:
         if info.task not in REWRITING and row.min_score is None:
             decode = Translator(engine, tokenizer, split=self._split).translate
         else:
-            decode = Corrector(engine, tokenizer, Restraint.of(info, row.min_score), split=self._split).correct
+            decode = Corrector(engine, tokenizer, EditFilter.of(info, row.min_score), split=self._split).correct
 
         def outputs(lines: Sequence[str]) -> list[Output]:
             decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.formats import ConversionOptions
 
-# What each language's proof says hardly matters: it shows that the result is complete and in order.
+# The text of a proof does not matter: its translation shows that the converted model works.
 _PROOFS = {"de": "Das ist ein kurzer Satz.", "fr": "Ceci est une phrase courte."}
 _PROOF = "This is a short sentence."
 _PROOF_LENGTH = 64
@@ -87,7 +87,7 @@ def convert(
     quiet: QuietOption = False,
     offline: OfflineOption = False,
 ) -> None:
-    """Convert a model from or to another toolkit's format, and translate a sentence with the result as a proof.
+    """Convert a model from or to another toolkit's format, and translate a sentence with the result as a test.
 
     Marian, BART, mBART, M2M-100 and NLLB models of transformers', Marian's own npz files and fairseq's checkpoints become
     bundles, their tokenizers with them; a bundle becomes CTranslate2's folder. A conversion that fails leaves nothing behind.
@@ -125,7 +125,7 @@ def convert(
 
 
 def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
-    """Python that translates `sentence` with a CTranslate2 folder made of `bundle`; models differ in the tokens round a source."""
+    """Python code that translates `sentence` with a CTranslate2 folder of `bundle`; the tokens around a source depend on the model."""
     from specdec_cli.text.subwords import Subwords
 
     if isinstance(bundle.tokenizer, Subwords):
@@ -150,7 +150,7 @@ print(text.decode(result.hypotheses[0]))"""
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:
-    """The layers that --decoder-layers names. Raises UsageError."""
+    """Parse the value of --decoder-layers. Raises UsageError."""
     if text is None:
         return None
     try:
@@ -160,7 +160,7 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
 
 
 def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions") -> "Bundle":
-    """The model as a bundle; what could not be carried over is said. Raises ModelError."""
+    """The model as a bundle; settings that are not supported are named on stderr. Raises ModelError."""
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.formats import convert_model
     from specdec_cli.model.hub import fetch, is_hub_name
@@ -172,11 +172,11 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
         return load_bundle(path, chosen.source_language, chosen.target_language)
     if not path.exists():
         if not is_hub_name(chosen.name):
-            raise ModelError(f"{chosen.name}: there is no such folder or file, and it is no owner/name on the hub")
+            raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
     if conversion.dropped_settings and not chosen.quiet:
-        typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.dropped_settings)}", err=True)
+        typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
     return conversion.bundle
 
 

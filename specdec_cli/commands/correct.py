@@ -1,4 +1,4 @@
-"""`specdec correct`: corrected text, a line for a line."""
+"""`specdec correct`: correction of text, line by line."""
 
 import sys
 import time
@@ -66,18 +66,18 @@ def correct(
     machine: MachineOptions,
     text: TextOptions,
 ) -> None:
-    """Correct text, a line for a line; what needs no change stays byte for byte as it is.
+    """Correct text line by line; what needs no change is copied byte for byte.
 
-    Addresses, placeholders, tags, code and text in other languages are left alone. Lines are corrected as they arrive.
+    Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 
     from specdec_cli.commands.correction_view import view
     from specdec_cli.commands.stream import Stream
-    from specdec_cli.pipeline.corrector import Corrector, Restraint
+    from specdec_cli.pipeline.corrector import Corrector, EditFilter
 
     if diff + m2 + check + text.as_json > 1:
-        raise UsageError("--diff, --m2, --check and --json are four ways to write the same; give one")
+        raise UsageError("--diff, --m2, --check and --json are alternatives; give one")
     if min_score is not None and decoding.decoding in SEARCHES:
         raise UsageError(f"--min-score needs scores of tokens, which --decoding {decoding.decoding} does not have")
     lines = text.read(files or ())
@@ -85,9 +85,9 @@ def correct(
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
     stream = Stream(chosen, machine.resolve(text.quiet), request, trace=text.trace, quiet=text.quiet)
     info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
-    restraint = Restraint.of(info, min_score, max_edit_ratio)
+    edit_filter = EditFilter.of(info, min_score, max_edit_ratio)
     languages = (info.source_language, info.target_language)
-    corrector = Corrector(stream.engine, tokenizer, restraint, split=not text.no_split, warn=stream.warn, languages=languages)
+    corrector = Corrector(stream.engine, tokenizer, edit_filter, split=not text.no_split, warn=stream.warn, languages=languages)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
     written = view(diff, m2, check, text.as_json, coloured=coloured, decoding=stream.settings.decoding)
     writer = text.open_writer(files or ())

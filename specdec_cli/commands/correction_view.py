@@ -1,4 +1,4 @@
-"""The ways to write a corrected line: text, marked difference, JSON, M2, or an edit a line."""
+"""Output formats of corrected lines: text, marked changes, JSON, M2, or one edit per line."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import rewrapped
 
 Written = Iterator[tuple[str, str]]
-"""Texts, each with what ends its line."""
+"""Texts, each with its line ending."""
 _M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
 _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
-    """How a line is written; at most one of the first four is true."""
+    """The output format; at most one of the first four arguments is true."""
     if diff:
         return lambda line, correction: rewrapped(line, marked(line.text, correction.edits, coloured))
     if m2:
@@ -31,7 +31,7 @@ def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, de
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
-    """`source` with what goes and what comes marked in it: as [-old-]{+new+}, and by colour where that is wanted."""
+    """`source` with its changes marked as [-old-]{+new+}, and with `coloured` also by colour."""
     go, come = "[-{}-]", "{{+{}+}}"
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
@@ -45,7 +45,7 @@ def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
 
 
 def m2_block(source: str, text: str) -> list[str]:
-    """The lines of an M2 block that makes `text` of `source`, an empty one at its end; tokens stand between white space."""
+    """The lines of an M2 block for the edits from `source` to `text`, with an empty last line; tokens are split at white space."""
     before, after = source.split(), text.split()
     lines = [f"S {' '.join(before)}"]
     for kind, first, last, begin, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

@@ -1,4 +1,4 @@
-"""`specdec corrupt`: clean English to pairs of a corrupted and a clean line."""
+"""`specdec corrupt`: pairs of a corrupted and a clean line from clean English."""
 
 import gzip
 import lzma
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, cast
 
@@ -72,8 +73,8 @@ def corrupt(
     """Put errors into clean English, for a corrector to learn from.
 
     Writes lines of corrupted TAB clean text, in the order of the input. The errors are those of learners and careless
-    writers; the recipe says how many there are and of which kinds. FILE may be compressed (.gz, .xz), and so may the
-    output, which appears when it is whole.
+    writers; the recipe gives their number and kinds. FILE may be compressed (.gz, .xz), and so may the output file, which
+    appears when it is complete.
 
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).
@@ -84,7 +85,7 @@ def corrupt(
     from specdec_cli.files import make_folder
     from specdec_cli.recipe import load_recipe
     from specdec_cli.text.lines import STDIO, read_lines
-    from specdec_cli.text.writing import LineWriter, check_not_input
+    from specdec_cli.text.writing import check_not_input
 
     inputs = files or []
     target = None if output == STDIO else output
@@ -96,13 +97,7 @@ def corrupt(
     tally = Tally()
     with _progress(quiet or target is None) as report:
         chunks = _counted(corrupt_lines(texts, plan, processes or _cores()), tally, report)
-        if target is None:
-            with LineWriter() as writer:
-                for chunk in chunks:
-                    for corrupted, clean in chunk.pairs:
-                        writer.write(f"{corrupted}\t{clean}")
-        else:
-            _write_file(chunks, target)
+        _write_stdout(chunks) if target is None else _write_file(chunks, target)
     if not quiet:
         _print_tally(tally)
 
@@ -117,7 +112,7 @@ def _text(line: str, place: str, column: int | None) -> str:
 
 
 def _cores() -> int:
-    """The cores that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -126,6 +121,14 @@ def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[[int], 
         yield chunk
         tally.add(chunk.tally)
         report(tally.lines)
+
+
+def _write_stdout(chunks: "Iterable[Chunk]") -> None:
+    from specdec_cli.text.writing import LineWriter
+
+    with LineWriter() as writer:
+        for corrupted, clean in chain.from_iterable(chunk.pairs for chunk in chunks):
+            writer.write(f"{corrupted}\t{clean}")
 
 
 def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
@@ -141,10 +144,10 @@ def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
-    """A file to write to, compressed as the suffix says."""
+    """Open a file for writing, compressed according to the suffix."""
     with path.open("wb") as stream:
         if suffix == ".gz":
-            # Without name and time, so that the same run makes the same file.
+            # Without name and time, so that equal runs write equal files.
             with gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0) as compressed:
                 yield cast(IO[bytes], compressed)
         elif suffix == ".xz":
@@ -156,7 +159,7 @@ def _opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A count of lines, where somebody watches."""
+    """Show the number of lines on a terminal."""
     from rich import progress
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""`specdec distill`: a teacher over source text."""
+"""`specdec distill`: translation of source text by a teacher."""
 
 import os
 import sys
@@ -100,10 +100,10 @@ def distill(
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Let a teacher translate source text, for a smaller model to learn from.
+    """Translate source text with a teacher, to train a smaller model on the result.
 
-    Each distinct source is translated once. OUTPUT/distilled.tsv holds source and translation, a line for a line, when
-    all is done; the shards beside it are whole at any time.
+    Each distinct source is translated once. At the end, OUTPUT/distilled.tsv has a line with source and translation for each;
+    the shards beside it are complete at any time.
     """
     check_text([path for path in files or () if path != STDIO], parallel=False)
     models = [find_teacher(_folder(name)) for name in (teacher, *(others or ()))]
@@ -120,7 +120,7 @@ def distill(
 
 
 def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
-    """The length asked for, or as long as the teacher can."""
+    """The requested length, or the teacher's longest. Raises UsageError for one that is too long."""
     if chosen is not None and model.max_positions is not None and chosen > model.max_positions:
         raise UsageError(f"{option} {chosen}: {model.folder} has positions for {model.max_positions} tokens")
     return chosen or model.max_positions or _USUAL_LENGTH
@@ -139,9 +139,9 @@ def _run(
     skipped: Counter[str] = Counter()
     sources = distinct_lines(read_sources(files), skipped)
     if not sources:
-        raise InputError("there is no source line in the input")
+        raise InputError("the input has no source line")
     settings = settings_of(models, sources, search, filters, shard_lines)
-    # Processes that train together distil one after the other, so that all but the first find the work done.
+    # Processes that train together distil one after the other; all but the first find complete shards.
     with locked(output, wait=rank() is not None):
         shards = Shards(output, settings)
         tell, count = teller(quiet), -(-len(sources) // shard_lines)
@@ -158,7 +158,7 @@ def _run(
 
 
 def _folder(name: str) -> Path:
-    """A CTranslate2 folder, or that of a bundle, as every command finds it."""
+    """The path of a CTranslate2 folder, or the folder of a bundle."""
     return Path(name) if Path(name, "model.bin").exists() else find_bundle(name)
 
 
@@ -170,7 +170,7 @@ def _open_teacher(models: Sequence[TeacherModel], output: Path, search: Search, 
         return
     for model in models:
         if not model.is_bundle:
-            raise UsageError(f"{model.folder}: an ensemble is made of bundles; a CTranslate2 folder tells no probabilities")
+            raise UsageError(f"{model.folder}: an ensemble needs bundles; a CTranslate2 folder gives no probabilities")
     from specdec_cli.commands.loading import open_bundle
     from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.distillation.ensemble import Ensemble

@@ -1,4 +1,4 @@
-"""From options to a bundle that is ready to decode; what every decoding command does first."""
+"""Search for bundles and recipes by name, and loading of bundles."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ RECIPES = Path(__file__).parent.parent / "recipes"
 
 
 def find_bundle(model: str | ModelChoice) -> Path:
-    """The folder of a bundle: a path, the name of one that ships, or what another toolkit's model was converted into.
+    """The folder of a bundle: a path, the name of a shipped bundle, or the converted bundle of another toolkit's model.
 
-    Raises ModelError saying which names there are.
+    Raises ModelError naming the shipped bundles.
     """
     chosen = ModelChoice(model) if isinstance(model, str) else model
     folder = Path(chosen.name)
@@ -31,12 +31,12 @@ def find_bundle(model: str | ModelChoice) -> Path:
     if found is not None:
         return found
     known = ", ".join(shipped_bundles()) or "none"
-    what = "holds no bundle.json, nor another toolkit's model" if folder.is_dir() else "is no folder"
-    raise ModelError(f"{chosen.name}: {what}, and no bundle of that name ships (there are: {known})")
+    what = "contains neither bundle.json nor another toolkit's model" if folder.is_dir() else "not a folder"
+    raise ModelError(f"{chosen.name}: {what}, and no shipped bundle has that name (there are: {known})")
 
 
 def bundle_task(model: str | ModelChoice) -> str:
-    """The task that a bundle is for, without loading it. Raises ModelError."""
+    """The task of a bundle, without loading it. Raises ModelError."""
     from specdec_cli.files import read_json
 
     return str(read_json(find_bundle(model) / "bundle.json", ModelError).get("task", "translate"))
@@ -52,7 +52,7 @@ def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
 
 
 def bundle_order(model: str | ModelChoice) -> "Order":
-    """The order that a bundle's model writes in, without loading it. Raises ModelError."""
+    """The generation order of a bundle, without loading it. Raises ModelError."""
     from specdec_cli.files import read_json
 
     path = find_bundle(model) / "verifier" / "config.json"
@@ -61,7 +61,7 @@ def bundle_order(model: str | ModelChoice) -> "Order":
 
 
 def shipped_bundles() -> list[str]:
-    """The names of the bundles that ship."""
+    """The names of the shipped bundles."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
 
 
@@ -74,11 +74,11 @@ def open_bundle(model: str | ModelChoice, machine: Machine) -> "Bundle":
 
 
 def find_recipe(name: str | None) -> Path | None:
-    """The file of a recipe: a path, or the name of one that ships. Raises UsageError saying which names there are."""
+    """The file of a recipe: a path, or the name of a shipped recipe. Raises UsageError naming the shipped recipes."""
     if name is None or Path(name).exists():
         return None if name is None else Path(name)
     shipped = RECIPES / f"{name}.toml"
     if not shipped.exists():
         known = ", ".join(sorted(path.stem for path in RECIPES.glob("*.toml")))
-        raise UsageError(f"--recipe {name}: no such file, and none of the recipes that ship: {known}")
+        raise UsageError(f"--recipe {name}: no such file, and not one of the shipped recipes: {known}")
     return shipped

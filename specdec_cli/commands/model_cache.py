@@ -1,4 +1,4 @@
-"""Models of other toolkits, converted on first use and kept in the user's cache folder."""
+"""Cache of models that were converted from other toolkits, in the user's cache folder."""
 
 import hashlib
 import re
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from specdec_cli.model.formats import Conversion
 
 _VERSION = 2
-"""Part of every key; another number where conversion comes to mean something else."""
+"""Cache format version, part of every key; raise it when the output of a conversion changes."""
 _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
-"""Endings of files that a conversion may read; others, such as logs, change nothing."""
+"""Endings of files that a conversion may read; other files, such as logs, are not part of the key."""
 
 
 def models_folder() -> Path:
-    """Where converted models are kept."""
+    """The folder of converted models."""
     return cache_folder() / "models"
 
 
@@ -33,10 +33,10 @@ def cached_bundles() -> Iterator[Path]:
 
 
 def converted(chosen: "ModelChoice") -> Path | None:
-    """The bundle of a model of another toolkit: a folder, a file, a name on the hub, or that of a bundle in the cache.
+    """The bundle of another toolkit's model (a folder, a file, or a name on the hub), or the cached bundle of that name.
 
-    None if there is no such thing. Raises ModelError for a model that cannot be converted, and UsageError for a language
-    that is needed.
+    None if there is no such model. Raises ModelError for a model that cannot be converted, and UsageError if a language is
+    missing.
     """
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.formats import ConversionOptions, convert_model, find_format
@@ -57,23 +57,23 @@ def converted(chosen: "ModelChoice") -> Path | None:
     folder = models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
     if not (folder / "bundle.json").exists():
         if not chosen.quiet:
-            typer.echo(f"specdec: {chosen.name}: converting it into {folder}", err=True)
+            typer.echo(f"specdec: {chosen.name}: converting to {folder}", err=True)
         conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
         if conversion.dropped_settings and not chosen.quiet:
-            typer.echo(f"specdec: warning: {chosen.name}: not carried over: {', '.join(conversion.dropped_settings)}", err=True)
+            typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
         _forget_languages(conversion, chosen)
         try:
             with new_folder(folder, "bundle.json", force=False) as partial:
                 save_bundle(conversion.bundle, partial)
         except UsageError:
-            # Somebody else has just converted the same.
+            # Another process has converted the same model meanwhile.
             if not (folder / "bundle.json").exists():
                 raise
     return folder
 
 
 def _forget_languages(conversion: "Conversion", chosen: "ModelChoice") -> None:
-    """Of a model of many languages no later use shall have those that were asked for this time."""
+    """Remove the requested languages from the bundle of a multilingual model: later uses may request others."""
     bundle = conversion.bundle
     if bundle.tokenizer.multilingual:
         source = "" if chosen.source_language else bundle.info.source_language
@@ -82,7 +82,7 @@ def _forget_languages(conversion: "Conversion", chosen: "ModelChoice") -> None:
 
 
 def _key(path: Path) -> str:
-    """A fingerprint of the files at and beside `path`: names, sizes and times, not their content, so that it is there at once."""
+    """A hash of names, sizes and modification times of the files at and beside `path`; reading their content would take long."""
     folder = path if path.is_dir() else path.parent
     files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix in _READ)
     digest = hashlib.sha256(f"{_VERSION} {path.resolve()}".encode())

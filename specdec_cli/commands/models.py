@@ -1,4 +1,4 @@
-"""`specdec models`: which bundles there are."""
+"""`specdec models`: the list of bundles."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,13 +16,13 @@ from specdec_cli.measurement_cache import forget_measurements
 def models(
     names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe.", show_default="all")] = None,
     forget: Annotated[
-        bool, typer.Option("--forget", help="Delete what was timed and compiled for this machine; it is made again when it is needed.")
+        bool, typer.Option("--forget", help="Delete cached timings and compiled kernels of this machine; they are made again when needed.")
     ] = False,
 ) -> None:
-    """Show bundles: what they translate, how they decode, how large they are; those that ship, and converted ones in the cache."""
+    """List bundles with task, languages, decoding and size: the shipped ones, and converted ones in the cache."""
     if forget:
         if names:
-            raise UsageError("--forget deletes what belongs to no single bundle: no BUNDLE beside it")
+            raise UsageError("--forget deletes measurements of all bundles; give no BUNDLE with it")
         typer.echo(f"{forget_measurements()} files deleted in {cache_folder()}", err=True)
         return
 
@@ -46,7 +46,7 @@ def models(
     if not names and not shipped_bundles():
         typer.echo(f"no bundles in {SHIPPED}", err=True)
     if cached:
-        typer.echo(f"converted from other toolkits' models, in {models_folder()}: {len(cached)}", err=True)
+        typer.echo(f"{len(cached)} converted from other toolkits' models, in {models_folder()}", err=True)
 
 
 def _megabytes(folder: Path) -> float:

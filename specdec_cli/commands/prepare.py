@@ -1,4 +1,4 @@
-"""`specdec prepare`: parallel text to training data and a vocabulary."""
+"""`specdec prepare`: training data and a vocabulary from parallel text."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 USUAL_SIZE = 8000
-"""Subwords of a vocabulary where the text has as many."""
+"""Default size of a vocabulary, if the text has as many subwords."""
 _PANEL = "Cleaning"
 
 DomainOption = Annotated[
@@ -103,9 +103,9 @@ def prepare(
         languages=(source_language, target_language),
     )
     if len(source or ()) != len(target or ()) or not (tsv or source):
-        raise UsageError("prepare wants TSV files, or --source and --target in pairs")
+        raise UsageError("give TSV files, or as many --target as --source")
     if (output / "prepare.json").exists() and not force:
-        raise UsageError(f"{output}: holds prepared data; choose another folder, or --force to replace it")
+        raise UsageError(f"{output}: contains prepared data; choose another folder, or --force to replace it")
     aligned = list(zip(source or (), target or (), strict=True))
     made = not output.exists()
     make_folder(output)
@@ -114,11 +114,11 @@ def prepare(
     finally:
         if made:
             with suppress(OSError):
-                output.rmdir()  # empty after an error
+                output.rmdir()  # only if empty, after an error
     if not quiet:
         _print_report(report, pieces, output)
         if not tokenizer and not vocabulary_size and pieces < USUAL_SIZE:
-            typer.echo(f"The text has no more subwords than these {pieces:,}; --vocabulary-size takes fewer.", err=True)
+            typer.echo(f"The text has only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary.", err=True)
 
 
 def _prepare(
@@ -130,9 +130,9 @@ def _prepare(
     vocabulary: Path | int | None,
     quiet: bool,
 ) -> tuple["CleaningReport", int]:
-    """Put the three files into `output` when all are whole, prepare.json last; the report and the size of the vocabulary.
+    """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
-    `vocabulary` is a file, a size, or None for the usual size or what the text has. Raises OSError, naming a file.
+    `vocabulary` is a file, a size, or None for the default size. Raises OSError, naming a file.
     """
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.new_folder import partial_folder
@@ -165,7 +165,7 @@ def _prepare(
 
 @contextmanager
 def _naming_option(size: int | None) -> Iterator[None]:
-    """Name the option where a size was asked for that the text does not suit."""
+    """Name the option in the error for a vocabulary size that does not fit the text."""
     try:
         yield
     except InputError as error:
@@ -173,7 +173,7 @@ def _naming_option(size: int | None) -> Iterator[None]:
 
 
 def _write_pairs(pairs: "Iterator[Pair]", path: Path, report: "CleaningReport") -> None:
-    """Write TSV, with a column of domains if the first pair has one."""
+    """Write TSV, with a domain column if the first pair has a domain."""
     with_domains = None
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for pair in pairs:
@@ -184,11 +184,11 @@ def _write_pairs(pairs: "Iterator[Pair]", path: Path, report: "CleaningReport") 
             fields = (pair.domain, pair.source, pair.target) if with_domains else (pair.source, pair.target)
             stream.write("\t".join(fields) + "\n")
     if not report.kept:
-        raise InputError(f"no pair is left of {report.read:,} ({', '.join(report.dropped) or 'the input is empty'})")
+        raise InputError(f"all {report.read:,} pairs were dropped ({', '.join(report.dropped) or 'the input is empty'})")
 
 
 def _texts(train: Path) -> Iterator[str]:
-    """Source and target of every pair, read again rather than held."""
+    """Source and target of every pair, read from the file to save memory."""
     from specdec_cli.text.parallel import read_tsv
 
     for pair in read_tsv(train):
@@ -220,7 +220,7 @@ def _manifest(
 
 
 def _busy(what: str, quiet: bool) -> AbstractContextManager[Any]:
-    """A sign of life, where somebody watches."""
+    """Show a spinner on a terminal."""
     from rich.console import Console
 
     shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""What `train-drafter --simulate` prints: whether a drafter pays on this machine."""
+"""Output of `train-drafter --simulate`: tokens per round and speed of each block size."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,16 +16,16 @@ from specdec_cli.training.simulation import simulate
 
 COLUMNS = ("block size", "tokens per round", "break even", "margin", "ms a round", "ms a line", "speedup")
 MARGIN = 1.15
-"""A drafter is worth shipping for a machine where it beats break-even by this factor."""
+"""Block sizes whose tokens per round exceed break-even by this factor are printed in bold."""
 
 
 def print_simulation(
     console: Console, bundle: Bundle, timed: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine
 ) -> None:
-    """Tokens per round, break-even and milliseconds a line for every block size, on each set.
+    """Print tokens per round, break-even and milliseconds per line of every block size, for each set.
 
-    Tokens are counted with `bundle` in floating point; rounds are timed with `timed`, the same bundle on `machine` in the
-    precision that translate uses there. Raises UsageError for a bundle without a drafter.
+    Tokens are counted with `bundle` in floating point; rounds are timed with `timed`, the same bundle on `machine` in its
+    default precision. Raises UsageError for a bundle without a drafter.
     """
     if bundle.drafter is None:
         raise UsageError("--simulate: this bundle has no drafter")

@@ -1,4 +1,4 @@
-"""What --stats prints."""
+"""Output of --stats."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from specdec_cli.pipeline.settings import Settings
 
 @dataclass
 class Totals:
-    """What was decoded."""
+    """Counts over all decoded lines."""
 
     lines: int = 0
     sentences: int = 0
@@ -19,7 +19,7 @@ class Totals:
 
 
 def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
-    """A small table on stderr: what was decoded, how, and how fast."""
+    """Print counts, settings, time and memory as a table to stderr."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""A loaded bundle at work on a stream of lines: what translate and correct have in common."""
+"""Decoding of a stream of lines, for translate and correct."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
 WINDOW = 16
-"""Batches of lines that are sorted by length together, where so many lines have arrived."""
+"""Number of batches in a window of lines that are sorted by length."""
 
 
 class Decoded(Protocol):
-    """What is known of a decoded line: its text, tokens, rounds, log probability, the ids of its sentences, and what decoded it."""
+    """A decoded line: its text, tokens, rounds, log probability, ids of its sentences, decoding, and warnings."""
 
     @property
     def text(self) -> str: ...
@@ -52,15 +52,15 @@ class Decoded(Protocol):
 
 R = TypeVar("R", bound=Decoded)
 _HELD = 2**26
-"""Bytes that lines in flight may take where no bound is known."""
+"""Memory for lines in flight without a memory limit, in bytes."""
 _SHARE = 4
-"""The share 1 / this of the memory limit is for lines that are read but not decoded; batches have the rest."""
+"""1 / _SHARE of the memory limit is for lines in flight (read, but not yet written), the rest for batches."""
 _PER_CHARACTER = 64
-"""Bytes that a character in flight takes, about: its line, sentence, tokens, and what became of them."""
+"""Approximate memory per character in flight, in bytes: line, sentence, tokens and output."""
 
 
 def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
-    """What --json says of every line; `decoding` is that of a line with nothing to decode."""
+    """The JSON object of a line; `decoding` is used for a line without sentences."""
     return {
         "file": None if line.file is None else str(line.file),
         "line": line.number,
@@ -76,10 +76,7 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 
 
 class Stream:
-    """The bundle `model` on `machine`, with all settled that the user wished; `trace` shows rounds on stderr.
-
-    A fourth of the memory that the user allows is for lines in flight (read, decoded or waiting for either), the rest for batches.
-    """
+    """A bundle on a machine, ready to decode lines as requested; with `trace`, rounds are shown on stderr."""
 
     def __init__(self, model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         self.machine = machine
@@ -97,9 +94,9 @@ class Stream:
         decode: Callable[[Sequence[str]], Iterator[R]],
         goes_on: Callable[[str], bool] = lambda _: False,
     ) -> Iterator[tuple[Line, R]]:
-        """Each line with what `decode` makes of it, counted. Raises InputError as the lines do.
+        """Yield each line with its output of `decode`, and count it. Raises InputError for lines that cannot be read.
 
-        A line that may go on in the next one (`goes_on`) is decoded in one window with it, if that comes soon.
+        A line that may continue in the next one (`goes_on`) is decoded in one window with it, if that line arrives soon.
         """
         size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
         try:
@@ -114,12 +111,12 @@ class Stream:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error
 
     def warn(self, index: int, message: str) -> None:
-        """Tell about a line of the present window on stderr, unless --quiet."""
+        """Print a warning about a line of the current window to stderr, unless --quiet."""
         if not self._quiet:
             print(f"specdec: warning: {self._window[index].location}: {message}", file=sys.stderr)
 
     def print_statistics(self, loading: float, seconds: float) -> None:
-        """What --stats prints."""
+        """Print the table of --stats to stderr."""
         print_statistics(self.totals, self.engine, self.machine, loading, seconds)
 
     def _count(self, decoded: Decoded) -> None:
@@ -130,7 +127,7 @@ class Stream:
 
 
 def _open(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
-    """The bundle, and the engine of `machine` that decodes with it."""
+    """Open the bundle and its engine."""
     if machine.engine == "native":
         return _open_native(model, machine, request, trace=trace)
 

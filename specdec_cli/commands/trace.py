@@ -1,4 +1,4 @@
-"""Rounds made visible: what was drafted, what the verifier said, and where they parted."""
+"""Output of --trace: draft, prediction and bifurcation of each round."""
 
 from collections import defaultdict
 
@@ -10,12 +10,11 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 
 class Tracer:
-    """An onlooker of the loop that writes each round to `console`, as the papers' Table 11 does.
+    """An onlooker of the loop that prints each round to `console`, as in Table 11 of the report.
 
-    D is the draft, V the verifier's own prediction for the same places; before them stands what was accepted
-    earlier. What passes is green, the bifurcation red, what is thrown away struck through. At the end of a sentence
-    stand its blocks, one a round, as in Table 2 of the report: in brackets (blue) what a draft gave, in parentheses (red)
-    what the verifier decoded itself.
+    Line D has the draft, line V the verifier's predictions for the same positions, both after the accepted prefix. Accepted
+    tokens are green, the bifurcation is red, and rejected tokens are struck through. At the end of a sentence its blocks are
+    printed, one per round, as in Table 2 of the report: drafted tokens in brackets (blue), the verifier's in parentheses (red).
     """
 
     def __init__(self, console: Console, tokenizer: Tokenizer, eos: int) -> None:
@@ -23,7 +22,7 @@ class Tracer:
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
     def __call__(self, seen: Round) -> None:
-        """Show one round of every running row."""
+        """Print one round of every unfinished row."""
         state = seen.state
         for row in (~state.finished).nonzero()[:, 0].tolist():
             length, count = int(state.lengths[row]), int(seen.accepted.counts[row])
@@ -35,7 +34,7 @@ class Tracer:
             label = f"{number + 1}.{int(state.rounds[row]) + 1}"
             if drafted:
                 self._show(f"{label:>6} D ", prefix, self._tokenizer.pieces(drafted), passed)
-            if verified:  # nothing where the drafter decodes alone
+            if verified:  # empty for the drafter alone
                 self._show(f"{label:>6} V ", prefix, self._tokenizer.pieces(verified), passed, ours=True)
             added = seen.accepted.ids[row, :count].tolist()
             self._blocks[number].append((added, passed))

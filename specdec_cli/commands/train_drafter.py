@@ -1,4 +1,4 @@
-"""`specdec train-drafter`: a block drafter for a verifier, or the simulation that says whether it pays."""
+"""`specdec train-drafter`: training of a drafter for a verifier, and simulation of its speed."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,16 +56,16 @@ def train_drafter(
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a drafter on its verifier's own output; OUTPUT holds the best bundle so far.
+    """Train a drafter on its verifier's own output; OUTPUT contains the best bundle so far.
 
     With --source, text in one language is enough: the verifier's greedy output for it is made first (by CTranslate2, in
     OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
-    round on the sources of --dev. Interrupted, the same command goes on.
+    round on the sources of --dev. After an interruption, the same command resumes.
     """
     if not simulate:
         require_training()
         if bool(data) == bool(source):
-            raise UsageError("give --source, text for the verifier to decode, or --data, what it made of text (`specdec distill`)")
+            raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     from specdec_cli.commands.distill import distill
     from specdec_cli.commands.loading import find_bundle, find_recipe
     from specdec_cli.commands.machine import resolve_machine
@@ -104,7 +104,7 @@ def train_drafter(
 
 
 def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Callable[[str], None]) -> None:
-    """Print what every block size would bring, on the outputs of the verifier that is in `output`."""
+    """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
     from specdec_cli.commands.loading import find_bundle, open_bundle
@@ -126,7 +126,7 @@ def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
-    """`bundle` with the untrained drafter of `plan`, which begins as `first` where one is given. Raises UsageError for another kind."""
+    """`bundle` with a new drafter as in `plan`, initialised from `first` if given. Raises UsageError if `first` is of another kind."""
     from dataclasses import replace
 
     from specdec_cli.decoding.names import DRAFTS_OF, methods_of
@@ -147,7 +147,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
         drafter.initialize_from(first)
     elif first is not None:
         raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot be the start of one of kind {config.kind}")
-    # The bundle's own block size was chosen for another drafter.
+    # The bundle's block size was chosen for its earlier drafter.
     info = replace(bundle.info, block_size=min(bundle.info.block_size, config.max_block))
     if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):
         info = replace(info, decoding=DRAFTS_OF[config.kind])
@@ -155,9 +155,9 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
 
 
 def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> list[list[int]]:
-    """The ids of the first `limit` sources of a file (TSV, or plain text) that are not too long for the verifier.
+    """The ids of the first `limit` sources of a file (TSV, or plain text), without those that are too long for the verifier.
 
-    `tell` is called with a sentence where some are too long. Raises InputError where all of them are.
+    `tell` is called with a message if some are too long. Raises InputError if all are.
     """
     from itertools import islice
 

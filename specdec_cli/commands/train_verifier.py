@@ -1,8 +1,8 @@
-"""`specdec train-verifier`: an autoregressive Transformer from parallel text."""
+"""`specdec train-verifier`: training of a Transformer on parallel text."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +11,10 @@ from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.text.tokenizer import Tokenizer
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a run goes on where it stopped.")]
 DataOption = Annotated[
@@ -64,25 +68,20 @@ def train_verifier(
 ) -> None:
     """Train a verifier, or a teacher: an autoregressive Transformer, or a masked one.
 
-    OUTPUT holds the best bundle so far, which translate can use at any time. Interrupted, the same command goes on.
+    OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
     from specdec_cli.commands.loading import find_bundle, find_recipe
     from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
-    from specdec_cli.model.config import preset
-    from specdec_cli.model.transformer import Transformer
     from specdec_cli.recipe import load_recipe
-    from specdec_cli.text.subwords import Subwords
-    from specdec_cli.text.tokenizer import Tokenizer
     from specdec_cli.training.data import DataSource, load_pairs
-    from specdec_cli.training.depth import changed_depth, check_preset, with_depth
+    from specdec_cli.training.initial_verifier import initial_verifier
     from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.masked import MaskedTask
-    from specdec_cli.training.order import order_fields, with_order
+    from specdec_cli.training.order import order_fields
     from specdec_cli.training.recipe import VerifierRecipe
     from specdec_cli.training.verifier import VerifierTask
-    from specdec_cli.training.vocabulary import with_vocabulary
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
@@ -91,29 +90,26 @@ def train_verifier(
     check_text([*dev, *(source.path for source in sources)], parallel=True)
     with writing_alone(output):
         fabric = launch_fabric(plan.run, machine.device, devices)
-        languages = (source_language or "en", target_language or "de")
-        if init is None:
-            beside = sources[0].path.parent / "tokenizer.model"
-            if tokenizer is None and not beside.exists():
-                raise UsageError(f"no tokenizer.model beside {sources[0].path}; name one with --tokenizer")
-            subwords: Tokenizer = Subwords(tokenizer or beside)
-            model = Transformer(preset(plan.preset or "small", len(subwords), **plan.model), plan.run.dropout)
-        else:
-            first = load_bundle(find_bundle(init))
-            if plan.preset is not None:
-                check_preset(first.verifier.config, plan.preset, plan.model)
-            languages = (source_language or first.info.source_language, target_language or first.info.target_language)
-            subwords = Subwords(tokenizer) if tokenizer else first.tokenizer
-            model = with_vocabulary(first, subwords, plan.run.dropout)
-            model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, subwords.mask)
-            model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
-        if model.config.order != "left-to-right" and subwords.special_tokens.forced is not None:
-            raise UsageError(
-                f"order {model.config.order}: this tokenizer begins every output with a language token, which needs left-to-right"
-            )
+        first = None if init is None else load_bundle(find_bundle(init))
+        subwords = _tokenizer(tokenizer, first, sources[0].path)
+        model = initial_verifier(plan, first, subwords)
+        own = ("en", "de") if first is None else (first.info.source_language, first.info.target_language)
+        languages = (source_language or own[0], target_language or own[1])
         held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
         pairs = load_pairs(sources, subwords, model.config, teller(quiet))
         ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
         bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
         kind = MaskedTask if model.config.order == "masked" else VerifierTask
         train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)
+
+
+def _tokenizer(given: Path | None, first: "Bundle | None", data: Path) -> "Tokenizer":
+    """The tokenizer that is given, else that of the first bundle, else the one beside the data. Raises UsageError if there is none."""
+    from specdec_cli.text.subwords import Subwords
+
+    if given is None and first is not None:
+        return first.tokenizer
+    beside = data.parent / "tokenizer.model"
+    if given is None and not beside.exists():
+        raise UsageError(f"no tokenizer.model beside {data}; name one with --tokenizer")
+    return Subwords(given or beside)

@@ -1,4 +1,4 @@
-"""What both training commands share: checks before anything is loaded, and a run that can be stopped and resumed."""
+"""Shared by the training commands: checks of the input, and a run that can be stopped and resumed."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def require_training() -> None:
-    """Raise UsageError where what training needs beside the rest is not installed."""
+    """Raise UsageError if the packages that only training needs are not installed."""
     try:
         import lightning_fabric  # noqa: F401
     except ImportError as error:
@@ -26,14 +26,14 @@ def require_training() -> None:
 
 
 def teller(quiet: bool) -> Callable[[str], None]:
-    """Writes a sentence to stderr, unless `quiet`."""
+    """A function that prints a message to stderr, unless `quiet`."""
     return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
 
 
 def writing_alone(output: Path) -> AbstractContextManager[None]:
-    """Keeps other runs out of the folder `output` meanwhile; of several processes that train together, the first does.
+    """Lock the folder `output` against other runs inside the block; of several processes that train together, the first locks it.
 
-    Raises UsageError where another run writes into it.
+    Raises UsageError if another run has locked it.
     """
     return nullcontext() if rank() else locked(output)
 
@@ -41,7 +41,7 @@ def writing_alone(output: Path) -> AbstractContextManager[None]:
 def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
-    A run that is stopped by SIGINT or SIGTERM says how to resume it and ends with exit code 130 or 143.
+    A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
     from rich.console import Console
 
@@ -69,7 +69,7 @@ def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: 
 
 
 def check_text(paths: Sequence[Path], parallel: bool) -> None:
-    """Read the first lines of each file, of pairs or of sources. Raises InputError for one that is missing, empty or broken."""
+    """Read the first lines of each file (pairs or sources). Raises InputError for a file that is missing, empty or not readable."""
     from itertools import islice
 
     from specdec_cli.distillation.sources import read_sources

@@ -1,4 +1,4 @@
-"""What a training run shows: a live line on a terminal, plain lines elsewhere, and a CSV of everything."""
+"""Progress of a training run: a live line on a terminal, plain lines elsewhere, and a CSV file."""
 
 import csv
 import time
@@ -19,9 +19,9 @@ EVERY = 100
 
 
 class TrainingView:
-    """Hears of every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`.
+    """Called after every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`.
 
-    Rows of an earlier run after update `done`, where this run begins, are removed.
+    This run starts after update `done`; rows of later updates from an earlier run are removed.
     """
 
     def __init__(self, folder: Path, run: RunSettings, console: Console, *, done: int, quiet: bool) -> None:
@@ -37,7 +37,7 @@ class TrainingView:
         self._bar: TaskID = self._progress.add_task("update 0", total=run.max_updates, what="")
 
     def __call__(self, report: Report) -> None:
-        """Take in one update."""
+        """Record an update."""
         self._losses.append(report.loss)
         self._speeds.append(report.tokens_per_second)
         progress = report.progress
@@ -56,7 +56,7 @@ class TrainingView:
         self._speeds.clear()
 
     def _speed(self) -> float:
-        """Harmonic mean: the updates have about the same number of tokens, not of seconds."""
+        """The harmonic mean, because updates have about equal numbers of tokens, and not equal durations."""
         return len(self._speeds) / sum(1 / max(speed, 1e-9) for speed in self._speeds)
 
     def _time_left(self, report: Report) -> str:
@@ -93,7 +93,7 @@ class TrainingView:
 
 
 def _trim(path: Path, done: int) -> None:
-    """Remove the rows of updates after `done`, and what a killed process left of a row, from a CSV file."""
+    """Remove the rows of updates after `done` and incomplete rows from a CSV file."""
     header, *rows = list(csv.reader(path.read_text(encoding="utf-8", errors="replace").splitlines())) or [[]]
     place = header.index("update") if "update" in header else len(header)
     kept = [row for row in rows if len(row) == len(header) > place and row[place].isdigit() and int(row[place]) <= done]

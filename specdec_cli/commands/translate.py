@@ -1,4 +1,4 @@
-"""`specdec translate`: text to text, a line for a line."""
+"""`specdec translate`: translation of text, line by line."""
 
 import json
 import time
@@ -38,10 +38,10 @@ def translate(
     machine: MachineOptions,
     text: TextOptions,
 ) -> None:
-    """Translate text, a line for a line; blank lines stay blank.
+    """Translate text line by line; blank lines stay blank.
 
-    Lines are translated as they arrive. A line of several sentences is split, translated and put together again; a model that
-    summarises takes a line as one text.
+    Lines are translated as they arrive. The sentences of a line are translated one by one and joined again; a model that
+    summarises decodes a line as one text.
     """
     started = time.perf_counter()
 
@@ -72,5 +72,5 @@ def translate(
 
 
 def _hypotheses(translation: "Translation") -> dict[str, Any]:
-    """What --n-best adds to a line of --json."""
+    """The hypotheses of a line, for --json with --n-best."""
     return {"hypotheses": [{"text": text, "score": round(score, 4)} for text, score in translation.hypotheses]}

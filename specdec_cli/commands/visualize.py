@@ -84,14 +84,14 @@ def visualize(
 ) -> None:
     """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
 
-    A model that writes from right to left or from both ends shows what each step of its search wrote, and a masked model what
-    each iteration of mask-predict predicted.
+    For a model that writes from right to left or from both ends, show the output of each step of its search; for a masked
+    model, that of each iteration of mask-predict.
 
-    With jacobi, the whole sentence is predicted again and again until nothing changes, which shows the tokens that each
-    token waited for (the decoding dependency graph).
+    With jacobi, all positions of the sentence are predicted in each iteration until nothing changes, which shows on which
+    earlier tokens each token depends (the decoding dependency graph).
 
-    With --file, a corpus: how many tokens become right in each iteration of jacobi, by position, and by word start or
-    inside a word.
+    With --file, show for a corpus how many tokens become correct in each iteration of jacobi, by position, and by word start
+    or inside a word.
     """
     from specdec_cli.commands.loading import open_bundle
     from specdec_cli.commands.machine import resolve_machine
@@ -123,13 +123,13 @@ def _check(
     block_size: str | None,
     output: Path | None,
 ) -> None:
-    """Raises UsageError for what contradicts itself, before anything is loaded."""
+    """Raises UsageError for options that contradict each other, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--output {output}: the name must end with one of {', '.join(SUFFIXES)}")
     if (sentence is None) == (file is None):
         raise UsageError("give either a SENTENCE or --file FILE")
     if sentence is not None and not sentence.strip():
-        raise UsageError("SENTENCE: there is no text in it")
+        raise UsageError("SENTENCE is empty")
     if limit is not None and file is None:
         raise UsageError("--limit is for --file")
     if file is not None and decoding not in (None, "jacobi"):
@@ -145,7 +145,7 @@ def _show(
     to_svg: Callable[[Shown], str],
     print_it: "Callable[[Shown, Console], None]",
 ) -> None:
-    """In the format that the name of `output` asks for; on the terminal without one."""
+    """Write in the format of the file name `output`; without one, print."""
     from rich.console import Console
 
     from specdec_cli.files import write_atomically, write_json
@@ -160,7 +160,7 @@ def _show(
 
 
 def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
-    """The corpus in `file`; says on stderr how far it is, and what it skipped."""
+    """Decode the corpus in `file`; progress and skipped lines go to stderr."""
     from rich.console import Console
     from rich.progress import track
 

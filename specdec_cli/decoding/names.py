@@ -32,8 +32,9 @@ class DecodingOption:
 
 MATCH = DecodingOption(
     "match",
-    "Where input-guided copies on after a change: after the end of the output where it stands once in the source, however long "
-    "(unique, the papers' Algorithm 1) or up to 3 tokens (unique-3, their code); or near the last place (nearest).",
+    "Where input-guided continues to copy after a change: after the only occurrence of the output's end in the source, of any length "
+    "(unique, Algorithm 1 of the report) or of up to 3 tokens (unique-3, its code); or at the nearest occurrence of the new "
+    "token (nearest).",
     choices=("unique", "unique-3", "nearest"),
     default="nearest",
     shown_default="nearest",
@@ -41,8 +42,8 @@ MATCH = DecodingOption(
 )
 STOP = DecodingOption(
     "stop",
-    "When Jacobi decodings take tokens: prefix (each round, all that are right so far), or fixed-point (a block when it no longer "
-    "changes, as published).",
+    "Which tokens Jacobi decodings accept: in each round, all that are correct so far (prefix), or a block when it no longer "
+    "changes, as published (fixed-point).",
     choices=("prefix", "fixed-point"),
     default="prefix",
     shown_default="prefix",
@@ -50,11 +51,11 @@ STOP = DecodingOption(
 )
 JACOBI_LENGTH = DecodingOption(
     "jacobi_length",
-    "Tokens of output up to which jacobi and hybrid-jacobi draft; then hybrid-jacobi goes on token by token (h of the paper's "
-    "HGJ, which it sets to max).",
+    "Length of the output, in tokens, up to which jacobi and hybrid-jacobi draft; after it, hybrid-jacobi decodes token by token "
+    "(h of HGJ in the paper, where it is max).",
     choices=("max",),
     numeric=True,
-    shown_default="a tenth more than the source lets expect",
+    shown_default="the expected length and a tenth",
     metavar="N|max",
 )
 ITERATIONS = DecodingOption(

@@ -1,1 +1,1 @@
-"""Text in, text out: options, lines and sentences, the choice of drafter and search, translation and correction."""
+"""Translation and correction of text: settings, choice of drafter and search, splitting of lines into sentences."""

@@ -1,4 +1,4 @@
-"""From a bundle and settings to a verifier and a drafter that are ready to decode."""
+"""Construction of the verifier and the drafter of a bundle."""
 
 from functools import partial
 

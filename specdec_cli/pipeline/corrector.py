@@ -1,4 +1,4 @@
-"""Lines of text to corrected lines: what the model leaves alone stays as it was, byte for byte."""
+"""Correction of lines of text; what the model does not change is copied byte for byte."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -20,17 +20,17 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Restraint:
-    """Which edits are held back: those of a score below `minimum`, those that lose content (digits, or more than one word),
-    and all of a sentence that changes too much or is foreign. Content counts only if the bundle `keeps_content`.
+class EditFilter:
+    """Rejects edits whose score is below `minimum`, edits that lose content (digits, or more than one word; only if
+    `keeps_content`), and all edits of a sentence that would change too much or is in a foreign language.
 
-    Errors come in company: beside an edit that passes, others of the sentence pass from the score `in_company` on, if it is
-    given. `maximum_ratio` is the largest edit ratio of a sentence. A sentence of `foreign_words` or more that takes more than
-    `maximum_pieces` subwords a word is in a language that the vocabulary was not made for; None: any may be.
+    Errors often come together: if an edit of a sentence passes, its other edits pass with a score of at least
+    `minimum_beside_others` (None: `minimum`). `maximum_ratio` is the largest edit ratio of a sentence. A sentence of at least
+    `foreign_words` words is foreign if it has more than `maximum_pieces` subwords per word; None: no sentence is.
     """
 
     minimum: float | None = None
-    in_company: float | None = None
+    minimum_beside_others: float | None = None
     maximum_ratio: float = 0.6
     maximum_pieces: float | None = None
     foreign_words: int = 4
@@ -38,9 +38,9 @@ class Restraint:
 
     @classmethod
     def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
-        """A bundle's own restraint; a `minimum` that is given holds for all edits, whatever stands beside them.
+        """The filter of a bundle; a `minimum` that is given applies to all edits.
 
-        Only a corrector keeps all content: other rewriting may drop words, and change a sentence as a whole.
+        Content is kept only for the task "correct": other rewriting tasks may drop words and change whole sentences.
         """
         corrects = info.task == "correct"
         return cls(
@@ -52,31 +52,31 @@ class Restraint:
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:
-        """The edits of a sentence that are not held back."""
-        sure = [edit for edit in edits if self._lets_pass(edit, self.minimum)]
-        if not sure or self.minimum is None or self.in_company is None:
+        """The edits of a sentence that pass."""
+        sure = [edit for edit in edits if self._passes(edit, self.minimum)]
+        if not sure or self.minimum is None or self.minimum_beside_others is None:
             return sure
-        return [edit for edit in edits if self._lets_pass(edit, min(self.minimum, self.in_company))]
+        return [edit for edit in edits if self._passes(edit, min(self.minimum, self.minimum_beside_others))]
 
-    def _lets_pass(self, edit: Edit, minimum: float | None) -> bool:
-        """Whether an edit is sure enough, and harmless where it is wrong."""
+    def _passes(self, edit: Edit, minimum: float | None) -> bool:
+        """Whether an edit has at least the score `minimum` and loses no content."""
         doubtful = minimum is not None and edit.score is not None and edit.score < minimum
         if not self.keeps_content:
             return not doubtful
         same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
         return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
-    def leaves_alone(self, text: str, tokens: int) -> bool:
-        """Whether `text`, which is so many `tokens`, is foreign."""
+    def is_foreign(self, text: str, tokens: int) -> bool:
+        """Whether `text`, which has `tokens` subwords, is in a foreign language."""
         words = count_words(text)
         return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected line and the edits that made it; tokens, rounds and log probability are summed over its sentences.
+    """A corrected line and its edits; tokens, rounds and log probability are sums over its sentences.
 
-    `decoding` names what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
+    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see text/suspicion.py).
     """
 
     text: str
@@ -90,31 +90,31 @@ class Correction:
 
 
 class Corrector:
-    """Corrects windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+    """Corrects windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
 
-    What is protected (see text/protected.py) is left alone, and so is a sentence whose output found no end. With the
-    `languages` of the model, so are marks, code and text in another language: see LineDecoder. A line that goes on in
-    the next one gets no full stop, nor does a text between marks.
+    Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS. With the `languages` of
+    the model, markup, code and text in other languages are copied (see LineDecoder). No full stop is added to a line that
+    continues in the next one, or to a text between marks.
     """
 
     def __init__(
         self,
         engine: SentenceDecoder,
         tokenizer: Tokenizer,
-        restraint: Restraint,
+        edit_filter: EditFilter,
         *,
         split: bool = True,
         warn: Warn | None = None,
         languages: Languages | None = None,
     ) -> None:
-        self.engine, self.tokenizer, self._restraint = engine, tokenizer, restraint
+        self.engine, self.tokenizer, self._filter = engine, tokenizer, edit_filter
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
     def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
-        """A correction for each line, in order, each as soon as it and those before it are done."""
+        """Yield a correction for each line, in order, as soon as it is available."""
         goes_on = find_continued(lines) if self._checks else [False] * len(lines)
         continues = [False, *goes_on[:-1]]
         return map(self._correction, self._lines.decode(lines), goes_on, continues)
@@ -136,24 +136,24 @@ class Corrector:
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
-        """The edits of one sentence that are not held back."""
+        """The edits of one sentence that pass the filter."""
         output = self.tokenizer.decode(part.ids)
-        if part.ids[-1:] != [self._eos] or output == text or self._restraint.leaves_alone(text, len(self.tokenizer.encode(text))):
+        if part.ids[-1:] != [self._eos] or output == text or self._filter.is_foreign(text, len(self.tokenizer.encode(text))):
             return []
         edits = find_edits(text, output)
-        if edit_ratio(text, edits) > self._restraint.maximum_ratio:
+        if edit_ratio(text, edits) > self._filter.maximum_ratio:
             return []
         if edits and part.log_probabilities:
             edits = self._scored(edits, part)
-        return self._restraint.passing(edits)
+        return self._filter.passing(edits)
 
     def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
-        """Edits with their log probability: that of their tokens, or of the token after what was dropped."""
+        """Edits with their log probability: that of their tokens, or for a deletion that of the token after it."""
         sums = [0.0, *accumulate(part.log_probabilities)]
         scored, places = [], range(len(part.ids))
 
         def end(place: int) -> int:
-            """How much of the output is said with the token there."""
+            """Length of the output text up to and including the token at `place`."""
             return len(self.tokenizer.decode(part.ids[: place + 1]))
 
         for edit in edits:
@@ -168,7 +168,7 @@ class Corrector:
 
 
 def _touches(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit changes what stands from `start` to `end`, or adds to it without a space between."""
+    """Whether an edit changes the span from `start` to `end`, or adds text next to it without a space."""
     longer = edit.start == edit.end == end and not edit.text[:1].isspace()
     earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
     return longer or earlier or (edit.start < end and start < edit.end)

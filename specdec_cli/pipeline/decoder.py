@@ -1,4 +1,4 @@
-"""What decodes sentences, whichever engine computes."""
+"""Interface of the engines that decode sentences."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -12,23 +12,23 @@ class SentenceDecoder(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """How it decodes."""
+        """The resolved settings of decoding."""
 
     @property
     def workers(self) -> int:
-        """How many batches are decoded at a time."""
+        """Number of batches that are decoded at the same time."""
 
     @property
     def longest_source(self) -> int:
-        """Source tokens, EOS included, that fit the model's positions."""
+        """Largest number of source tokens, EOS included."""
 
     @property
     def eos(self) -> int:
-        """The id that ends every sentence."""
+        """The id of EOS."""
 
     @property
     def description(self) -> str:
-        """What computes, in words."""
+        """Description of the engine for statistics."""
 
     @property
     def drafted(self) -> tuple[int, float] | None:

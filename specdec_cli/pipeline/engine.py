@@ -1,4 +1,4 @@
-"""Sentences to hypotheses with the decoding that the settings name."""
+"""The reference engine: decodes sentences with a bundle."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -53,17 +53,17 @@ class Engine:
 
     @property
     def longest_source(self) -> int:
-        """Source tokens, EOS included, that fit the model's positions."""
+        """Largest number of source tokens, EOS included."""
         return self.verifier.longest_source
 
     @property
     def eos(self) -> int:
-        """The id that ends every sentence."""
+        """The id of EOS."""
         return self.verifier.model.config.eos
 
     @property
     def description(self) -> str:
-        """What computes, in words: compiled kernels with their instructions, or operators."""
+        """Description of the arithmetic: compiled kernels with their instruction set, or PyTorch's operators."""
         kernels = kernels_of(self.verifier.model)
         return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"
 

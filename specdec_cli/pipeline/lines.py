@@ -1,4 +1,4 @@
-"""Windows of lines through an engine: sentences, subwords, decoding, and lines again."""
+"""Decoding of lines of text: splitting into sentences, encoding, decoding, and joining."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +15,13 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]
-"""Source and target language of a model, "" where they are not known."""
+"""Source and target language of a model; "" if unknown."""
 
 
 class DecodedText:
-    """A text of a line, the attempt at it that counts, and what became of each text of the attempt.
+    """A text of a line, the current attempt to decode it, and the hypotheses of that attempt.
 
-    An output ends with no punctuation that a fragment (a heading, say, or a cell) does not end with.
+    A fragment, such as a heading or a table cell, gets no final punctuation that it did not have.
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -32,11 +32,11 @@ class DecodedText:
 
     @property
     def finished(self) -> bool:
-        """Whether all texts of the attempt have been decoded."""
+        """Whether all texts of the current attempt are decoded."""
         return len(self.parts) == len(self.attempt.segments.texts)
 
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
-        """Whether the attempt has an output; the next one takes its place otherwise."""
+        """Compute the output of the current attempt; if it has none, start the next attempt and return False."""
         self.parts.sort(key=lambda part: part.number)
         self.output = self._placed([decode(part.ids) for part in self.parts])
         if self.output is None:
@@ -44,7 +44,7 @@ class DecodedText:
         return self.output is not None
 
     def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
-        """The n-th best output with its log probability, or the last of which there are fewer; the best where protected spans are lost."""
+        """The output of rank `rank` (or the last) with its log probability; the best one if protected spans were lost."""
         chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
         output = self._placed([decode(one.ids) for one in chosen])
         if output is None and rank:
@@ -62,7 +62,7 @@ class DecodedText:
 
 @dataclass
 class DecodedLine:
-    """A line, what of it was copied and cut into texts, and what each text became (none for a blank line)."""
+    """A line, its segments (copied gaps and texts), and the decoded texts; a blank line has none."""
 
     source: str
     segments: Segments
@@ -75,7 +75,7 @@ class DecodedLine:
 
     @property
     def decoding(self) -> str:
-        """What decoded it: the first of its sentences' decodings that is not greedy; "" for a line that was copied."""
+        """The decoding that was used: the first of its sentences' that is not greedy; "" for a copied line."""
         names = [part.decoding for part in self.parts]
         return next((name for name in names if name != "greedy"), names[0] if names else "")
 
@@ -86,12 +86,12 @@ class DecodedLine:
 
     @property
     def rounds(self) -> int:
-        """Verifications of all sentences; drafting passes where the drafter decodes alone."""
+        """Rounds of all sentences."""
         return sum(part.rounds for part in self.parts)
 
     @property
     def score(self) -> float | None:
-        """Log probability of all emitted tokens, None where it was not computed."""
+        """Log probability of all emitted tokens; None if it was not computed."""
         parts = self.parts
         scores = [part.score for part in parts if part.score is not None]
         return sum(scores) if scores and len(scores) == len(parts) else None
@@ -103,11 +103,11 @@ class DecodedLine:
 
 
 class LineDecoder:
-    """Decodes windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+    """Decodes windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
 
-    With `languages`, what is not prose is kept from the model: marks, code, text that is in the target language already.
-    With `place`, every protected span is in the output as often as in the source: sentences where the model
-    loses one are decoded again, with something in its place or cut around it.
+    With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the target language.
+    With `place`, the output has every protected span as often as the source: a sentence whose output lacks one is decoded
+    again, with a placeholder for the span or without it.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class LineDecoder:
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
-        """What became of each line, in order, each as soon as it and those before it are done."""
+        """Yield each line with its decoded texts, in order, as soon as it is available."""
         encoded: dict[str, list[int]] = {}
         pending = deque(self._prepared(index, line, encoded) for index, line in enumerate(lines))
         waiting = [text for line in pending for text in line.texts]
@@ -159,8 +159,11 @@ class LineDecoder:
         return DecodedLine(line, segments, texts)
 
     def _decoded(self, texts: Sequence[DecodedText], encoded: dict[str, list[int]]) -> Iterator[DecodedText]:
-        """Those whose attempt is decoded, as soon as they are; most sentences were encoded when their tokens were counted."""
-        yield from (text for text in texts if text.finished)  # spans alone are left of it
+        """Decode the attempts of `texts`, and yield each text whose attempt is complete.
+
+        `encoded` has the ids of most sentences, from when their tokens were counted.
+        """
+        yield from (text for text in texts if text.finished)  # nothing but spans remains to be placed
         owners = [text for text in texts for _ in text.attempt.segments.texts]
         sources = [source for text in texts for source in text.attempt.segments.texts]
         ids = (encoded[source] if source in encoded else self._tokenizer.encode(source) for source in sources)

@@ -1,4 +1,4 @@
-"""Sentences to hypotheses by the native engine: in int8 on a CPU, without PyTorch."""
+"""The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.pipeline.settings import Settings
 
 LEAST_SENTENCES = 4
-"""Sentences for each thread below which all threads decode one sentence after the other."""
+"""With fewer sentences per thread, all threads decode one sentence after the other."""
 MULTIPLE = 16
 """Longest sources are multiples of this."""
 _DECODINGS = ("greedy", "lookup", "input-guided")
@@ -22,17 +22,17 @@ _FLOAT = 4
 
 @dataclass(frozen=True)
 class _Way:
-    """What the engine does for settings: a decoding of its own and the most tokens of a draft."""
+    """The engine's own decoding for some settings, and the largest number of drafted tokens."""
 
     decoding: str
     block_size: int = 0
 
 
 class NativeEngine:
-    """A bundle and settings, ready to decode with so many `threads`.
+    """A bundle and settings, ready to decode with `threads` threads.
 
-    Raises UsageError for what only the reference engine can do, or where the engine was not built, and ModelError for weights
-    that do not fit.
+    Raises UsageError for settings that only the reference engine supports, and if the engine's library is missing; ModelError
+    for weights that do not fit.
     """
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int) -> None:
@@ -47,27 +47,27 @@ class NativeEngine:
 
     @property
     def workers(self) -> int:
-        """How many batches are decoded at a time."""
+        """Number of batches that are decoded at the same time."""
         return 1 if self.settings.batch_size == 1 else self._threads
 
     @property
     def longest_source(self) -> int:
-        """Source tokens, EOS included, that fit the model's positions."""
+        """Largest number of source tokens, EOS included."""
         return self._shape.max_positions // MULTIPLE * MULTIPLE
 
     @property
     def eos(self) -> int:
-        """The id that ends every sentence."""
+        """The id of EOS."""
         return self._shape.eos
 
     @property
     def description(self) -> str:
-        """What computes, in words."""
+        """Description of the engine for statistics."""
         return f"native engine ({self._model.instructions})"
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """None, or (0, 0.0) where settings that may skip drafting are decoded without drafts."""
+        """None, or (0, 0.0) if the settings allow drafts to be skipped and all of them are."""
         return (0, 0.0) if self._way.decoding == "greedy" != self.settings.decoding else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
@@ -91,7 +91,7 @@ class NativeEngine:
             yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
-        """How many sentences a thread takes at a time. 1: all threads share one sentence."""
+        """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""
         if self.settings.batch_size == 1 or len(sentences) < LEAST_SENTENCES * self._threads:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
@@ -101,7 +101,7 @@ class NativeEngine:
 
 
 def _way(bundle: BundleDescription, settings: Settings) -> _Way:
-    """How the native engine decodes for `settings`. Raises UsageError naming what it cannot do."""
+    """The engine's own decoding for `settings`. Raises UsageError naming what it does not support."""
     info, order = bundle.info, bundle.shape.order
     constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
     if order != "left-to-right":

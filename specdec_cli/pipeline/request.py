@@ -1,4 +1,4 @@
-"""What a user asks of a decoding."""
+"""The options of a decoding, as the user gives them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class DecodingRequest:
-    """How to decode, as far as the user says; None and "auto" leave a value to the bundle.
+    """The options of a decoding; None and "auto" stand for the bundle's default.
 
     `options` are the values of the options that only some decodings have, by name. `memory` bounds batches (bytes; 0: no
     bound). `always_draft` keeps drafts of the full block size even where they do not pay, so that they can be shown.
@@ -44,7 +44,7 @@ class DecodingRequest:
 
     @property
     def tolerant(self) -> bool:
-        """Whether more than the verifier's first choice is to be accepted."""
+        """Whether a tolerant acceptance rule is asked for."""
         return self.top_beta is not None or self.tolerance is not None or self.preset not in (None, "exact")
 
 

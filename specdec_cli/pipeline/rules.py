@@ -1,4 +1,4 @@
-"""Which setting goes with which decoding."""
+"""Table of which setting is valid with which decoding."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from specdec_cli.pipeline.request import DecodingRequest
 
 @dataclass(frozen=True)
 class SettingRule:
-    """A setting, whether a request has it, and the decodings that it is for: a whole decoding, or with `in_chains` any part."""
+    """A setting, a test for it in a request, and the decodings with which it is valid; with `in_chains`, also chains with one of them."""
 
     setting: str
     is_given: Callable[[DecodingRequest], bool]
@@ -18,7 +18,7 @@ class SettingRule:
     in_chains: bool = False
 
     def allows(self, decoding: str) -> bool:
-        """Whether the setting is for `decoding`."""
+        """Whether the setting is valid with `decoding`."""
         return any(part in self.decodings for part in parts(decoding)) if self.in_chains else decoding in self.decodings
 
 
@@ -35,7 +35,7 @@ SETTING_RULES = (
 
 
 def check_known(decoding: str) -> None:
-    """Raises UsageError for a decoding that is not known, or a chain of what cannot be chained."""
+    """Raises UsageError for an unknown decoding, and for a chain with a decoding that is not chainable."""
     for part in parts(decoding):
         if part not in DECODINGS:
             raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(DECODINGS)}")
@@ -44,7 +44,7 @@ def check_known(decoding: str) -> None:
 
 
 def check_settings(request: DecodingRequest, decoding: str) -> None:
-    """Raises UsageError for a setting that is not for `decoding`, and for settings that contradict each other."""
+    """Raises UsageError for a setting that is not valid with `decoding`, and for settings that contradict each other."""
     for rule in SETTING_RULES:
         if rule.is_given(request) and not rule.allows(decoding):
             raise UsageError(f"{rule.setting}: for decoding {', '.join(rule.decodings)}, not for {decoding}")

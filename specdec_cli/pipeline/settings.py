@@ -1,4 +1,4 @@
-"""How to decode, with every value resolved: what the user asked for, then the bundle's defaults, then `auto`."""
+"""Resolved settings of a decoding: the user's options, then the bundle's defaults, then `auto`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficie
 
 
 class Described(Protocol):
-    """What settings depend on: a bundle, or its description alone."""
+    """The part of a bundle that settings depend on; a description without weights has it too."""
 
     @property
     def info(self) -> BundleInfo: ...
@@ -55,9 +55,9 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to decode. A `block_size` of 0 is no bound, or no drafts at all; `memory` bounds batches (bytes; 0: no bound).
+    """How to decode. A `block_size` of 0 means no limit, or no drafts; `memory` limits batches (bytes; 0: no limit).
 
-    `decoding` may be a chain, with commas between; `options` are the values of the options that only this decoding has.
+    `decoding` may be a chain, joined by commas; `options` are the values of the options that only this decoding has.
     With `adaptive_length`, the number of drafted tokens adapts to what pays, up to the block size. With
     `may_skip_drafting`, nothing is drafted while drafts do not pay.
     """
@@ -94,7 +94,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
     if request.n_best > beam_size:
         raise UsageError(f"n-best {request.n_best}: more than the beam size of {beam_size}")
     rule = _resolve_rule(decoding, request, bundle)
-    # With a tolerant rule the output depends on the drafts, so that leaving some out would change it.
+    # With a tolerant rule the output depends on the drafts, and would change with their length.
     adapts = rule == Exact() and decoding != "drafter" and bool(set(parts(decoding)) & set(DRAFTING))
     return Settings(
         decoding=decoding,
@@ -115,7 +115,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
 
 
 def _resolve_decoding(request: DecodingRequest, bundle: Described) -> str:
-    """The decoding asked for; without one the bundle's, or the best that the bundle can do. Raises UsageError or ModelError."""
+    """The requested decoding, else the bundle's, else the fastest exact one for the bundle. Raises UsageError or ModelError."""
     if request.decoding != "auto":
         check_known(request.decoding)
         return request.decoding
@@ -128,7 +128,7 @@ def _resolve_decoding(request: DecodingRequest, bundle: Described) -> str:
 
 
 def _automatic(bundle: Described) -> str:
-    """The bundle's own decoding, else the best that it can do."""
+    """The bundle's own decoding, else the fastest exact one for it."""
     if bundle.info.decoding != "auto":
         return bundle.info.decoding
     if (own := search_of(bundle.shape.order)) is not None:
@@ -139,7 +139,7 @@ def _automatic(bundle: Described) -> str:
 
 
 def _check_bundle(decoding: str, bundle: Described) -> None:
-    """Raises UsageError where the bundle has no drafter of the kind that is needed, or no shared vocabulary to copy with."""
+    """Raises UsageError if the bundle lacks the drafter of the decoding, or the shared vocabulary that copying needs."""
     kind = None if bundle.drafter_config is None else bundle.drafter_config.kind
     if any(method.trained not in (None, kind) for method in methods_of(decoding)):
         lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]
@@ -150,7 +150,7 @@ def _check_bundle(decoding: str, bundle: Described) -> None:
 
 
 def _wants_adaptive_length(decoding: str, request: DecodingRequest) -> bool:
-    """Whether the length of drafts adapts: if asked for, or if neither a length nor a decoding with its own length was."""
+    """Whether the length of drafts adapts: on request, or if neither a length nor a decoding with its own length is requested."""
     if request.block_size is not None or request.always_draft:
         return request.block_size == "auto"
     return request.decoding == "auto" or not (decoding in DECODINGS and METHODS[decoding].unbounded)
@@ -178,7 +178,7 @@ def _resolve_block_size(decoding: str, request: DecodingRequest, bundle: Describ
 
 
 def _resolve_options(decoding: str, request: DecodingRequest) -> dict[str, OptionValue]:
-    """The values of a decoding's own options, defaults included; the parts of a chain have their defaults."""
+    """The values of a decoding's own options, defaults included; the parts of a chain always have their defaults."""
     own = METHODS[decoding].options if decoding in METHODS else ()
     values = {option.name: request.options.get(option.name, option.default) for option in own}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""How a decoding decodes a group of sentences: by the loop, by a search, or by the drafter alone."""
+"""Decoding of a group of sentences: by the draft-and-verify loop, by a search, or by the drafter alone."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Tools:
-    """What all groups are decoded with; `reads` says what the bundle's drafter reads of the verifier."""
+    """What all groups are decoded with; `reads` names the states of the verifier that the bundle's drafter needs."""
 
     settings: Settings
     verifier: Verifier
@@ -39,12 +39,12 @@ Strategy = Callable[[Tools, Drafter, Group], Iterator[Hypothesis]]
 
 
 def strategy_of(decoding: str) -> Strategy:
-    """The strategy of a decoding; the loop is that of all but the few which have their own."""
+    """The strategy of a decoding: its own, or the loop."""
     return _STRATEGIES.get(decoding, _loop)
 
 
 def _loop(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
-    """Drafts and verifies. Where the drafter may be left out and does not pay, the decoding is greedy."""
+    """Draft and verify; without drafts where they may be skipped and do not pay, which is greedy decoding."""
     settings, chosen = tools.settings, drafter
     if settings.may_skip_drafting and isinstance(drafter, OptionalDrafter):
         chosen = drafter.for_rows(group.rows)

@@ -1,4 +1,4 @@
-"""Lines of text to translated lines."""
+"""Translation of lines of text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Translation:
-    """A translated line: tokens and rounds are summed over its sentences, and so is the log probability `score`.
+    """A translated line; tokens, rounds and the log probability `score` are sums over its sentences.
 
-    `hypotheses` are the n best lines with their log probabilities; `sentences` the ids of each sentence;
-    `decoding` what decoded it ("" for a line that was copied); `warnings` what looks wrong (see text/suspicion.py).
+    `hypotheses` are the n best lines with their log probabilities; `sentences` are the ids of each sentence; `decoding` is the
+    decoding that was used ("" for a copied line); `warnings` name possible errors (see text/suspicion.py).
     """
 
     text: str
@@ -28,10 +28,9 @@ class Translation:
 
 
 class Translator:
-    """Translates windows of lines; `warn` hears of sentences that are too long for the model and had to be cut.
+    """Translates windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
 
-    With the `languages` of the model, what is not prose survives: see LineDecoder. Without them the model sees every line as it
-    is, and nothing is checked.
+    With the `languages` of the model, text that is not prose is copied (see LineDecoder) and outputs are checked for errors.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Translator:
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
 
     def translate(self, lines: Sequence[str]) -> Iterator[Translation]:
-        """A translation for each line, in order, each as soon as it and those before it are done; blank lines stay as they are."""
+        """Yield a translation for each line, in order, as soon as it is available; blank lines are copied."""
         return map(self._translation, self._lines.decode(lines))
 
     def _translation(self, line: DecodedLine) -> Translation:
@@ -67,7 +66,7 @@ class Translator:
         )
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:
-        """The n-th best line joins the n-th best of each sentence, or its last where it has fewer."""
+        """The n best lines: the n-th joins the n-th best hypotheses of all sentences, or their last ones."""
         best = []
         for rank in range(max((len(part.alternatives) for part in line.parts), default=0)):
             chosen = [text.ranked(rank, self.tokenizer.decode) for text in line.texts]

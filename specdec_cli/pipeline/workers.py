@@ -1,4 +1,4 @@
-"""Several threads at work on the same sentences, each with one thread of torch."""
+"""Decoding in several threads, each of which uses one thread of PyTorch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def threads_of_torch(number: int) -> Iterator[None]:
-    """Compute with so many threads, then with as many as before."""
+    """Set the number of PyTorch's threads inside the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -23,7 +23,7 @@ def threads_of_torch(number: int) -> Iterator[None]:
 
 
 class Shared(Generic[T]):
-    """An iterator that several threads may draw from; each item goes to one of them."""
+    """A thread-safe iterator: each item goes to one of the threads that iterate."""
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items, self._lock = iter(items), Lock()
@@ -37,14 +37,17 @@ class Shared(Generic[T]):
 
 
 class _End:
-    """Stands after the last result of a job, with the error that ended it, if any."""
+    """Marks the end of a job in the queue of results, with the exception that ended it, if any."""
 
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
 def in_threads(jobs: Sequence[Callable[[], Iterator[T]]]) -> Iterator[T]:
-    """What the jobs give, as it comes. What a job raises is raised here, after the others have stopped."""
+    """Run each job in a thread, and yield their results as they arrive.
+
+    An exception of a job is raised here, after the other jobs have stopped.
+    """
     results: Queue[T | _End] = Queue()
     stopped = Event()
     threads = [Thread(target=_run, args=(job, results, stopped), daemon=True) for job in jobs]
@@ -67,7 +70,7 @@ def in_threads(jobs: Sequence[Callable[[], Iterator[T]]]) -> Iterator[T]:
 
 
 def _run(job: Callable[[], Iterator[T]], results: "Queue[T | _End]", stopped: Event) -> None:
-    torch.set_num_threads(1)  # of this thread alone
+    torch.set_num_threads(1)  # applies to this thread only
     try:
         for result in job():
             results.put(result)

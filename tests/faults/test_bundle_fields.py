@@ -12,7 +12,7 @@ import torch
 from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.pipeline.corrector import Corrector, Restraint
+from specdec_cli.pipeline.corrector import Corrector, EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -60,7 +60,7 @@ def decode(folder: Path) -> tuple[int, str]:
         for name in names:
             engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
-                list(Corrector(engine, bundle.tokenizer, Restraint.of(bundle.info)).correct(LINES))
+                list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info)).correct(LINES))
             else:
                 list(Translator(engine, bundle.tokenizer).translate(LINES))
     except SpecdecError as error:

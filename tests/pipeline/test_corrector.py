@@ -7,7 +7,7 @@ import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import BundleInfo
-from specdec_cli.pipeline.corrector import Correction, Corrector, Restraint
+from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.text.subwords import EOS, Subwords
 
@@ -28,12 +28,12 @@ class Rewriter:
             yield Hypothesis(sentence.number, ids, 2, -1.0, (), tuple(-float(n) for n in range(len(ids))))
 
 
-GENTLE = Restraint()
+GENTLE = EditFilter()
 
 
-def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], restraint: Restraint = GENTLE, **settings: Any) -> Correction:
+def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], edit_filter: EditFilter = GENTLE, **settings: Any) -> Correction:
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table, **settings))
-    (correction,) = Corrector(engine, tokenizer, restraint).correct([line])
+    (correction,) = Corrector(engine, tokenizer, edit_filter).correct([line])
     return correction
 
 
@@ -67,38 +67,38 @@ def test_the_score_is_that_of_the_tokens_of_an_edit(tokenizer: Subwords) -> None
 
 
 def test_doubtful_edits_are_held_back(tokenizer: Subwords) -> None:
-    everything = corrected(tokenizer, "He go home .", TABLE, Restraint(-1e9)).edits
+    everything = corrected(tokenizer, "He go home .", TABLE, EditFilter(-1e9)).edits
     scores = [edit.score for edit in everything if edit.score is not None]
     assert len(scores) == len(everything) == 2
-    kept = corrected(tokenizer, "He go home .", TABLE, Restraint(max(scores)))
+    kept = corrected(tokenizer, "He go home .", TABLE, EditFilter(max(scores)))
     assert [edit.score for edit in kept.edits] == [max(scores)]
 
 
 def test_a_doubtful_edit_passes_beside_a_sure_one(tokenizer: Subwords) -> None:
-    scores = [edit.score for edit in corrected(tokenizer, "He go home .", TABLE, Restraint(-1e9)).edits if edit.score is not None]
+    scores = [edit.score for edit in corrected(tokenizer, "He go home .", TABLE, EditFilter(-1e9)).edits if edit.score is not None]
     sure, doubtful = max(scores), min(scores)
-    assert corrected(tokenizer, "He go home .", TABLE, Restraint(sure, doubtful)).text == "He goes home."
-    assert len(corrected(tokenizer, "He go home .", TABLE, Restraint(sure, (sure + doubtful) / 2)).edits) == 1
+    assert corrected(tokenizer, "He go home .", TABLE, EditFilter(sure, doubtful)).text == "He goes home."
+    assert len(corrected(tokenizer, "He go home .", TABLE, EditFilter(sure, (sure + doubtful) / 2)).edits) == 1
     # Where nothing is sure, nothing has company.
-    assert corrected(tokenizer, "He go home .", TABLE, Restraint(sure + 0.1, doubtful)).edits == ()
+    assert corrected(tokenizer, "He go home .", TABLE, EditFilter(sure + 0.1, doubtful)).edits == ()
 
 
 def test_a_sentence_that_would_change_from_end_to_end_stays(tokenizer: Subwords) -> None:
     table = {"ka lo mi": "re su to"}
     assert corrected(tokenizer, "ka lo mi", table).text == "ka lo mi"
-    assert corrected(tokenizer, "ka lo mi", table, Restraint(maximum_ratio=1.0)).text == "re su to"
+    assert corrected(tokenizer, "ka lo mi", table, EditFilter(maximum_ratio=1.0)).text == "re su to"
 
 
 def test_only_a_corrector_keeps_all_content(tokenizer: Subwords) -> None:
     table = {"ka lo mi re su": "ka su"}
-    assert corrected(tokenizer, "ka lo mi re su", table, Restraint.of(BundleInfo(task="correct"))).text == "ka lo mi re su"
-    assert corrected(tokenizer, "ka lo mi re su", table, Restraint.of(BundleInfo(task="simplify"))).text == "ka su"
+    assert corrected(tokenizer, "ka lo mi re su", table, EditFilter.of(BundleInfo(task="correct"))).text == "ka lo mi re su"
+    assert corrected(tokenizer, "ka lo mi re su", table, EditFilter.of(BundleInfo(task="simplify"))).text == "ka su"
 
 
 def test_a_score_that_is_asked_for_holds_for_all_edits() -> None:
     info = BundleInfo(task="correct", min_score=-0.5, min_score_in_company=-2.0)
-    assert (Restraint.of(info).minimum, Restraint.of(info).in_company) == (-0.5, -2.0)
-    assert (Restraint.of(info, -0.1).minimum, Restraint.of(info, -0.1).in_company) == (-0.1, None)
+    assert (EditFilter.of(info).minimum, EditFilter.of(info).minimum_beside_others) == (-0.5, -2.0)
+    assert (EditFilter.of(info, -0.1).minimum, EditFilter.of(info, -0.1).minimum_beside_others) == (-0.1, None)
 
 
 def test_a_sentence_without_an_end_stays(tokenizer: Subwords) -> None:
@@ -114,7 +114,7 @@ def test_addresses_and_code_stay(tokenizer: Subwords) -> None:
 def test_a_sentence_of_many_pieces_is_foreign(tokenizer: Subwords) -> None:
     ours, foreign, short = "ka lo mi ta", "xqz wvy qqx zzy", "xqz wvy"
     table = {text: text.replace("m", "k").replace("q", "k") for text in (ours, foreign, short)}
-    limit = Restraint(maximum_pieces=3.0)
+    limit = EditFilter(maximum_pieces=3.0)
     assert corrected(tokenizer, foreign, table).text != foreign
     assert corrected(tokenizer, foreign, table, limit).text == foreign
     assert corrected(tokenizer, ours, table, limit).text == table[ours]
@@ -125,7 +125,7 @@ def test_characters_without_spaces_are_words_too(tokenizer: Subwords) -> None:
     foreign = "\u4eca\u5929\u5728\u5bb6"  # byte by byte: three pieces a character
     table = {foreign: foreign.replace("\u5728", "ka")}
     assert corrected(tokenizer, foreign, table).text != foreign
-    assert corrected(tokenizer, foreign, table, Restraint(maximum_pieces=2.5)).text == foreign
+    assert corrected(tokenizer, foreign, table, EditFilter(maximum_pieces=2.5)).text == foreign
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_no_content_is_lost(line: str, changed: str, passes: bool, tokenizer: Su
 def test_marks_belong_to_no_sentence_and_what_goes_on_gets_no_full_stop(tokenizer: Subwords) -> None:
     table = {"this are a comment": "This is a comment.", "ka lo mi re su and": "Ka lo mi re su.", "re su": "Re su.", "ta re": "ta re."}
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table))
-    corrector = Corrector(engine, tokenizer, Restraint(maximum_ratio=9.0), languages=("en", "en"))
+    corrector = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en"))
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]
     assert found == ["% this is a comment", "Ka lo mi re su and", "re su.", "", "ta re."]

@@ -1,1 +1,1 @@
-"""`specdec bench`: input, rows, the processes that measure them, and the table."""
+"""`specdec bench`: input, rows, the processes that measure rows, and tables."""

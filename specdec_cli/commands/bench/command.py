@@ -1,4 +1,4 @@
-"""`specdec bench`: decodings compared on the same text."""
+"""`specdec bench`: comparison of decodings on the same text."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,7 +43,8 @@ def bench(
 ) -> None:
     """Compare decodings on the same text: quality, rounds, time and memory.
 
-    Rows run in processes of their own, in turn. The exit code is 1 if a decoding that promises greedy's output gave another.
+    Each row runs in a process of its own; repetitions are interleaved. The exit code is 1 if the output of an exact decoding
+    differs from greedy decoding.
     """
     if compared.synthetic:
         _synthetic(context, compared, settings, computing, report)
@@ -143,7 +144,7 @@ def _check_promises(results: "Sequence[Result]", environment: Mapping[str, Any])
     """Raises SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
     from specdec_cli.benchmark.summary import exactness_violations
 
-    # On other devices and in other precisions, products may differ with the number of rows; there nothing is promised.
+    # On other devices and in other precisions, products may depend on the number of rows, and no decoding is exact.
     if environment["device"] != "cpu" or environment["precision"] not in ("float32", "int8"):
         return
     broken = exactness_violations(results)

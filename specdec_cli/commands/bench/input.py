@@ -1,4 +1,4 @@
-"""What `specdec bench` decodes, and how it is scored."""
+"""Input of `specdec bench`, and its scorers."""
 
 import sys
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from specdec_cli.text.lines import STDIO
 def read_input(
     task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
 ) -> tuple[Examples, Scorer]:
-    """The lines to decode and what scores them. Raises UsageError for two inputs at once, InputError for what is blank."""
+    """The lines to decode and their scorer. Raises UsageError for two inputs at once, InputError for input without text."""
     if file is not None and source is not None:
-        raise UsageError("FILE and --input are two inputs; give one")
+        raise UsageError("FILE and --input are alternatives; give one")
     if references and source is None:
         raise UsageError("--reference needs --input")
     if keep_tokens and task != "correct":

@@ -139,7 +139,7 @@ ModelOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions(OptionGroup):
-    """What is decoded and how it is scored."""
+    """Options of the input and its scores."""
 
     source: SourceOption = None
     references: ReferencesOption = None
@@ -150,7 +150,7 @@ class InputOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedOptions(OptionGroup):
-    """Rows, and views of their results."""
+    """Options of rows and of what is shown of their results."""
 
     rows: RowsOption = None
     sweep: SweepOption = None
@@ -164,14 +164,14 @@ class ComparedOptions(OptionGroup):
 
 
 class NumericOptions(MethodOptions):
-    """The numeric options of decodings; the others are variants of rows."""
+    """The numeric options of decodings; other options are variants of rows."""
 
     options: ClassVar = tuple(option for option in OPTIONS if option.numeric)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingOptions(OptionGroup):
-    """Settings of all rows that have them."""
+    """Settings of all rows that support them."""
 
     block_size: BlockSizeOption = None
     own: NumericOptions
@@ -182,7 +182,7 @@ class SettingOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ComputingOptions(OptionGroup):
-    """Where and how rows are computed."""
+    """Options of batches, machine and splitting."""
 
     batch_size: BatchSizeOption = "1"
     device: DeviceOption = "auto"
@@ -193,7 +193,7 @@ class ComputingOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(OptionGroup):
-    """Where the results go."""
+    """Options of the output."""
 
     json_file: JsonFileOption = None
     markdown: MarkdownOption = False

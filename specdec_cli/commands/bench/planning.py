@@ -1,4 +1,4 @@
-"""From the options of `specdec bench` to what is to be measured."""
+"""The plan of a bench, from its options."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def make_plan(
     settings: SettingOptions,
     computing: ComputingOptions,
 ) -> Plan:
-    """Everything that is to be measured, checked as far as possible without loading a model. Raises UsageError."""
+    """The plan, checked as far as possible without loading a model. Raises UsageError."""
     task = text.task or _known_task(bundle_task(model))
     if compared.tune:
         check_tunable(model, task)
@@ -47,7 +47,7 @@ def make_plan(
         device=computing.device,
         precision=computing.precision,
         threads=computing.threads,
-        # A line to summarise is one text.
+        # For summarisation, a line is one text.
         split=not computing.no_split and task != "summarise",
         profile=compared.profile,
         histogram=compared.histogram,
@@ -56,13 +56,13 @@ def make_plan(
 
 
 def _known_task(name: str) -> Task:
-    """The task of a bundle; translate for one that is not known."""
+    """A task by name; translate if the name is unknown."""
     known: Sequence[Task] = get_args(Task)
     return next((task for task in known if task == name), "translate")
 
 
 def _base_row(model: ModelChoice, settings: SettingOptions, oracle_length: bool) -> Row:
-    """The settings of all rows."""
+    """A row with the settings of all rows."""
     beam_size, length_penalty = beam_defaults(model)
     return Row(
         "greedy",

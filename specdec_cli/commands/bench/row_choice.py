@@ -1,4 +1,4 @@
-"""Which rows `specdec bench` compares: those asked for, those that a sweep changes, or the usual ones."""
+"""Choice of the rows of `specdec bench`: those asked for, those of a sweep, or the default ones."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -22,18 +22,18 @@ from specdec_cli.text.folding import Order
 
 
 def parse_sweeps(texts: Sequence[str]) -> Sweep:
-    """The keys of a sweep with their values. Raises UsageError."""
+    """Parse all --sweep options. Raises UsageError."""
     pairs = [parse_sweep(text) for text in texts]
     sweep = dict(pairs)
     if len(sweep) < len(pairs):
-        raise UsageError("--sweep: a key was given twice; its values go in one list, with commas between")
+        raise UsageError("--sweep: a key was given twice; join its values by commas")
     return sweep
 
 
 def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
-    """The rows for a bundle whose model writes in `order`; a sweep has greedy to compare with, where the model can do it.
+    """The rows for a bundle of generation order `order`; a sweep includes greedy as the baseline, if the order allows it.
 
-    Raises UsageError for a row that the order rules out, and for an option that is for none of the rows.
+    Raises UsageError for a row that the order does not allow, and for an option that applies to no row.
     """
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
@@ -48,7 +48,7 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
 
 
 def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
-    """The rows where none was asked for: in another order than from left to right, the only decoding that there is."""
+    """The default rows; for an order other than left to right, its only decoding."""
     own = search_of(order)
     if own is not None:
         return list(MASKED_ROWS) if order == "masked" and not sweep else [own]
@@ -57,7 +57,7 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 
 
 def _check_options(base: Row, rows: Sequence[Row]) -> None:
-    """Raises UsageError for an option that no row has."""
+    """Raises UsageError for an option that applies to no row."""
     given = dict(base.options)
     if base.oracle_length and not any(row.oracle_length for row in rows):
         raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")

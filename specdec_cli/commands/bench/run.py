@@ -1,4 +1,4 @@
-"""What `specdec bench` does between its options and its tables."""
+"""The measurement of `specdec bench`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -31,7 +31,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for. Rows that were not `asked` for by name are left out where the bundle cannot do them."""
+    """What to measure. Rows that the bundle does not support are left out, unless they were `asked` for by name."""
 
     model: ModelChoice
     examples: Examples
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out. `left_out` says why, by row; `points` are by row, `histograms` by a row that drafts and its baseline."""
+    """Results. `left_out` has reasons by row, `points` are by row, and `histograms` by a row with drafts and its baseline."""
 
     results: list[Result]
     environment: dict[str, Any]
@@ -65,7 +65,7 @@ class Outcome:
 
 
 def run(plan: Plan, progress: Progress) -> Outcome:
-    """Inspect and convert the bundle, run all rows, and sum up. Raises SpecdecError."""
+    """Inspect and convert the bundle, run all rows, and summarise. Raises SpecdecError."""
     lines = plan.examples.sources
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         folders = {kind: Path(temporary) / kind for kind in _formats(plan.rows)}
@@ -95,13 +95,13 @@ def run(plan: Plan, progress: Progress) -> Outcome:
 
 
 def _formats(rows: Sequence[Row]) -> list[str]:
-    """The number formats of CTranslate2 that rows need; all of them where one is to have the best."""
+    """The number formats of CTranslate2 that rows need; all formats if a row asks for the fastest."""
     needed = {row.compute_type for row in rows if row.compute_type}
     return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
 
 
 def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
-    """What the bundle and this machine can do, found out in a process that ends again."""
+    """What the bundle and this machine support, from a separate process, which frees its memory."""
     find_bundle(plan.model)
     max_length = plan.rows[0].max_length
     with Process(WORKER, plan.model.name) as process:
@@ -117,16 +117,16 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
 
 
 def missing_drafter(row: Row, kind: str | None) -> str | None:
-    """Why a bundle whose drafter is of `kind` (None: no drafter) cannot do `row`; None where it can."""
+    """Why a bundle with a drafter of `kind` (None: no drafter) does not support `row`; None if it does."""
     if row.drafters <= {kind}:
         return None
     return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
 
 
 def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
-    """The rows, every value settled, that bundle and machine can do; and the others with the reason.
+    """The rows that bundle and machine support, with all values resolved, and the reasons why others were left out.
 
-    Raises UsageError for a row that was asked for and cannot be done, and for a view or a sweep that lacks its rows.
+    Raises UsageError for a row that was asked for and is not supported, and for a view or a sweep whose rows are missing.
     """
     possible, left_out = [], {}
     for row in plan.rows:
@@ -164,7 +164,7 @@ def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
 
 
 def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]:
-    """Speedups of the first row that drafts over greedy and, where it was measured, over beam search, sentence by sentence."""
+    """Speedups, by sentence, of the first row with drafts over greedy and, if it was measured, over beam search."""
     drafting = next(one for one in measured if one.row.drafts)
     times = milliseconds_per_sentence(drafting)
     baselines = [one for name in ("greedy", "beam") if (one := baseline(drafting.row, measured, name)) is not None]

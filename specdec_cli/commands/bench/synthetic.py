@@ -1,4 +1,4 @@
-"""`specdec bench --synthetic`: what a round costs on this machine, with random weights and recorded acceptance."""
+"""`specdec bench --synthetic`: costs of rounds on this machine, with random weights and recorded acceptance."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -35,7 +35,7 @@ OPTIONS = (
     "markdown",
     "quiet",
 )
-"""The parameters of `bench` that go with it."""
+"""The parameters of `bench` that are valid with --synthetic."""
 
 _FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
 _TRIED_LINES, _TRIED_TIMES = 2, 2
@@ -46,7 +46,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for."""
+    """Options of a synthetic bench."""
 
     geometries: tuple[Geometry, ...]
     repetitions: int = 3
@@ -59,10 +59,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A geometry's rows: our greedy decoding, then the one that drafts, then CTranslate2 with the settings that suit it best.
+    """Rows of a geometry: our greedy decoding, then our decoding with drafts, then CTranslate2 with its fastest settings.
 
-    `profile` has seconds by module of the row that drafts, if asked for; `outside_kernels` is the share of greedy decoding's
-    time outside compiled kernels, where there are any.
+    `profile` has the seconds by module of the row with drafts, if asked for; `outside_kernels` is the share of greedy
+    decoding's time outside the compiled kernels, if these are used.
     """
 
     geometry: Geometry
@@ -72,7 +72,7 @@ class Measurement:
 
     @property
     def speedups(self) -> dict[str, float]:
-        """How much faster drafting is than each of the other rows."""
+        """Speedups of the row with drafts over each of the other rows."""
         _, drafting, *_ = self.results
         others = (result for result in self.results if result is not drafting)
         return {other.row.decoding: drafting.number("tokens_per_second") / other.number("tokens_per_second") for other in others}
@@ -80,7 +80,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All geometries, where and how they were measured."""
+    """Results of all geometries, and the machine."""
 
     measurements: list[Measurement]
     environment: dict[str, Any]
@@ -93,11 +93,11 @@ class Outcome:
 
 
 def check_alone(context: typer.Context) -> None:
-    """Raises UsageError for parameters of `bench` that do not go with it."""
+    """Raises UsageError for parameters of `bench` that are not valid with --synthetic."""
     given = [p for p in context.command.params if p.name and getattr(context.get_parameter_source(p.name), "name", "") == "COMMANDLINE"]
     others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in OPTIONS]
     if others:
-        raise UsageError(f"--synthetic decodes no text, and has a model of its own: no {', '.join(others)} beside it")
+        raise UsageError(f"--synthetic uses random text and a random model; {', '.join(others)} cannot be given with it")
 
 
 def run(request: Request, progress: Progress) -> Outcome:
@@ -115,7 +115,7 @@ def run(request: Request, progress: Progress) -> Outcome:
 
 
 def print_outcome(outcome: Outcome, markdown: bool) -> None:
-    """What was measured, each geometry with its shape and its table."""
+    """Print the results: each geometry with its shape and its table."""
     view = View(markdown)
     view.paragraph(_EXPLANATION, *environment_lines(outcome.environment, outcome.examples))
     for measurement in outcome.measurements:
@@ -129,7 +129,7 @@ def print_outcome(outcome: Outcome, markdown: bool) -> None:
 
 
 def to_record(outcome: Outcome) -> dict[str, Any]:
-    """All numbers, for JSON: as `bench` has them, and what is taken as given."""
+    """All numbers for JSON: those of `bench`, and the recorded acceptance."""
     return to_json(outcome.results, outcome.environment, outcome.examples, {}) | {
         "synthetic": {
             measurement.geometry.name: {
@@ -145,7 +145,7 @@ def to_record(outcome: Outcome) -> dict[str, Any]:
 
 
 def _inspect(geometry: Geometry, request: Request, folders: Mapping[str, Path]) -> Inspection:
-    """What this machine can do, and the model in CTranslate2's formats, by a process that ends again."""
+    """What this machine supports, from a separate process, which also writes the model in CTranslate2's formats."""
     targets = {kind: str(folder) for kind, folder in folders.items()}
     with Process(WORKER, f"--synthetic, {geometry.name}") as process:
         return Inspection(**process.call("inspect", geometry.to_dict(), request.device, request.precision, request.threads, targets))
@@ -158,7 +158,7 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
     greedy = Row("greedy", beam_size=request.beam_size, max_length=geometry.length, threads=inspection.threads)
     drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
     rows = [greedy, drafting, *_best_opponents(geometry, greedy, conditions, lines)]
-    # Rows share processes: the larger models would take much memory otherwise.
+    # Rows share processes, to save memory.
     with Pool(WORKER, rows, conditions, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
         measured = measure(pool, rows, lines, request.repetitions, report)
         profile = pool.call("profile", drafting, lines) if request.profile else None
@@ -168,7 +168,7 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
 
 
 def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines: Sequence[str]) -> list[Row]:
-    """CTranslate2's rows, each in the format and with the threads that are fastest for it here."""
+    """The rows of CTranslate2, each with its fastest number format and number of threads."""
     threads = sorted({1, base.threads}) if conditions.device == "cpu" else [base.threads]
     tried = [
         replace(base, decoding=decoding, variant=kind, threads=number)
@@ -183,7 +183,7 @@ def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines
 
 
 def _settings(one: RowRuns, geometry: Geometry, inspection: Inspection) -> dict[str, Any]:
-    """What a row is labelled with: what it computes in, and whether its drafts are recorded."""
+    """The settings of a row: precision, threads, geometry, and whether its drafts are recorded."""
     labels = {"geometry": geometry.name, "precision": one.row.compute_type or inspection.precision, "recorded": one.row.drafts}
     return labels | one.settings
 

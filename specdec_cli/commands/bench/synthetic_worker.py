@@ -1,4 +1,4 @@
-"""The process behind `specdec bench --synthetic`: `worker`'s, with a model of random weights and recorded drafts."""
+"""Worker process of `specdec bench --synthetic`: a model with random weights, and recorded drafts."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class SyntheticWorker(Worker):
-    """Its model is a geometry as a dictionary."""
+    """A worker whose model is a geometry, given as a dictionary."""
 
     _recorded: "RecordedRunner"
 
     def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:  # noqa: ARG002
-        """Make a bundle, and record greedy decoding's output."""
+        """Make a bundle, and record the output of greedy decoding."""
         from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
 
         geometry = Geometry.from_dict(model)

@@ -1,4 +1,4 @@
-"""`specdec bench --tune`: the presets of tolerant decoding that suit a bundle, found on dev data and kept in its `bundle.json`."""
+"""`specdec bench --tune`: chooses a bundle's presets of tolerant decoding on dev data, and stores them in its `bundle.json`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -23,24 +23,24 @@ ROWS: Mapping[str, Sequence[tuple[str, str | None]]] = {
 """Decoding and variant of the rows, by the kind of drafter; the grid applies to the last one."""
 GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
 LEAST_LINES = 100
-"""Lines of dev data below which presets are shown, but not stored: BLEU on fewer is mostly noise."""
+"""Fewest lines of dev data for which presets are stored; on fewer lines BLEU is too noisy."""
 MOST_LOST = 0.5
-"""BLEU points that high-efficiency may have less than greedy decoding."""
+"""Largest loss of BLEU, in points, of a preset relative to greedy decoding."""
 
 
 def check_tunable(model: ModelChoice, task: Task) -> None:
-    """Better now than after all has been decoded: raises UsageError for a bundle that cannot be tuned, or not be written."""
+    """Raises UsageError for a bundle that cannot be tuned or written, before anything is decoded."""
     folder = find_bundle(model)
     if task != "translate":
-        raise UsageError(f"--tune goes by BLEU, and so is for the task translate, not for {task}")
+        raise UsageError(f"--tune uses BLEU, and so is for the task translate, not for {task}")
     if not (folder / "drafter").exists():
-        raise UsageError(f"--tune: {folder} has no drafter, and the presets are for its drafts")
+        raise UsageError(f"--tune: {folder} has no drafter, which presets are for")
     if not os.access(folder, os.W_OK):
         raise _not_written(folder / "bundle.json", "no permission")
 
 
 def tuning_plan(plan: Plan) -> Plan:
-    """`plan` with greedy, exact drafting and every setting of the grid for rows. Raises UsageError for what is not for tuning."""
+    """`plan` with greedy, exact drafting and every setting of the grid as rows. Raises UsageError for options that tuning excludes."""
     if plan.asked or plan.profile or plan.histogram or plan.plot:
         raise UsageError("--tune has rows of its own: no --row, --profile, --histogram or --plot beside it")
     unknown = [key for key in plan.sweep if key not in GRID]
@@ -54,9 +54,9 @@ def tuning_plan(plan: Plan) -> Plan:
 
 
 def choose(results: Sequence[Result]) -> dict[str, Result]:
-    """The results that become presets, by name; none if each loses more than `MOST_LOST` BLEU points on greedy.
+    """The results that become presets, by name; none if all lose more than `MOST_LOST` BLEU points relative to greedy.
 
-    BLEU and tokens per round count as they are shown, with two digits; of equals the first of the grid is taken.
+    BLEU and tokens per round are compared as printed, with two digits; among equal ones the first of the grid is chosen.
     """
     greedy = next(result for result in results if result.row.decoding == "greedy")
     close = [r for r in results if r.row.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
@@ -69,7 +69,7 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool) -> None:
-    """What was decoded where, and every setting with its numbers and the preset that it becomes."""
+    """Print the machine, and every setting with its numbers and the preset that it becomes."""
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
     view.table(tuning_table(outcome.results, chosen))
@@ -82,15 +82,15 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
 
 
 def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
-    """Write `chosen`, by `lines` lines of text, into the bundle's presets, all else as it was, and print what is there now.
+    """Store the results `chosen` as the bundle's presets, and print them; `lines` is the number of lines they were chosen on.
 
-    Raises UsageError where it cannot be written, SpecdecError if there is nothing to write or too little to choose by.
+    Raises UsageError if bundle.json cannot be written, SpecdecError if there are no presets or too few lines.
     """
     if lines < LEAST_LINES:
-        raise SpecdecError(f"--tune: {lines} lines are too few to choose presets by (at least {LEAST_LINES}), and nothing was written")
+        raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")
     if not chosen:
         raise SpecdecError(
-            f"--tune: every setting loses more than {MOST_LOST} BLEU on greedy, and nothing was written; "
+            f"--tune: every setting loses more than {MOST_LOST} BLEU relative to greedy; nothing was written; "
             "--sweep tolerance=0.05,0.1 tries stricter ones"
         )
     path, presets = find_bundle(model) / "bundle.json", presets_of(chosen)

@@ -1,4 +1,4 @@
-"""What `specdec bench` prints."""
+"""Output of `specdec bench`."""
 
 import os
 import sys
@@ -17,36 +17,36 @@ from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome
 
 MOST_BUSY = 0.1
-"""Share of all processors that other processes may take before times are called unreliable."""
+"""Largest share of all processors that other processes may use for times to be called reliable."""
 _WIDE = 200
 _HEADER_WIDTH = 9
 
 
 class View:
-    """Prints to stdout, as tables for a terminal or in Markdown."""
+    """Prints paragraphs and tables to stdout, for a terminal or in Markdown."""
 
     def __init__(self, markdown: bool) -> None:
         self._markdown = markdown
-        # COLUMNS counts everywhere; without it, a pipe has no edge to break lines at.
+        # Without COLUMNS, output to a pipe is not wrapped.
         wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
         self._console = Console(width=_WIDE if wide else None, highlight=False)
 
     def paragraph(self, *lines: str) -> None:
-        """Some lines of text."""
+        """Print lines of text."""
         for line in lines:
-            # Two spaces at the end of a line keep it a line in Markdown.
+            # Two spaces at its end break the line in Markdown.
             self._console.print(line + "  " * self._markdown, soft_wrap=True, markup=False)
         if self._markdown:
             self._console.print()
 
     def table(self, table: Table) -> None:
-        """A table of results."""
+        """Print a table."""
         if self._markdown:
             self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
             return
         start, count = 0, len(table.columns) - table.names
         while True:
-            # Columns that do not fit beside these go into another table below, so that no number is cut off.
+            # Columns that do not fit the width go to another table below, so that no number is cut off.
             end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), min(start + 1, count))
             self._console.print(_framed(table.part(start, end)))
             start = end
@@ -59,7 +59,7 @@ class View:
 
 
 def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
-    """Everything that was measured, with where and how."""
+    """Print all results, with the machine and the input."""
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
     view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
@@ -95,7 +95,7 @@ def _framed(table: Table) -> RichTable:
 
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
-    """Machine, versions and input in a few words."""
+    """Lines with machine, versions and input."""
     return [
         *machine_lines(environment),
         f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
@@ -104,7 +104,7 @@ def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any
 
 
 def machine_lines(environment: Mapping[str, Any]) -> list[str]:
-    """Machine, versions, and whether other processes were busy there."""
+    """Lines with machine and versions, and a warning if other processes were busy."""
     place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
     versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
     lines = [f"{place}; {environment['device']}, {environment['precision']}", f"{versions}; {environment['date']}"]
@@ -116,9 +116,9 @@ def machine_lines(environment: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def progress(runs: int, quiet: bool) -> Iterator[Callable[[], None]]:
-    """A bar on stderr where somebody looks at it; to be called once for each run."""
+    """Show a progress bar on a terminal; yields the function to call after each run."""
     shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    # Drawn only between runs, for a bar that moves by itself takes time from what is measured.
+    # Drawn only between runs: drawing during a run would take processor time.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, disable=not shown) as bar:
         task = bar.add_task("bench", total=runs)

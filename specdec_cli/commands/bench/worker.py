@@ -1,4 +1,4 @@
-"""The process behind `specdec bench`: one looks at the bundle and converts it, the others run rows."""
+"""Worker processes of `specdec bench`: one inspects and converts the bundle, the others run rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What the parent must know of machine and bundle, without loading torch.
+    """What the parent process, which does not load torch, must know about machine and bundle.
 
-    `limits` are pairs of a padded source length and the most tokens of an output; `refused` says why CTranslate2
-    cannot do a number format.
+    `limits` are pairs of a padded source length and the largest number of output tokens; `refused` has the reason for each
+    number format that CTranslate2 does not support.
     """
 
     device: str
@@ -38,7 +38,7 @@ class Inspection:
 
 
 class Worker:
-    """Answers questions; which libraries are loaded depends on them."""
+    """Answers calls of the parent process; libraries are imported when a call needs them."""
 
     _runner: "BundleRunner | CTranslate2Runner"
 
@@ -57,15 +57,15 @@ class Worker:
         self._runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
 
     def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The settings that a row comes to."""
+        """The resolved settings of a row."""
         return self._runner.prepare(Row.from_dict(row))
 
     def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
-        """Decode and time lines."""
+        """Decode lines and measure the time."""
         return self._runner.run(Row.from_dict(row), lines).to_dict()
 
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
-        """Seconds by module; only for rows of a bundle."""
+        """Seconds by module; for rows of a bundle only."""
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
         assert isinstance(self._runner, BundleRunner)
@@ -108,7 +108,7 @@ def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders:
 
 
 def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
-    """Padded source lengths and the most tokens that our own decoder emits for them."""
+    """Padded source lengths, and the largest number of tokens that our decoder emits for each."""
     from specdec_cli.decoding.verifier import MULTIPLE
     from specdec_cli.pipeline.building import bundle_verifier
 
@@ -119,7 +119,7 @@ def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
 
 
 def _convert(bundle: "Bundle", folders: dict[str, str], device: str) -> dict[str, str]:
-    """Convert to each of `folders`; the formats that CTranslate2 cannot hold or compute in, and why."""
+    """Convert to each of `folders`; return the reasons for formats that CTranslate2 does not support."""
     if not folders:
         return {}
     from ctranslate2 import get_supported_compute_types  # type: ignore[attr-defined]

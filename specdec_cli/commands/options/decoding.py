@@ -110,7 +110,7 @@ MaxLengthOption = Annotated[
 
 
 class MethodOptions(OptionGroup):
-    """The options that only some decodings have: the values that are given, by name."""
+    """The options that only some decodings have; `given` has the values of those that are given, by name."""
 
     options: ClassVar[Sequence[DecodingOption]] = OPTIONS
 
@@ -158,7 +158,7 @@ class DecodingOptions(OptionGroup):
     max_length: MaxLengthOption = None
 
     def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1) -> "DecodingRequest":
-        """What is asked for. With `trace`, sentences are decoded one by one and always with drafts."""
+        """The request. With `trace`, sentences are decoded one by one and always with drafts."""
         from specdec_cli.pipeline.request import DecodingRequest
 
         return DecodingRequest(

@@ -77,14 +77,14 @@ class TextOptions(OptionGroup):
     quiet: QuietOption = False
 
     def read(self, files: Sequence[Path]) -> Iterator[Line]:
-        """The lines of `files`, or of stdin without any; paragraphs as one line with --unwrap."""
+        """The lines of `files`, or of stdin if there are none; with --unwrap, paragraphs are joined to one line."""
         lines = read_lines(files, self.max_line_bytes)
         return join_paragraphs(lines) if self.unwrap else lines
 
     def open_writer(self, files: Sequence[Path]) -> Writer:
-        """Where output goes. Raises UsageError for two places at once, and for one that would overwrite one of `files`."""
+        """Open the output. Raises UsageError for two outputs at once, and for one that would overwrite one of `files`."""
         if self.output_dir is None:
             return LineWriter(self.output, files)
         if self.output is not None:
-            raise UsageError("--output and --output-dir are two places for the same lines; give one")
+            raise UsageError("--output and --output-dir are alternatives; give one")
         return FolderWriter(self.output_dir, files)

@@ -1,0 +1,30 @@
+"""The model that the training of a verifier starts from."""
+
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.config import preset
+from specdec_cli.model.transformer import Transformer
+from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.training.depth import changed_depth, check_preset, with_depth
+from specdec_cli.training.order import with_order
+from specdec_cli.training.recipe import VerifierRecipe
+from specdec_cli.training.vocabulary import with_vocabulary
+
+
+def initial_verifier(plan: VerifierRecipe, first: Bundle | None, tokenizer: Tokenizer) -> Transformer:
+    """A new model of the shape in `plan`, or the model of `first` with the vocabulary, order and depth that are asked for.
+
+    Raises UsageError for a shape that `first` does not have, and for an order that the tokenizer does not allow.
+    """
+    if first is None:
+        model = Transformer(preset(plan.preset or "small", len(tokenizer), **plan.model), plan.run.dropout)
+    else:
+        if plan.preset is not None:
+            check_preset(first.verifier.config, plan.preset, plan.model)
+        model = with_vocabulary(first, tokenizer, plan.run.dropout)
+        model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, tokenizer.mask)
+        model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
+    order = model.config.order
+    if order != "left-to-right" and tokenizer.special_tokens.forced is not None:
+        raise UsageError(f"order {order}: this tokenizer begins every output with a language token, which needs left-to-right")
+    return model
