@@ -94,7 +94,7 @@ def copy_with(folder: Path, target: Path, changes: dict[str, Any]) -> Path:
 def test_translate_converts_on_first_use(marian: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("translate", "--model", marian, text=LINES)
     assert first.exit_code == 0, first.output
-    assert "converting it into" in first.stderr
+    assert "converting to" in first.stderr
     assert len(first.stdout.splitlines()) == 3 and first.stdout.splitlines()[1] == ""
     assert len(list(cache.iterdir())) == 1
     again = run("translate", "--model", marian, "--decoding", "greedy", "--offline", text=LINES)

@@ -111,7 +111,7 @@ def test_replaces_only_with_force(tmp_path: Path, tsv: Path) -> None:
     [
         ("a\tb\nc\n", "line 2: 1 tab-separated fields, expected 2"),
         ("", "the input is empty"),
-        ("\tb\n", "no pair is left of 1 (empty or too short)"),
+        ("\tb\n", "all 1 pairs were dropped (empty or too short)"),
         ("one\teins\n", "--vocabulary-size 2000: cannot train a vocabulary of 2,000 subwords: the text has 267 at most"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_small_text_gets_the_subwords_that_it_has(tmp_path: Path) -> None:
     pieces = len(Subwords(tmp_path / "out" / "tokenizer.model"))
     assert 300 < pieces < 8000
     assert json.loads((tmp_path / "out" / "prepare.json").read_text())["vocabulary_size"] == pieces
-    assert f"no more subwords than these {pieces:,}; --vocabulary-size takes fewer" in result.stderr
+    assert f"only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary" in result.stderr
 
 
 def test_domains_come_first(tmp_path: Path, tsv: Path) -> None:

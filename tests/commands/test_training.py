@@ -263,7 +263,7 @@ def test_a_preset_of_another_shape_than_the_initial_model_is_named(text: Path, t
 def test_missing_things_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
     assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
     assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr
-    assert "give --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
+    assert "give either --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
     unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
     assert unknown.exit_code == 2
     assert "gad-verifier" in unknown.stderr

@@ -95,7 +95,7 @@ def test_wrong_use_is_explained(arguments: tuple[object, ...], code: int, words:
 def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
     result = run(tmp_path / "nothing")
     assert result.exit_code == 3
-    assert "no bundle of that name ships" in result.stderr
+    assert "no shipped bundle has that name" in result.stderr
 
 
 def test_many_files_have_their_names_and_lines(bundle_folder: Path, tmp_path: Path) -> None:

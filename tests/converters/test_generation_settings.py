@@ -161,7 +161,7 @@ def test_what_is_not_carried_over_is_said_once_and_together(make: Callable[[str]
     (folder / "generation_config.json").write_text(json.dumps(stored | unknown | {"temperature": 0.7, "diversity_penalty": 0.0}))
     result = CliRunner().invoke(app, ["convert", str(folder), str(tmp_path / "bundle")])
     assert result.exit_code == 0, result.output
-    (warning,) = [line for line in result.stderr.splitlines() if "not carried over" in line]
+    (warning,) = [line for line in result.stderr.splitlines() if "unsupported settings" in line]
     assert all(name in warning for name in unknown) and "temperature" not in warning and "diversity" not in warning
 
 

@@ -234,7 +234,7 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
     ("arguments", "text", "kind", "words"),
     [
         (["--reference", "a"], "", UsageError, "--reference needs --input"),
-        (["a.tsv", "--input", "b"], "", UsageError, "two inputs"),
+        (["a.tsv", "--input", "b"], "", UsageError, "are alternatives"),
         (["--sweep", "threads=1", "--profile"], "", UsageError, "cannot be swept"),
         (["--sweep", "threads=1", "--sweep", "threads=2"], "", UsageError, "given twice"),
         (["--row", "gredy"], "", UsageError, "'gredy' is not known"),

@@ -64,10 +64,10 @@ def test_two_geometries_as_tables_and_json(precision: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["a.tsv"], "--synthetic decodes no text, and has a model of its own: no FILE beside it"),
-        (["--row", "greedy", "-m", "en-de"], "no --row, --model beside it"),
-        (["--max-length", 9], "no --max-length beside it"),
-        (["--block-size", 4], "--block-size 4: 5.5 tokens a round need larger blocks"),
+        (["a.tsv"], "--synthetic uses random text and a random model; FILE cannot be given with it"),
+        (["--row", "greedy", "-m", "en-de"], "--row, --model cannot be given with it"),
+        (["--max-length", 9], "--max-length cannot be given with it"),
+        (["--block-size", 4], "block size 4: 5.5 tokens a round need larger blocks"),
         (["--json", "/dev/null/a"], "--json"),
     ],
 )

@@ -137,7 +137,7 @@ def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: 
     monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 100)
     before = described(folder)
     result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
-    assert "--tune: 3 lines are too few to choose presets by (at least 100)" in str(result.exception)
+    assert "--tune: 3 lines are too few to choose presets (at least 100)" in str(result.exception)
     assert "specdec++" in result.stdout
     assert described(folder) == before
 
