@@ -1,1 +1,1 @@
-"""Pictures of decoding: which token could be known when, and what each round drafted and accepted."""
+"""Pictures of decoding: dependency graphs of tokens, drafted and accepted tokens of rounds, statistics of a corpus."""

@@ -1,4 +1,4 @@
-"""The frame of a chart: columns from 1 along the bottom, values from 0 up the side."""
+"""Axes of an SVG chart: columns (from 1) on the x axis, values (from 0) on the y axis."""
 
 from dataclasses import dataclass
 from math import ceil, floor, log10
@@ -7,42 +7,42 @@ from specdec_cli.visualization.drawing import text
 
 WIDTH, HEIGHT = 480, 290
 LEFT, RIGHT, TOP, BOTTOM = 46, WIDTH - 8, 56, HEIGHT - 40
-"""Where the plot itself begins and ends; above it are the title and the legend, below it the numbers."""
+"""The edges of the plot area in SVG units; title and legend are above it, numbers below."""
 
 
 @dataclass(frozen=True)
 class Axes:
-    """So many columns, and values up to `most`, which are shares (0.5 is 50%) if `percent`."""
+    """Axes with `columns` columns and values up to `largest`; with `percent`, values are shares (0.5 is shown as 50%)."""
 
     columns: int
-    most: float
+    largest: float
     percent: bool = True
 
     @property
     def step(self) -> float:
-        """The distance of two lines of the grid: some four of them reach `most`."""
-        return _round_step(self.most / 4)
+        """The difference of values between two grid lines; about four of them reach `largest`."""
+        return _round_step(self.largest / 4)
 
     @property
     def top(self) -> float:
-        """The value at the upper end."""
-        return self.step * max(1, ceil(round(self.most / self.step, 6)))
+        """The value at the upper end of the y axis."""
+        return self.step * max(1, ceil(round(self.largest / self.step, 6)))
 
     @property
     def column_width(self) -> float:
-        """Units a column."""
+        """Width of a column in SVG units."""
         return (RIGHT - LEFT) / self.columns
 
     def x(self, column: float) -> float:
-        """The middle of a column."""
+        """The x coordinate of the middle of a column."""
         return LEFT + self.column_width * (column - 0.5)
 
     def y(self, value: float) -> float:
-        """The height of a value."""
+        """The y coordinate of a value."""
         return BOTTOM - (BOTTOM - TOP) * value / self.top
 
     def frame(self, label: str) -> list[str]:
-        """The grid with its numbers; `label` says what the columns are."""
+        """SVG elements of the grid and its numbers; `label` is the title of the x axis."""
         parts = []
         for number in range(round(self.top / self.step) + 1):
             value = number * self.step
@@ -55,7 +55,7 @@ class Axes:
         return [*parts, text((LEFT + RIGHT) / 2, BOTTOM + 33, label, class_="dim")]
 
     def mark(self, column: int, words: str, shape: str) -> str:
-        """A column with its `shape`, which says its numbers where it is pointed at or reached by keys."""
+        """The SVG group of a column with the element `shape`; `words` are shown on hover and focus."""
         left = LEFT + self.column_width * (column - 1)
         return (
             f'{open_mark(1, column, words)}<rect class="hit" x="{left:g}" y="{TOP}" width="{self.column_width:g}" '
@@ -63,19 +63,19 @@ class Axes:
         )
 
     def bar(self, column: int, value: float) -> str:
-        """A bar up to a value."""
+        """The SVG element of a bar up to a value."""
         gap = min(3.0, self.column_width / 5)
         left, top = LEFT + self.column_width * (column - 1) + gap / 2, self.y(max(value, 0))
         return f'<rect class="bar" x="{left:g}" y="{top:g}" width="{self.column_width - gap:g}" height="{BOTTOM - top:g}"/>'
 
 
 def open_mark(row: int, column: int, words: str) -> str:
-    """Begins the group of a mark, to be closed with </g>."""
+    """The opening tag of the SVG group of a mark; the caller adds the closing </g>."""
     return f'<g class="mark" role="img" data-row="{row}" data-column="{column}" aria-label="{words}"><title>{words}</title>'
 
 
 def legend(*entries: tuple[str, str]) -> str:
-    """Class and meaning of what is drawn, in a line under the title; bars are blocks, the rest lines."""
+    """SVG elements of the legend; entries are pairs of CSS class and meaning. The class "bar" is a block, others are lines."""
     parts, x = [], 0.0
     for name, words in entries:
         block = f'<rect class="bar" x="{x:g}" y="30" width="18" height="10"/>'
@@ -86,6 +86,6 @@ def legend(*entries: tuple[str, str]) -> str:
 
 
 def _round_step(about: float) -> float:
-    """One of 1, 2, 5, 10 and so on, or of their tenths and so on, that is about as large or larger."""
+    """The smallest number of the form 1, 2 or 5 times a power of 10 that is at least 0.8 times `about`."""
     unit = 10.0 ** floor(log10(about)) if about > 0 else 1.0
     return next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= 0.8 * about)

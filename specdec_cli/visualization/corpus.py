@@ -1,4 +1,7 @@
-"""Counts over a corpus: in which iteration of Jacobi decoding its tokens became right, by position and by kind."""
+"""Statistics of Jacobi decoding over a corpus: the iterations in which tokens became right, by position and by kind.
+
+A token is right if it equals the token of greedy decoding. Greedy decoding has token k of a sentence after k rounds.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,9 +18,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Token:
-    """A token of an output: its position, and the iteration from which on it was right, both from 1.
+    """A token of an output: its position, and the iteration from which on it was right (both counted from 1).
 
-    `waited`: whether the token before it was right sooner; None for the first of a sentence.
+    `waited`: whether the previous token became right in an earlier iteration; None for the first token of a sentence.
     """
 
     position: int
@@ -28,10 +31,10 @@ class Token:
 
 @dataclass(frozen=True)
 class Step:
-    """An iteration: how many tokens became right in it and stayed so, and their share of all tokens.
+    """An iteration: the number of tokens that became right in it and stayed right, and their share of all tokens.
 
-    `so_far`: the share that is right for good by then. `greedy` and `greedy_so_far`: the same of greedy decoding, whose
-    round k gives token k of each sentence.
+    `so_far` is the cumulative share. `greedy` and `greedy_so_far` are the same shares for the round of this number in greedy
+    decoding.
     """
 
     iteration: int
@@ -44,10 +47,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Group:
-    """Some tokens: the mean iteration from which on they were right, and how many rounds later greedy decoding has them.
+    """Statistics of a group of tokens.
 
-    `did_not_wait`: the share that was right no later than the token before it, of those that have one; None where none
-    has.
+    `iteration` is the mean iteration from which on they were right; `earlier` is the mean number of rounds by which that is
+    earlier than in greedy decoding. `did_not_wait` is the share of tokens that became right no later than the previous token,
+    without first tokens of sentences; None if there are only first tokens.
     """
 
     tokens: int
@@ -58,7 +62,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The tokens of each sentence (one at least), in order; lines that were `skipped`, by reason."""
+    """The tokens of the sentences (at least one) of a text, in order, and the numbers of `skipped` lines by reason."""
 
     name: str
     sentences: tuple[tuple[Token, ...], ...]
@@ -66,16 +70,16 @@ class Corpus:
 
     @property
     def tokens(self) -> list[Token]:
-        """Those of all sentences, ends included."""
+        """The tokens of all sentences, EOS included."""
         return [token for sentence in self.sentences for token in sentence]
 
     @property
     def iterations(self) -> int:
-        """Those of all sentences; each needs as many as its last token to become right."""
+        """The iterations of all sentences; a sentence takes as many as the last of its tokens to become right."""
         return sum(max(token.iteration for token in sentence) for sentence in self.sentences)
 
     def by_iteration(self) -> list[Step]:
-        """Every iteration up to the one where greedy decoding, too, has all."""
+        """All iterations, up to the last one of Jacobi decoding and the last round of greedy decoding."""
         tokens = self.tokens
         settled, positions = Counter(token.iteration for token in tokens), Counter(token.position for token in tokens)
         steps, right, greedy = [], 0, 0
@@ -86,19 +90,19 @@ class Corpus:
         return steps
 
     def by_position(self) -> dict[int, Group]:
-        """Every position, from 1; the later ones are of long sentences alone."""
+        """Statistics by position in the sentence (from 1)."""
         columns: list[list[Token]] = [[] for _ in range(max(map(len, self.sentences)))]
         for token in self.tokens:
             columns[token.position - 1].append(token)
         return {position: group(column) for position, column in enumerate(columns, start=1)}
 
     def by_kind(self) -> dict[Kind, Group]:
-        """Every kind that occurs."""
+        """Statistics by kind of token, for the kinds that occur."""
         of_kind = {kind: [token for token in self.tokens if token.kind == kind] for kind in KINDS}
         return {kind: group(tokens) for kind, tokens in of_kind.items() if tokens}
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
+        """All statistics, for JSON."""
         tokens, iterations = len(self.tokens), self.iterations
         return {
             "format": FORMAT,
@@ -117,7 +121,7 @@ class Corpus:
 
 
 def group(tokens: Sequence[Token]) -> Group:
-    """What is said of some tokens, one at least."""
+    """The statistics of `tokens` (at least one)."""
     waited = [token.waited for token in tokens if token.waited is not None]
     return Group(
         tokens=len(tokens),
@@ -128,7 +132,7 @@ def group(tokens: Sequence[Token]) -> Group:
 
 
 def kinds_by_id(pieces: Sequence[str], word_starts: Sequence[bool], eos: int) -> list[Kind]:
-    """The kind of every piece of a vocabulary; without letters or digits, what does not start a word is punctuation."""
+    """The kind of each piece of a vocabulary; a piece that does not start a word and has no letter or digit is punctuation."""
     kinds: list[Kind] = []
     for number, (piece, starts) in enumerate(zip(pieces, word_starts, strict=True)):
         within: Kind = "inside a word" if any(map(str.isalnum, piece)) else "punctuation"
@@ -137,7 +141,7 @@ def kinds_by_id(pieces: Sequence[str], word_starts: Sequence[bool], eos: int) ->
 
 
 def tokens_of(picture: Picture, kinds: Sequence[Kind]) -> tuple[Token, ...]:
-    """The tokens of a dependency graph, given the kind of each."""
+    """The tokens of a dependency graph (see `jacobi_graph`), given the kind of each."""
     before = (None, *picture.settled[:-1])
     rows = zip(picture.settled, before, kinds, strict=True)
     return tuple(

@@ -1,4 +1,4 @@
-"""A corpus as one HTML file that needs nothing else: charts that work by pointer and by keys, and all numbers as tables."""
+"""The statistics of a corpus as a self-contained HTML page: charts with mouse and keyboard control, and tables."""
 
 from html import escape
 
@@ -28,7 +28,7 @@ _HINT = "Point at a column for its numbers. The Tab key goes from chart to chart
 
 
 def to_corpus_html(corpus: Corpus) -> str:
-    """The whole page; the JSON of the corpus is in it."""
+    """The HTML page of a corpus, which includes its statistics as JSON."""
     last, longest = drawn(corpus), max(map(len, corpus.sentences))
     rest = f" The charts go up to {last}, which one sentence in ten reaches; the tables to {longest}." if last < longest else ""
     figures = "\n".join(

@@ -1,4 +1,4 @@
-"""From lines of text to a corpus whose tokens are counted: greedy decoding, then Jacobi decoding of each sentence."""
+"""Decoding of a corpus for its statistics: greedy decoding, then Jacobi decoding of each sentence."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,14 +14,14 @@ from specdec_cli.visualization.jacobi_graph import jacobi_graph
 
 BLANK, TOO_LONG, UNLIKE = "blank", "too long for the model", "with another outcome than greedy decoding"
 Watch = Callable[[Iterator[Hypothesis], int], Iterable[Hypothesis]]
-"""Hands on what it is given, of which there are so many, and may show how far it is."""
+"""Passes an iterator of so many hypotheses through, for instance to show progress."""
 
 
 def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: int, watch: Watch) -> Corpus:
-    """Decode `lines`, a sentence each; what cannot be decoded is skipped and counted.
+    """Decode `lines` of one sentence each; lines that cannot be decoded are skipped and counted.
 
-    Where arithmetic depends on shapes, as on a GPU, an iteration may never reach greedy decoding's output: skipped, too.
-    Raises InputError if nothing is left.
+    Sentences whose Jacobi iteration does not reach the output of greedy decoding are skipped too; that happens where logits
+    depend on tensor shapes, as on a GPU. Raises InputError if no sentence is left.
     """
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=batch_size), bundle))
     tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos
@@ -41,7 +41,7 @@ def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: i
 
 
 def in_words(skipped: Mapping[str, int]) -> str:
-    """How many lines were skipped, by reason."""
+    """The numbers of skipped lines by reason, as text."""
     return ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
 
 

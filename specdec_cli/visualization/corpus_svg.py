@@ -1,4 +1,4 @@
-"""A corpus as four charts: tokens right by iteration and so far, by position, and by kind."""
+"""The statistics of a corpus as four SVG charts: by iteration, cumulative, by position, by kind."""
 
 from dataclasses import dataclass
 
@@ -21,14 +21,14 @@ _GAP, _HEAD = 24, 62
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing of WIDTH times HEIGHT units."""
+    """The SVG elements of a chart of WIDTH times HEIGHT units."""
 
     title: str
     parts: tuple[str, ...]
 
 
 def to_corpus_svg(corpus: Corpus) -> str:
-    """The charts in one document, two beside each other."""
+    """An SVG document of all charts, in two columns."""
     parts = [
         text(_GAP, 28, f"{corpus.name}, decoded in parallel", "start", font_size=16, font_weight=600),
         text(_GAP, 48, _subtitle(corpus), "start", class_="dim"),
@@ -40,15 +40,15 @@ def to_corpus_svg(corpus: Corpus) -> str:
 
 
 def charts(corpus: Corpus) -> list[Chart]:
-    """All four. What few sentences reach is not drawn (see `drawn`)."""
+    """The four charts. Positions and iterations that few sentences reach are left out (see `drawn`)."""
     last = drawn(corpus)
     steps, groups = corpus.by_iteration()[:last], list(corpus.by_position().values())[:last]
     return [_by_iteration(steps), _so_far(steps), _by_position(groups), _by_kind(corpus)]
 
 
 def drawn(corpus: Corpus) -> int:
-    """The last position that one sentence in ten reaches: beyond it the means are those of very few."""
-    return max(place for place, of in corpus.by_position().items() if _RARE * of.tokens >= len(corpus.sentences))
+    """The last position that a tenth of the sentences reaches; charts end there, because later means are of few sentences."""
+    return max(column for column, of in corpus.by_position().items() if _RARE * of.tokens >= len(corpus.sentences))
 
 
 def _subtitle(corpus: Corpus) -> str:
@@ -80,7 +80,7 @@ def _so_far(steps: list[Step]) -> Chart:
         dot = f'<circle class="dot" cx="{axes.x(step.iteration):g}" cy="{axes.y(step.so_far):g}" r="3"/>'
         parts.append(axes.mark(step.iteration, words, dot))
     for name, values in (("line", [step.so_far for step in steps]), ("greedy", [step.greedy_so_far for step in steps])):
-        points = " ".join(f"{axes.x(place):g},{axes.y(value):g}" for place, value in enumerate(values, start=1))
+        points = " ".join(f"{axes.x(column):g},{axes.y(value):g}" for column, value in enumerate(values, start=1))
         parts.append(f'<polyline class="{name}" points="{points}"/>')
     return _chart("Tokens that are right so far", parts)
 
@@ -88,9 +88,9 @@ def _so_far(steps: list[Step]) -> Chart:
 def _by_position(groups: list[Group]) -> Chart:
     axes = Axes(len(groups), max(max(of.earlier for of in groups), 0), percent=False)
     parts = [text(0, 39, "rounds, mean", "start", class_="dim"), *axes.frame("position in the output")]
-    for place, of in enumerate(groups, start=1):
-        words = f"Position {place}, {_tokens(of.tokens)}: {_mean(of)}"
-        parts.append(axes.mark(place, words, axes.bar(place, of.earlier)))
+    for column, of in enumerate(groups, start=1):
+        words = f"Position {column}, {_tokens(of.tokens)}: {_mean(of)}"
+        parts.append(axes.mark(column, words, axes.bar(column, of.earlier)))
     return _chart("How much earlier than in greedy decoding", parts)
 
 
@@ -99,12 +99,12 @@ def _by_kind(corpus: Corpus) -> Chart:
     most = max((of.did_not_wait or 0 for of in kinds.values()), default=0) or 1
     left, row = 108, (BOTTOM - TOP) / max(len(kinds), 1)
     parts = [text(0, 39, "share of the tokens that have one before them", "start", class_="dim")]
-    for place, (name, of) in enumerate(kinds.items(), start=1):
+    for column, (name, of) in enumerate(kinds.items(), start=1):
         share = of.did_not_wait or 0
         words = f"{name}, {_tokens(of.tokens)}: {share:.1%} did not wait for the one before; {_mean(of)}"
-        top, width = TOP + row * (place - 1), (RIGHT - left - 64) * share / most
+        top, width = TOP + row * (column - 1), (RIGHT - left - 64) * share / most
         parts.append(
-            f'{open_mark(place, 1, words)}<rect class="hit" x="0" y="{top:g}" width="{RIGHT}" height="{row:g}"/>'
+            f'{open_mark(column, 1, words)}<rect class="hit" x="0" y="{top:g}" width="{RIGHT}" height="{row:g}"/>'
             f'<rect class="bar" x="{left}" y="{top + row * 0.2:g}" width="{width:g}" height="{row * 0.6:g}"/>'
             f"{text(4, top + row / 2 + 4, name, 'start')}"
             f"{text(left + width + 8, top + row / 2 + 4, f'{share:.1%}', 'start', font_weight=600)}</g>"

@@ -1,4 +1,4 @@
-"""The numbers of a corpus as tables, for the terminal and for pages."""
+"""The statistics of a corpus as tables, for terminals and HTML pages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from rich.table import Table as RichTable
 from specdec_cli.visualization.corpus import Corpus, Group, group
 
 NOTES = (
-    "An iteration predicts the whole output anew from what the one before it predicted, the first from padding; the "
-    "output's length is given. A token counts for the iteration from which on it is what greedy decoding says.",
-    "rounds earlier: than in greedy decoding, which has token k after round k (the mean). did not wait: right no later than the "
-    "token before it, of those that have one. word start: with white space before it. punctuation: other signs, at a "
-    "word.",
+    "Each iteration predicts the whole output from the prediction of the iteration before it, the first one from padding; the "
+    "length of the output is given. A token is counted in the iteration from which on it equals the token of greedy decoding.",
+    "rounds earlier: the mean difference from greedy decoding, which has token k after round k. did not wait: the share of tokens "
+    "that became right no later than the token before them (without first tokens). word start: a piece that follows white space. "
+    "punctuation: other signs inside a word or after it.",
 )
 _ENDS = (*range(1, 11), 15, 20, 30, 40, 60, 80, 100)
 NOTHING = "—"
@@ -24,7 +24,7 @@ _MEANS = ("tokens", "mean iteration", "rounds earlier", "did not wait")
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose cells are text; all columns but the first hold numbers."""
+    """A table of text cells; all columns but the first hold numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -32,14 +32,14 @@ class Table:
 
 
 def headline(corpus: Corpus) -> str:
-    """The corpus in one sentence."""
+    """A one-line summary of a corpus."""
     tokens, iterations = len(corpus.tokens), corpus.iterations
     what = f"{tokens:,} tokens of {len(corpus.sentences):,} sentences"
     return f"jacobi: {what} in {iterations:,} iterations, {tokens / iterations:.2f} tokens each"
 
 
 def tables(corpus: Corpus, *, short: bool = False) -> tuple[Table, Table, Table]:
-    """By iteration, by position and by kind; if `short`, with the later iterations and positions taken together."""
+    """The tables by iteration, by position and by kind; with `short`, late iterations and positions are grouped."""
     steps, last = corpus.by_iteration(), max(map(len, corpus.sentences))
     iterations = []
     for first, end in _spans(len(steps), short):
@@ -67,12 +67,12 @@ def tables(corpus: Corpus, *, short: bool = False) -> tuple[Table, Table, Table]
 
 
 def print_corpus(corpus: Corpus, console: Console) -> None:
-    """All tables, none wider than 80 columns, and what their words mean."""
+    """Print all tables, at most 80 columns wide, and explanations of their columns."""
     console.print(f"{corpus.name}, {headline(corpus)}", soft_wrap=True, highlight=False, markup=False)
     for table in tables(corpus, short=True):
         shown = RichTable(box=SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold")
-        for place, column in enumerate(table.columns):
-            shown.add_column(column, justify="right" if place else "left")
+        for number, column in enumerate(table.columns):
+            shown.add_column(column, justify="right" if number else "left")
         for row in table.rows:
             shown.add_row(*row, style="bold" if row[0] == "all" else None)
         console.print(shown, highlight=False)

@@ -1,4 +1,4 @@
-"""What every drawing shares: a document that is light or dark as its reader's screen, and text in it."""
+"""SVG documents and text elements; colours follow the light or dark scheme of the reader's screen."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,9 +8,9 @@ _STYLE = "svg{color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){sv
 
 
 def document(width: float, height: float, title: str, parts: Iterable[str], style: str = "", *, group: bool = False) -> str:
-    """A whole SVG document of so many units, `style` in it after what all drawings share.
+    """An SVG document of `width` times `height` units with the elements `parts`; `style` is added to the common CSS.
 
-    To readers of the screen it is one image, or a group of them.
+    For screen readers it is one image or, with `group`, a group of elements.
     """
     return "\n".join(
         [
@@ -25,6 +25,6 @@ def document(width: float, height: float, title: str, parts: Iterable[str], styl
 
 
 def text(x: float, y: float, words: str, anchor: Literal["start", "middle", "end"] = "middle", **attributes: object) -> str:
-    """A line of text, its base line at `y`; in names of attributes, `_` stands for `-` and vanishes at the end."""
+    """An SVG text element with its baseline at `y`; in attribute names, `_` stands for `-`, and a final `_` is removed."""
     more = "".join(f' {name.rstrip("_").replace("_", "-")}="{value}"' for name, value in attributes.items())
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'

@@ -1,4 +1,4 @@
-"""A picture as one HTML file that needs nothing else: the graph, and a table that works by keyboard and reads aloud."""
+"""A picture as a self-contained HTML page: the graph, and a table with keyboard control and labels for screen readers."""
 
 from html import escape
 
@@ -35,7 +35,7 @@ cells.forEach(cell => ['mouseenter', 'focus'].forEach(what => cell.addEventListe
 
 
 def to_html(picture: Picture) -> str:
-    """The whole page; the JSON of the picture is in it."""
+    """The HTML page of a picture, which includes the picture as JSON."""
     graph = f"<figure>{to_svg(picture, grid=False)}</figure>" if picture.edges else ""
     legend = " · ".join(f'<span style="color:{COLOURS[mark]}">{SIGNS[mark]}</span> {MEANINGS[mark]}' for mark in picture.marks)
     body = f"""<p>{escape(_words(picture.source))}<br>{escape(_words(picture.target))}</p>
@@ -58,8 +58,8 @@ def _body(picture: Picture) -> str:
     lines, first = [], True
     for number, row in enumerate(picture.rows, start=1):
         cells = []
-        for place, cell in enumerate(row):
-            cells.append("<td></td>" if cell is None else _cell(cell, number, place, first))
+        for column, cell in enumerate(row):
+            cells.append("<td></td>" if cell is None else _cell(cell, number, column, first))
             first = first and cell is None
         lines.append(f"<tr><th scope=row>{number}</th>{''.join(cells)}</tr>")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What every page shares: one file that needs no network, light or dark, whose cells and marks work by pointer and by keys."""
+"""The frame of HTML pages: a self-contained file with light and dark colours, and mouse and keyboard control of cells."""
 
 import json
 from collections.abc import Mapping
@@ -41,12 +41,12 @@ for (const grid of document.querySelectorAll('[data-grid]')) {
 
 
 def page(title: str, body: str, data: Mapping[str, Any], *, style: str = "", script: str = "") -> str:
-    """A whole page with its data as JSON in it.
+    """An HTML page with `data` as JSON in it; `style` and `script` are added to the common CSS and JavaScript.
 
-    An element with `data-grid` is one stop of the Tab key; in it, those with `data-row` and `data-column` are reached by
-    arrow keys, and their `aria-label` is shown in the element `detail`. `style` and `script` come after what all share.
+    An element with `data-grid` is one stop of the Tab key. Inside it, elements with `data-row` and `data-column` are reached
+    with the arrow keys, and their `aria-label` is shown in the element `detail`.
     """
-    # Nothing in the data may end the script element that holds it.
+    # "<" is escaped, so that no text in the data can close the script element.
     json_text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

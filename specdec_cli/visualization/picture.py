@@ -1,4 +1,4 @@
-"""What a picture of decoding shows: rows are iterations, rounds or steps, columns are the tokens of the output."""
+"""The data of a picture of decoding: rows are iterations, rounds or steps; columns are the tokens of the output."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -7,10 +7,10 @@ from specdec_cli.decoding.names import SEARCHES
 
 Mark = Literal["right", "wrong", "accepted", "rejected", "verified", "known"]
 MEANINGS: dict[Mark, str] = {
-    "right": "as greedy decoding has it",
-    "wrong": "another token than greedy decoding has",
-    "accepted": "drafted, and accepted",
-    "rejected": "drafted, and rejected",
+    "right": "equal to greedy decoding",
+    "wrong": "different from greedy decoding",
+    "accepted": "drafted and accepted",
+    "rejected": "drafted and rejected",
     "verified": "the verifier's own token",
     "known": "from an earlier row",
 }
@@ -19,9 +19,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Cell:
-    """A token at a place of the output; its probability under the verifier, None where it was not asked.
+    """A token at a position of the output, and its probability under the verifier (None: not computed).
 
-    `instead_of` is what the draft had where the verifier took its own.
+    `instead_of` is the rejected draft token that the verifier's own token replaced.
     """
 
     piece: str
@@ -34,8 +34,8 @@ class Cell:
 class Picture:
     """Decoding of one sentence.
 
-    `rows` have a cell, or None, for each of the `target` pieces. `settled` says in which row, from 1, a token became
-    right and stayed so; `edges` (i, j) that token j waited for token i. Both are empty for pictures of rounds and of steps.
+    `rows` have a cell, or None, for each of the `target` pieces. `settled` has, for each token, the row (from 1) from which on
+    it is right; `edges` (i, j): token j depends on token i (see `jacobi_graph`). Both are empty for rounds and steps.
     """
 
     decoding: str
@@ -47,23 +47,23 @@ class Picture:
 
     @property
     def row_name(self) -> str:
-        """What a row is."""
+        """The name of a row: "step", "iteration" or "round"."""
         if self.decoding in SEARCHES:
             return "step"
         return "iteration" if self.settled or self.decoding == "mask-predict" else "round"
 
     @property
     def title(self) -> str:
-        """The decoding, tokens and rows in words."""
+        """A one-line summary: decoding, tokens, rows."""
         rows = len(self.rows)
         return f"{self.decoding}: {len(self.target)} tokens in {rows} {self.row_name}{'s' if rows > 1 else ''}"
 
     @property
     def marks(self) -> list[Mark]:
-        """The marks that stand in it, in the order of their meanings."""
+        """The marks that occur, in the order of MEANINGS."""
         found = {cell.mark for row in self.rows for cell in row if cell}
         return [mark for mark in MEANINGS if mark in found]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """All fields, for JSON."""
         return {"format": FORMAT, "tokens_per_row": round(len(self.target) / len(self.rows), 3)} | asdict(self)

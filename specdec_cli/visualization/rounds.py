@@ -1,4 +1,4 @@
-"""Rounds of a decoding that drafts: what was drafted, what was accepted of it, and where the verifier spoke."""
+"""Pictures of decodings with drafts: drafted, accepted and replaced tokens of each round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from specdec_cli.visualization.picture import Cell, Picture
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _RecordedRound:
     start: int
     draft: list[int]
     passed: int
@@ -19,19 +19,19 @@ class _Seen:
 
 
 class Recorder:
-    """An onlooker of the loop, for one sentence at a time."""
+    """A callback of the decoding loop that records the rounds of one sentence."""
 
     def __init__(self) -> None:
-        self._rounds: list[_Seen] = []
+        self._rounds: list[_RecordedRound] = []
 
     def __call__(self, seen: Round) -> None:
-        """Keep what the picture needs of a round."""
+        """Record a round."""
         draft = seen.draft.ids[0, : int(seen.draft.counts[0])].tolist()
         accepted, bifurcation = int(seen.accepted.counts[0]), int(seen.accepted.bifurcation[0])
-        self._rounds.append(_Seen(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
+        self._rounds.append(_RecordedRound(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
 
     def picture(self, decoding: str, tokenizer: Tokenizer, source: Sequence[int], found: Hypothesis) -> Picture:
-        """The rounds that led to `found`, with the probabilities of its tokens where these were computed."""
+        """The picture of the recorded rounds, whose result is `found`; with probabilities if they were computed."""
         target = tokenizer.pieces(found.ids)
         likely: list[float | None] = [round(exp(value), 4) for value in found.log_probabilities]
         verified = [Cell(piece, "verified", value) for piece, value in zip(target, likely or [None] * len(target), strict=True)]
@@ -39,7 +39,7 @@ class Recorder:
         return Picture(decoding, tuple(tokenizer.source_pieces(source)), tuple(target), rows)
 
 
-def _row(seen: _Seen, verified: Sequence[Cell], draft: Sequence[str]) -> tuple[Cell | None, ...]:
+def _row(seen: _RecordedRound, verified: Sequence[Cell], draft: Sequence[str]) -> tuple[Cell | None, ...]:
     row: list[Cell | None] = [Cell(cell.piece, "known") for cell in verified[: seen.start]]
     for slot, cell in enumerate(verified[seen.start :]):
         drafted = draft[slot] if slot < len(draft) else None

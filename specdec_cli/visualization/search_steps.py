@@ -1,4 +1,4 @@
-"""The steps of a search that does not write from left to right: which tokens it wrote in each step, and at which end."""
+"""Pictures of searches in other orders than left to right: the tokens that each step emits."""
 
 from collections.abc import Sequence
 
@@ -12,25 +12,29 @@ from specdec_cli.visualization.picture import Cell, Picture
 
 @torch.inference_mode()
 def search_steps(verifier: Verifier, tokenizer: Tokenizer, decoding: str, source: Sequence[int], output: Sequence[int]) -> Picture:
-    """The steps in which the model wrote `output` (ids), with the probability of each token after those of the steps before.
+    """The picture of the steps that emit `output` (ids), with the probability of each token given those of earlier steps.
 
-    Where a step writes the end twice, its probability is the product of both.
+    If a step emits EOS twice, the probability of EOS is the product of both.
     """
     config = verifier.model.config
-    ends = output[-1] == config.eos
-    places = folded_positions(len(output) - ends, config.order)[: None if ends else len(output)]
-    written = torch.tensor([output[place] for place in places], device=verifier.device)
-    prefix = torch.cat([written.new_tensor(config.start), written[: -config.step]])
+    has_eos = output[-1] == config.eos
+    positions = folded_positions(len(output) - has_eos, config.order)[: None if has_eos else len(output)]
+    ordered = torch.tensor([output[position] for position in positions], device=verifier.device)
+    prefix = torch.cat([ordered.new_tensor(config.start), ordered[: -config.step]])
     logits = verifier.model(torch.tensor([source], device=verifier.device), prefix[None])[0].float()
-    likely = logits.softmax(-1).gather(1, written[:, None])[:, 0].tolist()
+    step_probabilities = logits.softmax(-1).gather(1, ordered[:, None])[:, 0].tolist()
     probabilities = [1.0] * len(output)
-    for place, probability in zip(places, likely, strict=True):
-        probabilities[place] *= probability
+    for position, probability in zip(positions, step_probabilities, strict=True):
+        probabilities[position] *= probability
     target = tokenizer.pieces(output)
     cells = [Cell(piece, "verified", round(probability, 4)) for piece, probability in zip(target, probabilities, strict=True)]
     known = [Cell(piece, "known") for piece in target]
     rows = []
-    for start in range(0, len(places), config.step):
-        before, now = set(places[:start]), set(places[start : start + config.step])
-        rows.append(tuple(cells[place] if place in now else known[place] if place in before else None for place in range(len(output))))
+    for start in range(0, len(positions), config.step):
+        before, now = set(positions[:start]), set(positions[start : start + config.step])
+        rows.append(
+            tuple(
+                cells[position] if position in now else known[position] if position in before else None for position in range(len(output))
+            )
+        )
     return Picture(decoding, tuple(tokenizer.source_pieces(source)), tuple(target), tuple(rows))

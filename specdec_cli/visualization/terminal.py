@@ -1,4 +1,4 @@
-"""A picture as coloured lines of text."""
+"""A picture as coloured text for terminals."""
 
 from rich.console import Console
 from rich.text import Text
@@ -17,19 +17,19 @@ _STYLES: dict[Mark, str] = {
 
 
 def print_picture(picture: Picture, console: Console) -> None:
-    """The source, then a line for each row; without colours, marks stand behind the tokens.
+    """Print the source and a  Text(f"{number:>4} ", style="dim")=line = Text.assemble((f"{number:>4} ", "dim"))for each row; without colours, a sign after each token shows its mark.
 
-    A rejected token stands before the verifier's own token that replaced it. Places before the last token of a row that are
-    still to be written are one "…".
+    A rejected token is printed before the verifier's token that replaced it. Missing tokens before the last one of a row are
+    printed as one "…".
     """
     console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
     console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
     for number, row in enumerate(picture.rows, start=1):
-        line = Text.assemble((f"{number:>4} ", "dim"))
-        shown = max(place for place, cell in enumerate(row) if cell) + 1
-        for place, cell in enumerate(row[:shown]):
+         Text(f"{number:>4} ", style="dim")=line = Text.assemble((f"{number:>4} ", "dim"))= Text(f"{number:>4} ", style="dim")
+        shown = max(column for column, cell in enumerate(row) if cell) + 1
+        for column, cell in enumerate(row[:shown]):
             if cell is None:
-                if place == 0 or row[place - 1] is not None:
+                if column == 0 or row[column - 1] is not None:
                     line.append("… ", style="dim")
                 continue
             if cell.instead_of is not None:
@@ -42,8 +42,8 @@ def print_picture(picture: Picture, console: Console) -> None:
     legend = Text("  ").join(Text(f"{SIGNS[mark]} {MEANINGS[mark]}", style=_STYLES[mark]) for mark in picture.marks)
     console.print(legend, soft_wrap=True, highlight=False)
     if picture.edges:
-        waited: dict[int, list[str]] = {}
+        dependencies: dict[int, list[str]] = {}
         for i, j in picture.edges:
-            waited.setdefault(j, []).append(f"{picture.target[i]} ({i + 1})")
-        for j, before in waited.items():
-            console.print(f"{picture.target[j]} ({j + 1}) waited for {', '.join(before)}", soft_wrap=True, highlight=False, markup=False)
+            dependencies.setdefault(j, []).append(f"{picture.target[i]} ({i + 1})")
+        for j, before in dependencies.items():
+            console.print(f"{picture.target[j]} ({j + 1}) depends on {', '.join(before)}", soft_wrap=True, highlight=False, markup=False)

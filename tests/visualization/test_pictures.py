@@ -153,7 +153,7 @@ def test_the_terminal_shows_marks_where_there_are_no_colours(graph: Picture) -> 
         "   2 \u2581x <b> &✓ </s>● ",
     ]
     print_picture(graph, Console(file=stream, width=200))
-    assert stream.getvalue().count(" waited for ") == len({j for _, j in graph.edges})
+    assert stream.getvalue().count(" depends on ") == len({j for _, j in graph.edges})
 
 
 def test_the_source_and_rejected_drafts_are_drawn() -> None:
