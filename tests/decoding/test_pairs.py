@@ -4,6 +4,8 @@ from itertools import product
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
@@ -152,3 +154,23 @@ def test_the_candidates_of_a_step() -> None:
     assert tokens.tolist() == [[[1, 1], [0, 2], [0, 3], [3, 3], [2, 2], [1, 3]]]
     assert parents.tolist() == [[0, 1, 1, 0, 1, 0]]
     assert best.tolist() == [[-2.75, -2.875, -3.25, -5.25, -5.625, -5.75]]
+
+
+@given(st.integers(0, 2**16), st.integers(1, 3), st.integers(1, 4), st.integers(2, 9))
+def test_the_candidates_are_the_best_pairs_of_the_best_left_tokens(seed: int, sentences: int, beam: int, vocabulary: int) -> None:
+    generator, end = torch.Generator().manual_seed(seed), 1
+    scores = torch.randn(sentences, beam, generator=generator).double()
+    left, right = (torch.randn(sentences, beam, vocabulary, generator=generator).double() for _ in range(2))
+    best, parents, tokens = best_pairs(scores, left, right, end)
+    for row in range(sentences):
+        lefts = sorted(((scores[row, h] + left[row, h, t], h, t) for h in range(beam) for t in range(vocabulary)), reverse=True)
+        pairs = [
+            (float(score + right[row, h, second]), h, [t, second])
+            for score, h, t in lefts[: 2 * beam]
+            for second in range(vocabulary)
+            if t != end or second == end
+        ]
+        expected = sorted(pairs, reverse=True)[: 3 * beam]
+        found = list(zip(best[row].tolist(), parents[row].tolist(), tokens[row].tolist(), strict=True))
+        assert found[: len(expected)] == expected
+        assert all(score == -torch.inf for score, _, _ in found[len(expected) :])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 
 import torch
 from torch import Tensor
@@ -86,8 +87,8 @@ class _Batch:
 
         C is 2 * beam, or 3 * beam for pairs.
         """
-        logits = torch.stack([_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)])
-        combined = logits.logsumexp(0) - torch.tensor(float(len(self.verifiers))).log()
+        each = [_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)]
+        combined = each[0] if len(each) == 1 else torch.stack(each).logsumexp(0) - log(len(each))
         state, own = self.states[0], self.options.stop == "fairseq"
         allowed = self.verifiers[0].constrain(combined, state, state.tokens[:, :0], keep_forced=own)
         beam = self.options.beam_size

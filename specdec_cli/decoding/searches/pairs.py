@@ -24,8 +24,13 @@ def best_pairs(scores: Tensor, left: Tensor, right: Tensor, end: int) -> tuple[T
     """
     beam = scores.shape[1]
     left_scores, parents, lefts = best_tokens(scores, left, 2 * beam)
-    rights = right.gather(1, parents[:, :, None].expand(-1, -1, right.shape[2]))
-    others = torch.arange(right.shape[2], device=right.device) != end
-    rights = rights.masked_fill((lefts == end)[:, :, None] & others, -torch.inf)
-    best, chosen, tokens = best_tokens(left_scores, rights, 3 * beam)
-    return best, parents.gather(1, chosen), torch.stack([lefts.gather(1, chosen), tokens], dim=2)
+    # No other right tokens of a hypothesis than its best 3 W can be in the best 3 W pairs.
+    count = min(3 * beam, right.shape[2])
+    rights, tokens = (part.gather(1, parents[:, :, None].expand(-1, -1, count)) for part in right.topk(count, dim=2))
+    only_end = torch.full_like(rights, -torch.inf)
+    only_end[:, :, 0] = right[:, :, end].gather(1, parents)
+    ended = (lefts == end)[:, :, None]
+    rights, tokens = torch.where(ended, only_end, rights), tokens.masked_fill(ended, end).flatten(1)
+    best, chosen, places = best_tokens(left_scores, rights, 3 * beam)
+    pairs = torch.stack([lefts.gather(1, chosen), tokens.gather(1, chosen * count + places)], dim=2)
+    return best, parents.gather(1, chosen), pairs
