@@ -17,7 +17,7 @@ _STYLES: dict[Mark, str] = {
 
 
 def print_picture(picture: Picture, console: Console) -> None:
-    """Print the source and a  Text(f"{number:>4} ", style="dim")=line = Text.assemble((f"{number:>4} ", "dim"))for each row; without colours, a sign after each token shows its mark.
+    """Print the source and a line for each row; without colours, a sign after each token shows its mark.
 
     A rejected token is printed before the verifier's token that replaced it. Missing tokens before the last one of a row are
     printed as one "…".
@@ -25,7 +25,7 @@ def print_picture(picture: Picture, console: Console) -> None:
     console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
     console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
     for number, row in enumerate(picture.rows, start=1):
-         Text(f"{number:>4} ", style="dim")=line = Text.assemble((f"{number:>4} ", "dim"))= Text(f"{number:>4} ", style="dim")
+        line = Text.assemble((f"{number:>4} ", "dim"))
         shown = max(column for column, cell in enumerate(row) if cell) + 1
         for column, cell in enumerate(row[:shown]):
             if cell is None:
