@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
 from specdec_cli.commands.training_view import TrainingView
-from specdec_cli.model.bundle import Bundle, load_bundle, read_info
+from specdec_cli.model.bundle import Bundle, load_bundle, read_info, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
 from specdec_cli.text.subwords import Subwords
@@ -258,6 +259,17 @@ def test_a_preset_of_another_shape_than_the_initial_model_is_named(text: Path, t
     arguments = ["--data", text, "--dev", text, "--threads", 1, "--init", trained]
     result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "preset=big", "run.max_updates=1"))
     assert (result.exit_code, "preset big is not the shape of the initial model (width 32, not 1024" in result.stderr) == (2, True)
+
+
+def test_a_masked_model_has_no_drafter_and_is_no_teacher(make_bundle: Callable[..., Bundle], text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "masked"
+    save_bundle(make_bundle(order="masked"), folder)
+    drafted = run("train-drafter", tmp_path / "drafter", "-m", folder, "--data", text, "--dev", text, "--threads", 1)
+    assert (drafted.exit_code, "drafters are for models of order left-to-right, not masked" in drafted.stderr) == (2, True)
+    alone = run("distill", folder, tmp_path / "alone", text, "--threads", 1)
+    assert (alone.exit_code, "order 'masked' (supported: left-to-right)" in alone.stderr) == (3, True)
+    together = run("distill", folder, tmp_path / "together", text, "--with", folder, "--threads", 1)
+    assert (together.exit_code, "beam search, which models of order masked cannot do" in together.stderr) == (3, True)
 
 
 def test_missing_things_are_named(text: Path, tmp_path: Path, trained: Path) -> None:

@@ -73,11 +73,13 @@ def linked(folder: Path, target: Path) -> Path:
 
 
 def write_bundles(folder: Path, subwords: Subwords) -> None:
-    """Bundles by name in `folder`: with a drafter, with heads, of a corrector, and with each kind of a converted model's tokenizer."""
+    """Bundles by name in `folder`: with a drafter, with heads, masked, of a corrector, and of each kind of a converted tokenizer."""
     verifier = tiny_transformer(vocabulary_size=len(subwords))
     info = BundleInfo(decoding="specdec", block_size=4, presets={"high-quality": (2, 0.5)})
     save_bundle(Bundle(info, subwords, verifier, tiny_drafter(verifier)), folder / "drafter")
     save_bundle(Bundle(BundleInfo(block_size=4), subwords, verifier, tiny_heads(verifier)), folder / "heads")
+    masked = tiny_transformer(vocabulary_size=len(subwords), order="masked", length_reach=6)
+    save_bundle(Bundle(BundleInfo(), subwords, masked), folder / "masked")
     corrector = BundleInfo("correct", "en", "en", "input-guided", min_score=-0.5, min_score_in_company=-2.5, max_pieces=3.0)
     save_bundle(Bundle(corrector, subwords, verifier), folder / "corrector")
     for name, make in (("sentencepiece", _sentencepiece), ("tokenizers", _tokenizers), ("moses-bpe", _moses)):

@@ -29,6 +29,7 @@ FILES = [
     ("drafter", "verifier/config.json"),
     ("drafter", "drafter/config.json"),
     ("heads", "drafter/config.json"),
+    ("masked", "verifier/config.json"),
     ("corrector", "bundle.json"),
     ("corrector", "verifier/config.json"),
     ("sentencepiece", "bundle.json"),
@@ -57,8 +58,11 @@ def decode(folder: Path) -> tuple[int, str]:
         names = {None: ["gs-jacobi"], "block": ["specdec", "specdec++"], "heads": ["blockwise"]}[kind]
         if bundle.info.task == "correct":
             names = ["input-guided"]
+        if masked := bundle.verifier.config.order == "masked":
+            names = ["mask-predict"]
         for name in names:
-            engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=block or 4, max_length=12, with_scores=True), bundle))
+            size = None if masked else block or 4
+            engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
                 list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info)).correct(LINES))
             else:
@@ -86,7 +90,7 @@ def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple
 
 def test_undamaged_bundles_decode(bundles: Path) -> None:
     torch.set_num_threads(1)
-    kinds = ("drafter", "heads", "corrector", "sentencepiece", "tokenizers", "moses-bpe")
+    kinds = ("drafter", "heads", "masked", "corrector", "sentencepiece", "tokenizers", "moses-bpe")
     assert {kind: decode(bundles / kind) for kind in kinds} == dict.fromkeys(kinds, (0, ""))
 
 
