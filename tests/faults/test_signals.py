@@ -104,7 +104,7 @@ def test_during_start_up(start: Start, number: signal.Signals, long: bool, count
     with start("translate") as process:
         say(process, b"kalo\n")
     whole = time.monotonic() - began
-    moments = 60 if long else 3
+    moments = 30 if long else 3
     for moment in range(moments):
         with start("translate" if moment % 2 else "correct") as process:
             wait_for_handlers(process)
@@ -132,11 +132,11 @@ def test_while_waiting_for_the_rest_of_a_line(start: Start, number: signal.Signa
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("batch_size", ["1", "8"])
 def test_while_decoding(start: Start, number: signal.Signals, batch_size: str, long: bool, count: Callable[[str], None]) -> None:
-    for moment in range(20 if long else 1):
+    for moment in range(10 if long else 1):
         with start("translate", "--batch-size", batch_size) as process:
             # More than can be decoded before the signal comes.
             say(process, b"kalo mita resu no pe\n" * 3000)
-            time.sleep(0.02 * moment)
+            time.sleep(0.04 * moment)
             assert end(process, number).count(b"\n") < 2999
         count("done")
 
