@@ -36,7 +36,7 @@ def main(address: str, folder: Path) -> NoReturn:
     import specdec_cli
 
     for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):
-        if not module.name.endswith("__main__"):
+        if module.name.rpartition(".")[2] not in ("__main__", "_engine"):
             importlib.import_module(module.name)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)

@@ -14,7 +14,7 @@ from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels import build
 from specdec_cli.kernels.build import Loaded
-from specdec_cli.tuning import round_costs as costs_module
+from specdec_cli.tuning import round_timing
 from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import round_costs
 from tests.fakes import FakeDrafter, in_precision, right, tiny_transformer
@@ -45,7 +45,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         notes.append("costs")
         return TIMES
 
-    monkeypatch.setattr(costs_module, "measure_costs", measure_costs)
+    monkeypatch.setattr(round_timing, "measure_costs", measure_costs)
     return notes
 
 
@@ -104,7 +104,7 @@ def test_costs_with_kernels_belong_to_these_kernels(measured: list[str], monkeyp
         ask_costs(number="int8")
         ask_costs(number="int8 by operators")
     assert len(measured) == 2
-    monkeypatch.setattr(costs_module, "kernels_digest", lambda: "of other sources")
+    monkeypatch.setattr(round_timing, "kernels_digest", lambda: "of other sources")
     ask_costs(number="int8")
     assert len(measured) == 3
 
@@ -117,7 +117,7 @@ def test_costs_that_cannot_be_kept_are_timed_again(measured: list[str], monkeypa
 
 @pytest.mark.parametrize(("there", "expected"), [(True, "int8"), (False, "float32")])
 def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "load_kernels", lambda: Loaded(None) if there else None)
+    monkeypatch.setattr("specdec_cli.tuning.precision.load_kernels", lambda: Loaded(None) if there else None)
     assert resolve_machine("cpu", "auto", 1).precision == expected
     assert not list(folder.glob("*.json"))
 

@@ -66,7 +66,7 @@ def test_specdec_says_what_greedy_says(shipped: Bundle, lines: list[str]) -> Non
 def test_copying_the_source_says_what_greedy_says(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for match in ("unique", "unique-3", "nearest"):
-        assert translations(shipped, lines, decoding="input-guided", match=match, batch_size=8) == greedy
+        assert translations(shipped, lines, decoding="input-guided", options={"match": match}, batch_size=8) == greedy
 
 
 def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:

@@ -81,7 +81,7 @@ def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -
     ("arguments", "code", "words"),
     [
         (("--decoding", "specdec"), 2, "no drafter"),
-        (("--n-best", 2), 2, "--decoding beam"),
+        (("--n-best", 2), 2, "n-best: for decoding beam"),
         (("--precision", "float16", "--device", "cpu"), 2, "float16 is not offered on cpu"),
         (("missing.txt",), 3, "missing.txt: no such file"),
     ],

@@ -15,11 +15,13 @@ GIVEN: tuple[tuple[dict[str, Any], set[str]], ...] = (
     ({"preset": "high-quality"}, {"specdec++", "blockwise", "input-guided"}),
     ({"preset": "exact"}, {*DECODINGS, "lookup,specdec"}),
     ({"block_size": "auto"}, {*DECODINGS, "lookup,specdec"}),
-    ({"block_size": 3}, {*DECODINGS, "lookup,specdec"} - {"greedy", "beam", "bidirectional"}),
+    ({"block_size": 3}, {*DECODINGS, "lookup,specdec"} - {"greedy", "beam", "bidirectional", "mask-predict"}),
     ({"n_best": 2}, {"beam", "bidirectional"}),
     ({"options": {"match": "unique"}}, {"input-guided"}),
     ({"options": {"stop": "fixed-point"}}, {"jacobi", "gs-jacobi", "hybrid-jacobi"}),
     ({"options": {"jacobi_length": 9}}, {"jacobi", "hybrid-jacobi"}),
+    ({"options": {"iterations": 4}}, {"mask-predict"}),
+    ({"options": {"length_beam": 3}}, {"mask-predict"}),
 )
 """A setting that is given, and the decodings that it is for."""
 

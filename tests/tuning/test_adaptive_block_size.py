@@ -158,7 +158,7 @@ def test_costs_are_measured_anew_where_rounds_disagree_with_them(
 ) -> None:
     """With drafts and, where these do not pay, without; the clock says what a round takes."""
     monkeypatch.setattr("specdec_cli.tuning.round_costs.CHECKED", 40)
-    monkeypatch.setattr("specdec_cli.tuning.round_costs.LIKE", 48)
+    monkeypatch.setattr("specdec_cli.tuning.round_costs.WIDEST", 48)
     calls: list[Costs] = []
 
     def measure() -> Costs:
