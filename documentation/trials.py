@@ -23,7 +23,7 @@ TRIALS: Sequence[tuple[str, str, str]] = (
     ("specdec train-drafter", "--simulate", ""),
     ("specdec train-drafter", "", _set(DRAFTER, FEW_UPDATES)),
     ("specdec bench", "--synthetic", " --help"),
-    ("specdec bench", "--tune", " --limit 2 --sweep top-beta=3 --sweep tolerance=1.0 --repetitions 1"),
+    ("specdec bench", "--tune", " --help"),
     ("specdec bench", "--row", " --limit 2 --repetitions 1"),
     ("specdec bench", "--task correct", " --row greedy --row input-guided --limit 2 --repetitions 1"),
     ("specdec bench", "", " --row greedy --limit 2 --repetitions 1"),
