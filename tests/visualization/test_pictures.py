@@ -288,7 +288,7 @@ def test_the_terminal_shows_both_ends_growing() -> None:
     ("arguments", "words"),
     [
         (["kalo", "-o", "a.txt"], "must end with one of"),
-        ([" "], "there is no text"),
+        ([" "], "SENTENCE is empty"),
         (["kalo " * 80], "a picture holds 60"),
         (["kalo", "--decoding", "beam"], "no rounds to show"),
     ],
