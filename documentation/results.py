@@ -81,7 +81,10 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
         output = ["--json", str(path), "--quiet"] if command == "bench" else ["--output", str(path)]
         subprocess.run([sys.executable, "-m", "specdec_cli", command, *arguments, *output], check=True, stdout=subprocess.DEVNULL)
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return record if command == "bench" else record | {"environment": _environment()}
+    if command == "bench":
+        # The folder of the data is a matter of the machine.
+        return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
+    return record | {"environment": _environment()}
 
 
 def _environment() -> dict[str, Any]:
