@@ -73,7 +73,8 @@ def test_measuring_again_replaces_the_numbers_and_keeps_the_command(folder: Path
 
     def bench(command: list[str], **_: Any) -> None:
         commands.append(command)
-        Path(command[command.index("--json") + 1]).write_text(json.dumps({"environment": ENVIRONMENT | {"date": "2027"}, "rows": []}))
+        record = {"environment": ENVIRONMENT | {"date": "2027"}, "input": {"name": command[4], "lines": 2}, "rows": []}
+        Path(command[command.index("--json") + 1]).write_text(json.dumps(record))
 
     monkeypatch.setattr("documentation.results.subprocess.run", bench)
     said = list(results.measure_again(Path("/data"), ["one", "two"]))
@@ -81,6 +82,8 @@ def test_measuring_again_replaces_the_numbers_and_keeps_the_command(folder: Path
     (command,) = commands
     assert command[2:5] == ["specdec_cli", "bench", "/data/a b.tsv"]
     load.cache_clear()
-    expected = {"label": "a text", "command": RECORD["command"], "environment": ENVIRONMENT | {"date": "2027"}, "rows": []}
+    # The folder of the data is left out.
+    measured = {"environment": ENVIRONMENT | {"date": "2027"}, "input": {"name": "a b.tsv", "lines": 2}, "rows": []}
+    expected = {"label": "a text", "command": RECORD["command"], **measured}
     assert load("one") == Stored("one", expected)
     assert json.loads((folder / "two.json").read_text())["rows"] == RECORD["rows"]
