@@ -1,8 +1,7 @@
 // Which token: by logits alone, or in a draft by the token before it too.
 
 #include "choices.h"
-#include "team.h"
-#include "vectors.h"
+#include "layers.h"
 
 static float largest_number(const float *x, int64_t size) {
     const int64_t whole = size / LANES * LANES;
@@ -82,46 +81,59 @@ static void best_of(const float *logits, int64_t size, int64_t wanted, int64_t *
     }
 }
 
-// The link between neighbouring slots of a draft: a slot's logits, where the token before it was unknown, and what they
-// become for a token that is known: logits[b] + (relu(state + before[a]) - relu(state + unknown)) * after[b].
+// The link between neighbouring slots of a draft: a state is conditioned on the token before it, then multiplied with the
+// output projection of its candidates.
 struct chain {
-    int64_t vocabulary, width, candidates; // `width` is a multiple of 16, `candidates` at most 32
-    const float *before, *after, *unknown; // (vocabulary, width) twice, and (width)
+    int64_t vocabulary, width, rank, candidates; // widths are multiples of 16, `candidates` at most 32
+    const float *tokens, *rows, *bias;           // embeddings and output projection (vocabulary, width); NULL: no bias
+    const struct linear *from_token, *output;
+    float scale; // of embeddings
 };
 
 struct chain_call {
     const struct chain *chain;
-    const float *logits;
-    int64_t slots;
-    int64_t *candidates;
+    const float *logits, *states, *narrow;
+    int64_t rows, slots, *ids, *candidates;
 };
 
 static void find_candidates(void *argument) {
     const struct chain_call *call = argument;
     const int64_t size = call->chain->vocabulary, wanted = call->chain->candidates;
-    SHARED_FOR (slot, call->slots) best_of(call->logits + slot * size, size, wanted, call->candidates + slot * wanted);
+    SHARED_FOR (slot, call->rows * call->slots) best_of(call->logits + slot * size, size, wanted, call->candidates + slot * wanted);
 }
 
-// ids (rows, slots): a greedy walk over the best candidates of each slot. The first slot's logits know the token before it.
-EXPORT void specdec_chain(const struct chain *chain, const float *logits, const float *states, int64_t rows, int64_t slots, int64_t *ids, int64_t *scratch, int threads) {
-    const int64_t width = chain->width, wanted = chain->candidates;
-    struct chain_call call = {chain, logits, rows * slots, scratch};
-    together(find_candidates, &call, threads);
-    for (int64_t slot = 0; slot < rows * slots; slot++) {
-        const int64_t *candidates = scratch + slot * wanted;
-        ids[slot] = candidates[0];
-        if (slot % slots == 0) continue;
-        float difference[width], best = -INFINITY;
-        for (int64_t i = 0; i < width; i += LANES) {
-            const floats state = load(states + slot * width + i), zero = all(0.0f);
-            const floats known = state + load(chain->before + ids[slot - 1] * width + i), unknown = state + load(chain->unknown + i);
-            store(difference + i, largest(known, zero) - largest(unknown, zero));
-        }
-        for (int64_t choice = 0; choice < wanted; choice++) {
-            floats sum = {0};
-            for (int64_t i = 0; i < width; i += LANES) sum = fused(load(difference + i), load(chain->after + candidates[choice] * width + i), sum);
-            const float score = logits[slot * chain->vocabulary + candidates[choice]] + sum_lanes(sum);
-            if (score > best) best = score, ids[slot] = candidates[choice];
-        }
+// The candidate of a slot that is best after the token `before`.
+static int64_t choose_after(const struct chain_call *call, int64_t slot, int64_t before) {
+    const struct chain *chain = call->chain;
+    const int64_t width = chain->width, rank = chain->rank, widest = width > rank ? width : rank;
+    float embedded[width], linked[rank], state[width], best = -INFINITY;
+    uint8_t bytes[widest + 8];
+    for (int64_t i = 0; i < width; i++) embedded[i] = chain->tokens[before * width + i] * chain->scale;
+    linear(chain->from_token, embedded, 1, 0, linked, 0, bytes);
+    for (int64_t i = 0; i < rank; i += LANES) store(linked + i, largest(load(call->narrow + slot * rank + i) + load(linked + i), all(0.0f)));
+    linear(chain->output, linked, 1, call->states + slot * width, state, 0, bytes);
+    const int64_t *candidates = call->candidates + slot * chain->candidates;
+    int64_t chosen = candidates[0];
+    for (int64_t choice = 0; choice < chain->candidates; choice++) {
+        const int64_t id = candidates[choice];
+        floats sum = {0};
+        for (int64_t i = 0; i < width; i += LANES) sum = fused(load(state + i), load(chain->rows + id * width + i), sum);
+        const float score = chain->bias ? sum_lanes(sum) + chain->bias[id] : sum_lanes(sum);
+        if (score > best) best = score, chosen = id;
     }
+    return chosen;
+}
+
+static void walk(void *argument) {
+    const struct chain_call *call = argument;
+    for (int64_t slot = 0; slot < call->rows * call->slots; slot++)
+        call->ids[slot] = slot % call->slots ? choose_after(call, slot, call->ids[slot - 1]) : call->candidates[slot * call->chain->candidates];
+}
+
+// ids (rows, slots): a greedy walk over the best candidates of each slot, by logits (rows, slots, vocabulary), which know the
+// token before the first slot only, states (rows, slots, width) and their projections `narrow` (rows, slots, rank).
+EXPORT void specdec_chain(const struct chain *chain, const float *logits, const float *states, const float *narrow, int64_t rows, int64_t slots, int64_t *ids, int64_t *scratch, int threads) {
+    struct chain_call call = {chain, logits, states, narrow, rows, slots, ids, scratch};
+    together(find_candidates, &call, threads);
+    together(walk, &call, 1);
 }
