@@ -1,7 +1,7 @@
-"""`python -m documentation`: write what is generated in README.md, CONTRIBUTING.md and docs/.
+"""`python -m documentation`: write the generated parts of README.md, CONTRIBUTING.md and docs/.
 
-Without options: tables of stored results, the page of settings, the picture of imports. `--outputs` records the output of the commands
-in the pages, too; `--measure DATA` measures the stored results again, on the data sets in the folder DATA.
+Without options: tables of stored results, the page of settings, and the picture of imports. `--outputs` also runs the commands in the
+pages and records their output. `--measure DATA` measures the stored results again, on the data sets in the folder DATA.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PICTURE = DOCS / "imports.svg"
 
 
 def generators() -> dict[str, Generator]:
-    """What makes the generated parts, by the names that the pages use."""
+    """The functions that generate parts of pages, by the names in the pages."""
     from documentation import settings, tables
 
     return {
@@ -34,13 +34,13 @@ def generators() -> dict[str, Generator]:
 
 
 def generated() -> dict[Path, str]:
-    """The content that every page and the picture of imports should have."""
+    """The current content of every page and of the picture of imports, by path."""
     made = {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
     return made | {PICTURE: to_svg(read_imports())}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write all that is asked for."""
+    """Run the program with command-line `arguments` (default: those of the process)."""
     parser = argparse.ArgumentParser(prog="python -m documentation", description=__doc__)
     parser.add_argument("--outputs", action="store_true", help="record the output of the commands in the pages")
     parser.add_argument("--measure", type=Path, metavar="DATA", help="measure the stored results: en-de/*.tsv, en-gec/* in DATA")

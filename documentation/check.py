@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class Ran:
-    """A command of a page, as it was run, and what became of it."""
+    """A command of a page, the text that was run for it, and its result."""
 
     block: Block
     command: Command
@@ -26,7 +26,7 @@ class Ran:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong, for people; None if nothing is."""
+        """A message if the command failed or wrote other output than the page shows; None otherwise."""
         place = f"{self.block.page}:{self.command.line}: {self.text}"
         if self.done.code:
             return f"{place}\nexit code {self.done.code}\n{self.done.output}"
@@ -36,14 +36,14 @@ class Ran:
 
 
 def same(shown: str, written: str) -> bool:
-    """Whether a command wrote what is shown; but for numbers on a machine that computes in another format than int8."""
+    """Whether the output of a command is what the page shows. Without int8 kernels, numbers may differ."""
     if load_kernels() is None:
         shown, written = (_NUMBER.sub("0", text) for text in (shown, written))
     return shown == written
 
 
 def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
-    """Run all commands of `text`, the content of `page`, one after the other in a folder of their own."""
+    """Run all commands of `text`, the content of `page`, in order, in one temporary folder."""
     blocks = read_blocks(page, text)
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         folder = Path(name)
@@ -56,7 +56,7 @@ def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
 
 
 def record(page: Path, text: str, shell: Shell) -> str:
-    """`text` with the output that its commands have now. Raises RuntimeError for a command that fails."""
+    """Run the commands of `text`, and return it with their current output. Raises RuntimeError if a command fails."""
     outputs: list[list[str | None]] = []
     block: Block | None = None
     for ran in run(page, text, shell):

@@ -1,8 +1,8 @@
-"""Commands in the documents: fenced blocks of the language `console`, with the output that is shown below each command.
+"""Commands in the documents: fenced blocks of the language `console`, with the output below each command.
 
-A line that begins with `$ ` is a command; it goes on in the next line after a backslash. All lines up to the next command are its
-output. In a block that begins with "```console trial", commands that would take hours, install packages or need the network run as
-small trials (see trials.py); their output is not shown.
+A line that begins with `$ ` is a command; a backslash at its end continues it on the next line. All lines up to the next command are
+its output. In a block that begins with "```console trial", output is neither shown nor compared, and commands that would take hours,
+install packages or need the network are run in a small version (see trials.py).
 """
 
 import re
@@ -16,7 +16,7 @@ TRIAL = "trial"
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the shell, with its continuation lines, the output that is shown, and its line in the page, from 1."""
+    """A shell command with its continuation lines, the output shown for it, and its line number in the page, from 1."""
 
     text: str
     output: str
@@ -25,7 +25,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Block:
-    """The commands of a fenced block of a page."""
+    """The commands of a fenced block of a page; `trial` blocks show no output."""
 
     page: Path
     commands: tuple[Command, ...]
@@ -33,7 +33,7 @@ class Block:
 
 
 def read_blocks(page: Path, text: str) -> list[Block]:
-    """The blocks of commands in `text`, the content of `page`. Raises ValueError for output without a command."""
+    """Parse the blocks of commands in `text`, the content of `page`. Raises ValueError for a malformed block."""
     blocks = []
     for found in _BLOCK.finditer(text):
         first = text.count("\n", 0, found.start("body")) + 1
@@ -61,7 +61,7 @@ def _commands(page: Path, body: str, first: int) -> tuple[Command, ...]:
 
 
 def with_outputs(text: str, outputs: Sequence[Sequence[str | None]]) -> str:
-    """`text` with the outputs of its commands replaced, block by block; None keeps the one that is there."""
+    """Replace the outputs in `text` by `outputs`, a sequence for each block; None keeps an output."""
     made = iter(outputs)
 
     def write(found: re.Match[str]) -> str:

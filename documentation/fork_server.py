@@ -1,7 +1,7 @@
-"""Runs `specdec` in copies of a process that has imported all modules, so that a command costs no start-up.
+"""Run `specdec` in forks of a process that has imported all modules, which saves the start-up time of each command.
 
-`python -m documentation.fork_server SOCKET FOLDER` listens on SOCKET and writes two programs into FOLDER: `specdec`, and `python`,
-which the processes that specdec starts are run by. Each hands its arguments, folder, environment and streams to the server.
+`python -m documentation.fork_server SOCKET FOLDER` listens on SOCKET and writes two programs into FOLDER: `specdec`, and `python`
+for the processes that specdec starts. Each sends its arguments, working folder, environment and streams to the server.
 """
 
 import importlib
@@ -32,7 +32,7 @@ _LONGEST_REQUEST = 1 << 17
 
 
 def main(address: str, folder: Path) -> NoReturn:
-    """Write the programs, then serve one process a connection, for ever."""
+    """Write the two programs into `folder`; then fork a process for each connection to the socket `address`, without end."""
     import specdec_cli
 
     for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):
@@ -56,14 +56,14 @@ def main(address: str, folder: Path) -> NoReturn:
 
 
 def _serve(connection: socket.socket) -> NoReturn:
-    """Run what the client asks for, with its streams, and send it the exit code."""
+    """Run the request of a client with the streams of the client, and send it the exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, streams, *_ = socket.recv_fds(connection, _LONGEST_REQUEST, 3)
     request = json.loads(message)
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
-    # The objects of the server know another kind of stream.
+    # The server's stream objects were made for other files.
     sys.stdin, sys.stdout, sys.stderr = open(0, encoding="utf-8"), open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
     os.chdir(request["folder"])
     os.environ.clear()

@@ -1,7 +1,7 @@
-"""Which rooms of the code import which, read from the source files.
+"""The imports between the rooms of the code, read from the source files.
 
-A room is a package of `specdec_cli`, or `converters`. The modules beside the packages are in two rooms: `app`, and `base` below all
-others.
+A room is a package of `specdec_cli`, or `converters`. The top-level modules of `specdec_cli` form two rooms: `app`, and `base`, which
+all others may import.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from graphlib import TopologicalSorter
 from tests.source import imported, modules
 
 APP = ("app", "__main__", "completions")
-"""Modules of the room `app`; the other ones beside the packages are `base`."""
+"""Top-level modules of the room `app`; the others are in `base`."""
 Graph = Mapping[str, frozenset[str]]
 
 
 def room(module: str) -> str:
-    """The room of a module of ours, by its dotted name."""
+    """The room of a module of this project, by its dotted name."""
     top, *rest = module.split(".")
     if top == "converters":
         return top
@@ -25,7 +25,7 @@ def room(module: str) -> str:
 
 
 def read_imports() -> Graph:
-    """The rooms, each with those that it imports, anywhere in its code."""
+    """The rooms that each room imports, imports inside functions included."""
     graph: dict[str, set[str]] = {}
     for module in modules():
         graph.setdefault(room(module), set()).update(map(room, imported(module)))
@@ -33,7 +33,7 @@ def read_imports() -> Graph:
 
 
 def reachable(graph: Graph, start: str) -> frozenset[str]:
-    """The rooms that `start` imports, directly or by way of others."""
+    """The rooms that `start` imports, directly or indirectly."""
     found: set[str] = set()
     waiting = list(graph[start])
     while waiting:
@@ -45,7 +45,7 @@ def reachable(graph: Graph, start: str) -> frozenset[str]:
 
 
 def levels(graph: Graph) -> dict[str, int]:
-    """The level of each room, counted from the bottom: one above the highest room that it imports. Raises CycleError."""
+    """The level of each room, from 0 at the bottom: one above the highest room that it imports. Raises CycleError."""
     level: dict[str, int] = {}
     for name in TopologicalSorter(graph).static_order():
         level[name] = 1 + max((level[other] for other in graph[name]), default=-1)
@@ -53,7 +53,7 @@ def levels(graph: Graph) -> dict[str, int]:
 
 
 def direct(graph: Graph) -> list[tuple[str, str]]:
-    """The imports that do not follow from others."""
+    """The imports (importer, imported) that are not also indirect imports."""
     return [
         (upper, lower)
         for upper, imported_rooms in graph.items()

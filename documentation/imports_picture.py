@@ -1,4 +1,4 @@
-"""The rooms of the code and their imports as a picture, level by level."""
+"""An SVG picture of the rooms of the code and their imports, level by level."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -10,11 +10,11 @@ _WIDTH, _HEIGHT, _GAP, _LANE, _DOWN, _EDGE = 112, 30, 24, 10, 76, 14
 _STYLE = "path{fill:none;stroke:currentColor;stroke-opacity:.5}rect{fill:none;stroke:currentColor}"
 
 Node = tuple[str, str, int]
-"""A room twice and its level; or the two rooms of an import, and a level that it passes on its way down."""
+"""(room, room, level) for a room, or (importer, imported, level) for each level that the line of an import passes."""
 
 
 def to_svg(graph: Graph) -> str:
-    """The rooms, each above all that it imports; lines are the imports that do not follow from others. Raises CycleError."""
+    """Draw each room above all rooms that it imports; lines are the imports that are not also indirect. Raises CycleError."""
     level = levels(graph)
     paths = [_path(level, upper, lower) for upper, lower in direct(graph)]
     across, width = _across(graph, level, paths)
@@ -37,7 +37,7 @@ def _path(level: Mapping[str, int], upper: str, lower: str) -> list[Node]:
 
 
 def _across(graph: Graph, level: Mapping[str, int], paths: list[list[Node]]) -> tuple[dict[Node, float], float]:
-    """The horizontal position of every node, and the width of all: each level in the order of what stands above, in the middle."""
+    """The horizontal positions of all nodes, and the total width: each level is centred, and sorted by the nodes above it."""
     above: dict[Node, list[Node]] = {(name, name, level[name]): [] for name in graph}
     for path in paths:
         for upper, lower in pairwise(path):
@@ -59,7 +59,7 @@ def _size(node: Node) -> float:
 
 
 def _line(points: list[tuple[float, float]]) -> str:
-    """A curve through `points`, upright where it meets a level."""
+    """The path of a curve through `points`, vertical at each level."""
     (x, y), *rest = points
     y += _HEIGHT / 2
     parts = [f"M{x:g} {y:g}"]

@@ -1,4 +1,4 @@
-"""The documents, and the parts of them that are generated.
+"""The pages of the documentation, and their generated parts.
 
 A generated part stands between `<!-- generated: NAME ARGUMENT... -->` and `<!-- end of generated part -->`.
 """
@@ -15,12 +15,12 @@ Generator = Callable[..., str]
 
 
 def pages() -> list[Path]:
-    """README.md, CONTRIBUTING.md and every page of docs/."""
+    """The paths of README.md, CONTRIBUTING.md and all pages in docs/."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 
 
 def regenerate(text: str, generators: Mapping[str, Generator]) -> str:
-    """`text` with every generated part made anew by the generator that it names. Raises KeyError for an unknown generator."""
+    """Replace each generated part of `text` by the output of the generator that it names. Raises KeyError for an unknown generator."""
 
     def make(part: re.Match[str]) -> str:
         name, *arguments = part["call"].split()

@@ -1,7 +1,7 @@
-"""Stored results: docs/results/NAME.json is what `bench --json` wrote, with what makes it repeatable.
+"""Stored results: docs/results/NAME.json is the output of `bench --json`, with the command that measured it.
 
-Beside the numbers, a file has the `label` of its text, and the `command` (arguments of specdec, in which DATA stands for the folder
-of data sets). `needs` names what must be made first, where the shipped models and DATA do not suffice; `notes` is shown in the pages.
+Besides the numbers, a file has the `label` of its text and the `command` (arguments of specdec, in which DATA stands for the folder
+of data sets). `needs` names other files that the command needs besides the shipped models and DATA; `notes` is shown in the pages.
 """
 
 import json
@@ -31,22 +31,22 @@ class Stored:
 
     @property
     def label(self) -> str:
-        """The text that was decoded, in words."""
+        """A name for the text that was decoded."""
         return str(self.record["label"])
 
     @property
     def command(self) -> str:
-        """What measured it, as it is typed."""
+        """The command line that measured it."""
         return shlex.join(["specdec", *self.record["command"]])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of its table."""
+        """The measured rows, as `bench --json` writes them."""
         return list(self.record["rows"])
 
     @property
     def repeatable(self) -> bool:
-        """Whether the shipped models and the data sets suffice to measure it again."""
+        """Whether it can be measured again with the shipped models and the data sets alone."""
         return "needs" not in self.record
 
 
@@ -57,12 +57,12 @@ def names() -> list[str]:
 
 @cache
 def load(name: str) -> Stored:
-    """The result `name`. Raises FileNotFoundError."""
+    """Read the result `name`. Raises FileNotFoundError."""
     return Stored(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
-    """Measure the results `wanted` and store each; yields what was done. Raises subprocess.CalledProcessError."""
+    """Measure the results `wanted` again and store them; yield a message for each. Raises subprocess.CalledProcessError."""
     for name in wanted:
         stored = load(name)
         if not stored.repeatable:
@@ -74,7 +74,7 @@ def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
 
 
 def _measure(stored: Stored, data: Path) -> dict[str, Any]:
-    """The record that its command writes now."""
+    """Run the command of a result and return the record that it writes."""
     command, *arguments = [f"{data}{part[4:]}" if part.startswith("DATA/") else part for part in stored.record["command"]]
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path = Path(folder) / "result.json"
@@ -82,7 +82,7 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
         subprocess.run([sys.executable, "-m", "specdec_cli", command, *arguments, *output], check=True, stdout=subprocess.DEVNULL)
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if command == "bench":
-        # The folder of the data is a matter of the machine.
+        # The path of the data folder differs between machines.
         return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
     return record | {"environment": _environment()}
 

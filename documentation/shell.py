@@ -1,4 +1,4 @@
-"""A shell in which commands of the documents are run: bash, in a folder of its own, with a `specdec` that starts fast."""
+"""A bash in which the commands of the pages run, with a `specdec` that starts fast (see fork_server.py)."""
 
 import os
 import subprocess
@@ -18,14 +18,14 @@ _LONGEST = 300.0
 
 @dataclass(frozen=True)
 class Done:
-    """What a command wrote to stdout and stderr, in one stream as in a terminal, and its exit code."""
+    """The output of a command, stdout and stderr in one stream as in a terminal, and its exit code."""
 
     output: str
     code: int
 
 
 class Shell:
-    """Runs commands, inside a `with` block."""
+    """Runs shell commands inside a `with` block. Entering it raises RuntimeError if the fork server does not start."""
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="specdec-")

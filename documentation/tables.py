@@ -1,4 +1,4 @@
-"""Tables of stored results, in Markdown, each with the command that measured it and where."""
+"""Tables of stored results in Markdown, each with the command, the machine and the versions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
 from specdec_cli.benchmark.report import METRICS, Table
 
 MOSTLY = 0.5
-"""Share of rounds up to which a decoding that drafts is said to have chosen otherwise."""
+"""The share of rounds with a draft up to which a table names that share."""
 
 _LEFT_OUT = ("block_size", "drafted", "spread")
 """Columns of bench that the pages do not show."""
@@ -19,7 +19,7 @@ _Cell = Callable[[_Row], str | None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A result, the row that is ours and the row of CTranslate2 that it is compared with; `geometry` of a synthetic result."""
+    """A result, its row of specdec and its row of CTranslate2; `geometry` is the model shape in a synthetic result."""
 
     name: str
     ours: str
@@ -65,7 +65,7 @@ def comparison() -> str:
 
 
 def table(*names: str) -> str:
-    """All that was measured of some results, a line for each row."""
+    """The table of all measured numbers of the results `names`, a line for each row."""
     stored = [load(name) for name in names]
     every = [(one, row) for one in stored for row in one.rows]
     columns: dict[str, list[str | None]] = {}
@@ -84,7 +84,7 @@ def table(*names: str) -> str:
 
 
 def corpus(name: str) -> str:
-    """The counts of `visualize --file`."""
+    """The table of the counts of `visualize --file`, stored as the result `name`."""
     stored = load(name)
     record = stored.record
     share = record["overall"]["did_not_wait"]
@@ -94,7 +94,7 @@ def corpus(name: str) -> str:
 
 
 def environment(stored: Stored) -> str:
-    """Machine, versions and date of a measurement, in a line."""
+    """The machine, versions and date of a measurement, in one line."""
     known: Mapping[str, Any] = stored.record["environment"]
     place = known.get("gpu") or known["cpu"]
     parts = [place, f"{known['device']}, {known['precision']}"]
@@ -107,7 +107,7 @@ def environment(stored: Stored) -> str:
 
 
 def row_name(row: _Row) -> str:
-    """A row as it is written on the command line, or the label that it was stored with."""
+    """The name of a row as in `bench --row`, or the label that it was stored with."""
     settings = row["settings"]
     kind = settings.get("compute_type")
     variant = settings.get("match") or settings.get("preset") or (kind if kind != "float32" else None)
@@ -115,7 +115,7 @@ def row_name(row: _Row) -> str:
 
 
 def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
-    """By header: the block size where it was swept, metrics, and all columns of bench."""
+    """The columns of a table by header: the block size if it was swept, metrics, and the columns of bench."""
     swept = any(len({row["settings"].get("block_size") for row in one.rows if row["decoding"] == "input-guided"}) > 1 for one in stored)
     return {
         **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if swept else {}),
@@ -126,7 +126,7 @@ def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
 
 
 def _written(key: str, text: Callable[[Any], str]) -> _Cell:
-    """The cell of a number by its key in JSON; a dot leads into an object."""
+    """Make the function that formats the number with the key `key` in JSON; a dot separates the keys of nested objects."""
 
     def cell(row: _Row) -> str | None:
         value: Any = row
@@ -168,7 +168,7 @@ def _identical(row: _Row) -> str:
 
 
 def _sources(stored: Sequence[Stored]) -> str:
-    """The commands, the environments and the notes of some results, each once."""
+    """The commands, environments and notes of the results `stored`, without repetitions."""
     commands = "".join(f"{one.command}\n" for one in stored)
     places = dict.fromkeys(environment(one) for one in stored)
     notes = dict.fromkeys(one.record["notes"] for one in stored if "notes" in one.record)

@@ -1,6 +1,7 @@
-"""The output of a command as an animated SVG of a terminal: one line after the other appears.
+"""An animated SVG of a terminal, in which the lines of the output of a command appear one after the other.
 
-`python -m documentation.terminal OUTPUT.svg COMMAND` runs COMMAND, and draws what it wrote with the colours that it has in a terminal.
+`python -m documentation.terminal OUTPUT.svg COMMAND` runs COMMAND, and draws its output with the
+colours that it has in a terminal.
 """
 
 import os
@@ -17,7 +18,7 @@ from rich.text import Text
 from specdec_cli.files import write_atomically
 
 COLOURS = {1: "#ff7b72", 2: "#56d364", 4: "#79c0ff"}
-"""By the number of the terminal's colour: red, green and blue."""
+"""Red, green and blue, by ANSI colour number."""
 _BACKGROUND, _FOREGROUND = "#0d1117", "#e6edf3"
 _WIDTH, _HEIGHT, _MARGIN = 7.8, 22, 18
 _PAUSE, _REST = 1.2, 4.0
@@ -25,14 +26,14 @@ _PAUSE, _REST = 1.2, 4.0
 
 
 def run(command: str) -> list[Text]:
-    """The lines that `command` writes for a terminal with colours. Raises subprocess.CalledProcessError."""
+    """Run `command` and return the lines that it writes for a colour terminal. Raises subprocess.CalledProcessError."""
     environment = os.environ | {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "200", "PYTHONUTF8": "1"}
     done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, check=True)
     return list(Text.from_ansi(done.stdout.decode("utf-8")).split("\n", allow_blank=False))
 
 
 def to_svg(command: str, lines: Sequence[Text]) -> str:
-    """A terminal in which `command` was typed and wrote `lines`."""
+    """Draw a terminal with `command` and its output `lines`."""
     shown = [Text(f"$ {command}"), *lines]
     width = 2 * _MARGIN + _WIDTH * max(len(line.plain) for line in shown)
     height = 2 * _MARGIN + _HEIGHT * len(shown)
@@ -71,7 +72,7 @@ def _attributes(style: Style) -> str:
 
 
 def _animation(count: int, seconds: float) -> str:
-    """Every line but the first is hidden until its turn; all are shown where motion is not wanted."""
+    """The CSS animation that shows the lines one after the other; none for readers who prefer reduced motion."""
     rules = [
         f"@keyframes show{number}{{0%,{share:.1f}%{{opacity:0}}{share + 1:.1f}%,100%{{opacity:1}}}}"
         f".line{number}{{animation:show{number} {seconds:g}s infinite}}"
@@ -82,7 +83,7 @@ def _animation(count: int, seconds: float) -> str:
 
 
 def main(path: Path, command: str) -> None:
-    """Run a command and store the picture of its output."""
+    """Run `command`, and write the picture of its output to `path`."""
     picture = to_svg(command, run(command))
     write_atomically(path, lambda partial: partial.write_text(picture, encoding="utf-8"))
 

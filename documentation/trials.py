@@ -1,4 +1,4 @@
-"""How commands of the documents run as trials: with tiny models, few lines and no network."""
+"""Small versions of the commands in the pages: with tiny models, few lines and no network."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def _set(*changes: str) -> str:
 
 
 TRIALS: Sequence[tuple[str, str, str]] = (
-    # What a command begins with, what it has somewhere, what is appended.
+    # The beginning of a command, a part of it, and the options that are appended.
     ("make", "", " -n"),
     (".venv/bin/pytest", "", " --collect-only"),
     ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
@@ -29,11 +29,11 @@ TRIALS: Sequence[tuple[str, str, str]] = (
     ("specdec bench", "", " --row greedy --limit 2 --repetitions 1"),
     ("specdec visualize", "--file", " --limit 2"),
 )
-"""The first that fits a command of a trial is applied to it; the others run as they are."""
+"""The first entry that matches a command is applied; a command without a match runs unchanged."""
 
 
 def as_trial(command: str) -> str:
-    """The command with what makes it small."""
+    """The small version of `command`."""
     for start, part, appended in TRIALS:
         if re.match(rf"{start}\b", command) and part in command:
             return command + appended

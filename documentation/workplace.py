@@ -1,4 +1,4 @@
-"""The folder in which the commands of a page are run: the example files, small training text, and stand-ins for models of the hub."""
+"""The folder in which the commands of a page run: example files, small training data, and small models in place of those of the hub."""
 
 import lzma
 import random
@@ -10,13 +10,13 @@ from unittest.mock import patch
 from documentation.pages import DOCS, ROOT
 
 HUB = ("Helsinki-NLP/opus-mt-en-de", "facebook/nllb-200-distilled-600M", "facebook/bart-large-cnn")
-"""A folder of such a name is taken for the model: the network is not asked."""
+"""Names of models of the hub. A local folder of the same name is used instead of a download."""
 _ENGLISH = ("red", "green", "house", "river", "old", "new", "man", "sun")
 _GERMAN = ("rot", "gruen", "haus", "fluss", "alt", "neu", "mann", "sonne")
 
 
 def prepare(folder: Path, text: str) -> None:
-    """Fill `folder` with what the commands in `text`, a page, need."""
+    """Write the files that the commands in `text`, the content of a page, need into `folder`."""
     shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
@@ -42,7 +42,7 @@ def prepare(folder: Path, text: str) -> None:
 
 
 def _pairs(count: int) -> list[str]:
-    """Lines of an English and a German phrase, word for word."""
+    """Up to `count` distinct lines of a random English phrase and its German translation, word for word."""
     generator = random.Random(0)
     made = dict.fromkeys(tuple(generator.choices(range(len(_ENGLISH)), k=generator.randint(1, 4))) for _ in range(4 * count))
     return [f"{' '.join(_ENGLISH[word] for word in one)}\t{' '.join(_GERMAN[word] for word in one)}\n" for one in list(made)[:count]]
@@ -53,7 +53,7 @@ def _write(path: Path, lines: list[str]) -> None:
 
 
 def _stand_in(folder: Path) -> None:
-    """A small model, as transformers saves it. That of Marian has learnt to copy, so that its sentences end; the others nothing."""
+    """Save a small transformers model. A Marian model is trained to copy, so that its outputs end; others are untrained."""
     from tests.converters import huggingface
 
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The command line: its commands, and the start and the end of the program."""
+"""The command line: the list of commands, options of the program itself, and `main`."""
 
 import atexit
 import gc
@@ -91,7 +91,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="specdec help COMMAND, or specdec COMMAND --help, tells about a command.",
+    epilog="specdec help COMMAND, or specdec COMMAND --help, describes a command.",
 )
 for _name, _command in COMMANDS:
     app.command(_name, cls=_Command, help=_unwrapped(_command.__doc__ or ""))(_command)
@@ -131,7 +131,7 @@ def specdec(
 
 def main() -> None:
     """Run the command line, with handlers of SIGINT and SIGTERM."""
-    # Skip garbage collection at the exit: to search torch's objects for cycles would take a quarter of a second.
+    # No garbage collection at exit: searching the objects of torch for cycles takes a quarter of a second.
     atexit.register(gc.freeze)
     open_closed_streams()
     ending = Ending()
@@ -141,7 +141,7 @@ def main() -> None:
     except BaseException:
         if ending.signal is None:
             raise
-        # A signal decides the exit code, whatever its exception was replaced by.
+        # After a signal, the exit code is that of the signal, even if another exception replaced that of the signal.
         ending.finish()
     finally:
         ending.over = True

@@ -20,7 +20,7 @@ _MADE = "made by `make completions`; do not edit"
 
 @dataclass(frozen=True)
 class CompletedOption:
-    """An option: its names, the kind of its value, and choices, which are offered besides the files or folders of that kind."""
+    """An option: its names, the kind of its value, and its choices, which are offered together with files or folders of that kind."""
 
     names: tuple[str, ...]
     help: str
@@ -30,7 +30,7 @@ class CompletedOption:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command: its options, and whether its arguments are files or are taken from `words`."""
+    """A command: its options, and its arguments, which are files (`takes_files`) or one of `words`."""
 
     name: str
     help: str
@@ -40,7 +40,7 @@ class CompletedCommand:
 
 
 def read_commands(app: Typer) -> list[CompletedCommand]:
-    """The commands of a program in the order of its help, after the program itself, whose name is empty."""
+    """The program itself, with an empty name, and its commands, in the order of the help."""
     group = get_group(app)
     context = group.context_class(group, **group.context_settings)
     commands: Mapping[str, Any] = group.commands
@@ -49,7 +49,7 @@ def read_commands(app: Typer) -> list[CompletedCommand]:
 
 
 def bash(commands: Sequence[CompletedCommand]) -> str:
-    """The script for bash."""
+    """Write the completion script for bash."""
     root, *others = commands
     names = " ".join([command.name for command in others] + [name for option in root.options for name in option.names])
     cases = "".join(_bash_case(command) for command in others)
@@ -77,7 +77,7 @@ complete -F _specdec specdec
 
 
 def zsh(commands: Sequence[CompletedCommand]) -> str:
-    """The function for zsh."""
+    """Write the completion script for zsh."""
     root, *others = commands
     described = "".join(f"                {_quoted(f'{command.name}:{command.help}')}\n" for command in others)
     cases = "".join(f"                {command.name})\n{_zsh_arguments(command)}                    ;;\n" for command in others)
@@ -107,7 +107,7 @@ _specdec "$@"
 
 
 def fish(commands: Sequence[CompletedCommand]) -> str:
-    """The script for fish."""
+    """Write the completion script for fish."""
     root, *others = commands
     lines = [f"# fish completion for specdec; {_MADE}", "complete -c specdec -f"]
     lines += [f"complete -c specdec -n __fish_use_subcommand {_fish_option(option)}" for option in root.options]
@@ -120,7 +120,7 @@ def fish(commands: Sequence[CompletedCommand]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""The script for each shell."""
+"""The functions that write the script of each shell."""
 
 
 def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) -> CompletedCommand:
@@ -147,7 +147,7 @@ def _option(parameter: TyperOption) -> CompletedOption:
 
 
 def _shipped(metavar: str) -> tuple[str, ...]:
-    """Names that are offered for a value, besides files and folders."""
+    """Names of shipped bundles, decodings or recipes that are offered for a value, by its metavar."""
     if metavar in ("MODEL", "BUNDLE"):
         return tuple(shipped_bundles())
     if metavar.startswith("DECODING"):
@@ -156,7 +156,7 @@ def _shipped(metavar: str) -> tuple[str, ...]:
 
 
 def _files(parameter: TyperOption | TyperArgument) -> Literal["file", "folder", "text"]:
-    """The kind of a value, by its type or the words of its metavar."""
+    """Whether a value is a file, a folder or other text, by its type or the words of its metavar."""
     annotation, words = parameter.type_descriptor.annotation, set(re.findall("[A-Z]+", parameter.metavar or ""))
     if words & {"BUNDLE", "FOLDER", "MODEL"}:
         return "folder"

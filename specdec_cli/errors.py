@@ -1,4 +1,4 @@
-"""What can go wrong in a user's hands, each kind with its exit code."""
+"""The errors that a user can cause, each with its exit code."""
 
 
 class SpecdecError(Exception):

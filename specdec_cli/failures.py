@@ -1,4 +1,4 @@
-"""Failures as messages on stderr and exit codes, whatever raised them."""
+"""Conversion of exceptions into messages on stderr and exit codes."""
 
 import errno
 import os
@@ -17,9 +17,9 @@ _NO_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory|b
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turn what went wrong in a user's hands into a message and an exit code.
+    """Convert errors that a user can cause into a message on stderr and typer.Exit with an exit code.
 
-    That is every SpecdecError, OSError and lack of memory. What else is raised is a fault of the program and passes.
+    These are SpecdecError, OSError, MemoryError, and RuntimeError for lack of memory. Any other exception is a bug and propagates.
     """
     try:
         with _flushed_stdout():
@@ -29,10 +29,10 @@ def exit_codes() -> Iterator[None]:
     except BrokenPipeError as error:
         if _reader_has_gone():
             raise typer.Exit(0) from error
-        # Typer would end without a word.
+        # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
     except OSError as error:
-        cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the one written
+        cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the destination
         raise _failed(cause if name is None else f"{name}: {cause}") from error
     except MemoryError as error:
         raise _out_of_memory() from error
@@ -41,17 +41,17 @@ def exit_codes() -> Iterator[None]:
             raise
         raise _out_of_memory() from error
     except SystemExit as error:
-        # So rich ends the program where a reader has gone.
+        # Rich raises SystemExit when the reader of stdout has closed the pipe.
         if isinstance(error.__context__, BrokenPipeError):
             raise typer.Exit(0) from error
         raise
 
 
 def open_closed_streams() -> None:
-    """Give stdin, stdout and stderr a descriptor where the parent process has closed it.
+    """Open the null device for each of stdin, stdout and stderr that the parent process has closed.
 
-    Else the next file that is opened would take its number, and be read or written in its place. Reading such a stdin and
-    writing such a stdout fails; such a stderr takes everything.
+    Otherwise the next file that is opened would get the descriptor of the stream, and be read or written in its place. Reading
+    such a stdin and writing to such a stdout fails; output to such a stderr is discarded.
     """
     if sys.stdin is None:
         sys.stdin = open(_null(0, os.O_WRONLY), closefd=False)  # noqa: SIM115
@@ -62,7 +62,7 @@ def open_closed_streams() -> None:
 
 
 def _null(number: int, mode: int) -> int:
-    """The null device, open as descriptor `number` if that is free."""
+    """Open the null device, as descriptor `number` if it is free; return the descriptor."""
     found = os.open(os.devnull, mode)
     try:
         os.fstat(number)
@@ -82,7 +82,7 @@ def _out_of_memory() -> typer.Exit:
 
 
 def _reader_has_gone() -> bool:
-    """Whether stdout is a pipe that nobody reads."""
+    """Whether stdout is a pipe whose reading end is closed."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return any(event & select.POLLERR for _, event in poll.poll(0))
@@ -90,14 +90,14 @@ def _reader_has_gone() -> bool:
 
 @contextmanager
 def _flushed_stdout() -> Iterator[None]:
-    """Write out what stdout still holds. A reader that has closed the pipe has all that it wants: exit code 0."""
+    """Flush stdout at the end. If its reader has closed the pipe, raise typer.Exit(0); raise InputError if it cannot be written."""
     try:
         yield
     finally:
         try:
             sys.stdout.flush()
         except OSError as error:
-            # Else the interpreter would try once more at its exit, and complain.
+            # Otherwise the interpreter would flush again at its exit, and print an error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise typer.Exit(0) from error

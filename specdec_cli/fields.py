@@ -1,6 +1,6 @@
-"""Settings that come from files: every value is of its field's type and within its field's range.
+"""Checks of the values of configuration dataclasses: each value has the type of its field, and is within the field's range.
 
-A range is declared where the field is: `heads: Annotated[int, Between(1, 1024)]`. A number without one may have any finite value.
+The annotation of a field declares its range: `heads: Annotated[int, Between(1, 1024)]`. Without one, any finite number is valid.
 """
 
 import reprlib
@@ -20,16 +20,16 @@ _OBJECTS: tuple[Any, ...] = (dict, Mapping)
 
 @dataclass(frozen=True)
 class Between:
-    """The smallest and the largest value of a number."""
+    """The range of a number, both ends included."""
 
     low: float
     high: float
 
 
 def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a configuration dataclass from JSON or TOML; lists become tuples where the field is one.
+    """Build a configuration dataclass of type `kind` from values read from JSON or TOML; lists become tuples where fields are tuples.
 
-    Raises ModelError naming an unknown or missing key, or a key whose value is of another type or out of its range.
+    Raises ModelError naming an unknown or missing key, or a key whose value has another type or is out of its range.
     """
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(values) - known)
@@ -45,7 +45,7 @@ def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def check_fields(configuration: Any) -> None:
-    """For `__post_init__` of a configuration dataclass. Raises ModelError naming a field whose value does not fit."""
+    """Check all values of a configuration dataclass, in its `__post_init__`. Raises ModelError naming a field with an invalid value."""
     _check(vars(configuration), get_type_hints(type(configuration), include_extras=True))
 
 
@@ -53,7 +53,7 @@ def _check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
     for name, value in values.items():
         inner = get_args(hints[name])
         if get_origin(hints[name]) in _OBJECTS and isinstance(value, Mapping):
-            # A wrong value in an object is named by its key, such as rates.tense.
+            # The error for a wrong value in an object names its key, such as rates.tense.
             each = {f"{name}.{key}": one for key, one in value.items()}
             _check(each, dict.fromkeys(each, inner[1]))
         elif not _fits(value, hints[name]):
@@ -74,7 +74,7 @@ def _plain(value: Any, hint: Any) -> Any:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether `value` is of the type `hint` and within the ranges in it. A type that JSON does not have is not checked."""
+    """Whether `value` has the type `hint` and is within its ranges. Types that JSON does not have are not checked."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         ranges = [each for each in inner[1:] if isinstance(each, Between)]
@@ -96,12 +96,12 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _elements(inner: tuple[Any, ...], count: int) -> tuple[Any, ...]:
-    """The types of a tuple's elements; `tuple[int, ...]` has `count` of them."""
+    """The types of the elements of a tuple of `count` elements, from the arguments of its annotation."""
     return inner[:1] * count if inner[-1:] == (...,) else inner
 
 
 def in_words(hint: Any) -> str:
-    """What a value of the type `hint` is, in words."""
+    """Describe the values of the type `hint` for an error message, such as "an integer from 1 to 8"."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         ranges = "".join(f" from {each.low} to {each.high}" for each in inner[1:] if isinstance(each, Between))

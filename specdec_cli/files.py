@@ -1,4 +1,4 @@
-"""Files and folders that are whole or not there."""
+"""Files that are written completely or not at all, JSON files, and the cache folder."""
 
 import fcntl
 import json
@@ -14,14 +14,14 @@ from specdec_cli.errors import SpecdecError, UsageError
 
 
 def cache_folder() -> Path:
-    """Where what can be made again is kept: $SPECDEC_CACHE, else specdec in the user's cache folder."""
+    """The folder for files that can be made again: $SPECDEC_CACHE, or else `specdec` in the user's cache folder."""
     own = os.environ.get("SPECDEC_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specdec"
 
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """Make each OSError that names no file, or `partial`, name `path`: writing to a full disk names none."""
+    """Set the file name of an OSError raised inside to `path`, where it has none (as for a full disk) or that of `partial`."""
     try:
         yield
     except OSError as error:
@@ -32,7 +32,7 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for output, with its parents, unless it is there. Raises UsageError where that is not possible."""
+    """Create a folder for output, and its parents, unless it exists. Raises UsageError if it cannot be created."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -40,9 +40,9 @@ def make_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `path`, then move it into place; a crash leaves the old file.
+    """Call `write` with a temporary file in the folder of `path`, then rename that file to `path`; a crash leaves the old file.
 
-    What a killed program left beside `path` is removed first. Raises OSError naming `path` where it cannot be written.
+    Temporary files of killed programs are removed first. Raises OSError naming `path` if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left_behind(path)
@@ -62,9 +62,9 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _remove_left_behind(path: Path) -> None:
-    """Remove files beside `path` that programs were filling when they were killed.
+    """Remove temporary files for `path` of programs that were killed.
 
-    Such a file has the number of no process, and no process has locked it, which one on another machine would have.
+    No process has the number in the name of such a file, and none, on another machine either, has locked the file.
     """
     for other in path.parent.glob(f".{escape(path.name)}.*.partial"):
         number = other.name.removeprefix(f".{path.name}.").removesuffix(".partial")
@@ -92,13 +92,13 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_regular(path: Path, failure: type[SpecdecError]) -> None:
-    """Raise `failure` where `path` is there but is no regular file: a device or a pipe could be read without end."""
+    """Raise `failure` if `path` exists and is not a regular file: reading a device or a pipe might never end."""
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         raise failure(f"{path}: not a regular file")
 
 
 def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
-    """The object in a JSON file. Raises `failure`, naming the file, where there is none."""
+    """Read the object in a JSON file. Raises `failure`, naming the file, if it is missing or holds no JSON object."""
     check_regular(path, failure)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))

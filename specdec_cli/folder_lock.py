@@ -1,4 +1,4 @@
-"""Folders that one process at a time writes into."""
+"""Locks on folders, so that one process at a time writes into a folder."""
 
 import errno
 import fcntl
@@ -11,14 +11,14 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import make_folder
 
 _RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID")
-"""Environment variables with the number of a process among those that train together, in the order in which Fabric reads them."""
+"""Environment variables with the rank of a process in distributed training, in the order in which Lightning Fabric reads them."""
 
 
 @contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Make `folder` if need be, and lock it meanwhile; remove it in the end if nothing is in it.
+    """Hold a lock on `folder`, which is created if needed, and removed at the end if it was created and is empty.
 
-    Raises UsageError where another process has locked it, or with `wait` waits for that one.
+    If another process has locked it, raises UsageError, or with `wait` waits for that process.
     """
     existed = folder.exists()
     try:
@@ -35,9 +35,9 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
 
 
 def lock_folder(folder: Path, wait: bool) -> int:
-    """Make `folder` if need be, and lock it: the descriptor that holds the lock until it is closed, or the process ends.
+    """Lock `folder`, which is created if needed; return the descriptor that holds the lock until it is closed.
 
-    Raises BlockingIOError where another process has locked it, or with `wait` waits for that one.
+    If another process has locked it, raises BlockingIOError, or with `wait` waits for that process.
     """
     while True:
         make_folder(folder)
@@ -51,9 +51,9 @@ def lock_folder(folder: Path, wait: bool) -> int:
             return descriptor  # a file system without locks
         if folder.exists() and folder.stat().st_ino == os.fstat(descriptor).st_ino:
             return descriptor
-        os.close(descriptor)  # another process removed it between the first two steps
+        os.close(descriptor)  # another process removed it before it was locked
 
 
 def rank() -> int | None:
-    """The number of this process among those that train together, from 0; None where it was started alone."""
+    """The rank of this process in distributed training, from 0; None if it was started alone."""
     return next((int(value) for name in _RANKS if (value := os.environ.get(name, "")).isdigit()), None)

@@ -1,4 +1,4 @@
-"""New folders that are whole or not there, whatever ends the program that fills them."""
+"""New folders that are written completely or not at all, also if the program is killed."""
 
 import fcntl
 import os
@@ -14,10 +14,11 @@ from specdec_cli.folder_lock import lock_folder
 
 @contextmanager
 def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
-    """A folder beside `output` to be filled; it takes its place in the end, and is removed after an error.
+    """Yield a temporary folder to be filled; at the end rename it to `output`, or remove it after an error.
 
-    With `force` it replaces one that holds a file named `marker`, and so is of the same kind. Raises UsageError otherwise.
-    An OSError names a file in `output`. What a killed program left beside `output` is removed first.
+    With `force` it replaces an existing `output` that has a file named `marker`, and so is of the same kind. Raises UsageError
+    if `output` exists and is not replaced. An OSError names a file in `output`. Temporary folders of killed programs are
+    removed first.
     """
     output = output.resolve()
     _remove_left_behind(output)
@@ -38,7 +39,7 @@ def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
 
 @contextmanager
 def partial_folder(output: Path) -> Iterator[Path]:
-    """A hidden folder beside `output`, to be filled and removed in the end. Those that killed programs left are removed first."""
+    """Yield a hidden folder beside `output`, and remove it at the end. Those of killed programs are removed first."""
     _remove_left_behind(output)
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     descriptor = lock_folder(partial, wait=True)
@@ -50,7 +51,7 @@ def partial_folder(output: Path) -> Iterator[Path]:
 
 
 def _exchange(output: Path, partial: Path, old: Path) -> None:
-    """Put `partial` in the place of `output`, which is called `old` in between."""
+    """Rename `partial` to `output`; an existing `output` is renamed to `old`, and removed at the end."""
     if output.exists():
         output.rename(old)
     try:
@@ -63,9 +64,9 @@ def _exchange(output: Path, partial: Path, old: Path) -> None:
 
 
 def _remove_left_behind(output: Path) -> None:
-    """Remove folders that killed programs were filling for `output`, and put back the one that they were replacing.
+    """Remove temporary folders of killed programs, and restore the folder that such a program was replacing.
 
-    A folder that nobody has locked belongs to no running program.
+    A folder without a lock belongs to no running program.
     """
     pattern = re.compile(re.escape(f".{output.name}.") + r"\d+\.(partial|old)")
     found = [path for path in output.parent.glob(".*") if pattern.fullmatch(path.name)] if output.parent.is_dir() else []
@@ -73,7 +74,7 @@ def _remove_left_behind(output: Path) -> None:
         if path.suffix == ".partial":
             _remove_unlocked(path)
         elif path.with_suffix(".partial").exists():
-            continue  # its program is running
+            continue  # a running program has locked it
         elif output.exists():
             shutil.rmtree(path, ignore_errors=True)
         else:

@@ -28,7 +28,7 @@ _ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
 class Process:
     """A Python module that output questions (it calls `serve`), inside a `with` block; `label` names it in messages.
 
-    A process that dies raises ModelError with the last lines of its stderr; an error that it reports is raised here.
+    Calls raise ModelError, with the last lines of the process's stderr, if the process dies; an error that it reports is raised here.
     """
 
     def __init__(self, module: str, label: str) -> None:
@@ -106,7 +106,7 @@ class Process:
 
 def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
     """Serve requests from stdin with the functions `handlers` (by name) until stdin is closed."""
-    # SIGINT reaches every process of a terminal; the parent process handles it and closes stdin.
+    # A terminal sends SIGINT to all its processes; the parent process handles it and closes stdin.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
     # Output of libraries is redirected to stderr, so that it does not mix with responses.

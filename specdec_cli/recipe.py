@@ -1,4 +1,4 @@
-"""Recipes: settings of long work, read from TOML and changed by `key=value`."""
+"""Recipes: settings of trainings and corruption, read from TOML files and changed by `key=value`."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,10 @@ T = TypeVar("T")
 
 
 def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -> T:
-    """Read a recipe of `kind` and apply changes such as `run.seed=2`.
+    """Read a recipe, a dataclass of type `kind`, from the TOML file `path`, and apply changes such as `run.seed=2`.
 
-    Raises UsageError for a change that is no `key=value`, ModelError naming the file and an unknown key.
+    Without `path`, all fields have their defaults. Raises UsageError for a change that is not `key=value`, and ModelError
+    naming the file and the key for an unknown key or an invalid value.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -30,7 +31,7 @@ def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -
 
 
 def apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
-    """`values` with changes such as `run.seed=2`; a value is TOML, or else taken as text. Raises UsageError."""
+    """Apply changes such as `run.seed=2` to `values` and return it; a value that is not TOML is text. Raises UsageError."""
     for change in changes:
         _apply(values, change)
     return values
@@ -55,7 +56,7 @@ def _apply(values: dict[str, Any], change: str) -> None:
 
 
 def build(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a recipe dataclass, with its nested ones, from plain values. Raises ModelError naming an unknown key."""
+    """Build a dataclass of type `kind`, and the dataclasses nested in it, from values read from TOML. Raises ModelError naming a key."""
     nested = {f.name: inner for f in fields(kind) if (inner := _dataclasses(f.type))}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():
@@ -69,12 +70,12 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def _dataclasses(hint: Any) -> list[Any]:
-    """The dataclass that `hint` is, or those that it is a union of."""
+    """The dataclasses in `hint`: itself, or the members of a union."""
     return [one for one in get_args(hint) or [hint] if isinstance(one, type) and is_dataclass(one)]
 
 
 def _of_kind(key: str, kinds: Sequence[Any], values: Mapping[str, Any]) -> Any:
-    """The one of several dataclasses whose `kind` is that of `values`, the first where they name none. Raises ModelError."""
+    """The dataclass whose field `kind` has the value that `values` name; the first one if they name none. Raises ModelError."""
     named = {one.kind: one for one in kinds} if len(kinds) > 1 else {}
     if not named or "kind" not in values:
         return kinds[0]

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: each ends the program as an exception, which cleans up on its way."""
+"""Handlers of SIGINT and SIGTERM that end the program by an exception, so that it removes its temporary files and processes."""
 
 import os
 import signal
@@ -7,18 +7,20 @@ import time
 from types import FrameType
 
 PATIENCE = 1.0
-"""Seconds after a signal in which further ones are taken for the same: `timeout` sends each twice."""
+"""Seconds after the first signal during which further ones are ignored: `timeout` sends each signal twice."""
 _DELAY = 0.05
-"""Seconds that a signal waits for a running import to end before it takes effect."""
+"""Seconds until the exception of a signal that arrived during an import is tried again."""
 _IMPORT = "<frozen importlib._bootstrap>"
+"""The file name of the frames of Python's import system."""
 
 
 class Ending:
-    """What a signal does: the first raises, so that half-written files and other processes go away; a later one ends at once.
+    """Handlers of SIGINT and SIGTERM: the first signal raises an exception; one more than PATIENCE later ends the process at once.
 
-    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. Nothing is raised inside an import, where exceptions are lost or
-    become others, but after it. `signal` is the one that arrived, None before. `over` says that the program has done its
-    work: a first signal then ends it at once too, since an exception during the interpreter's exit would only be printed.
+    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. During an import the exception is delayed until the import has ended,
+    because import code may swallow or replace it. `signal` is the number of the signal that arrived, None before. Set `over`
+    when the program has done its work: the first signal then ends the process at once too, because an exception during the
+    interpreter's exit would only be printed.
     """
 
     def __init__(self) -> None:
@@ -27,14 +29,14 @@ class Ending:
         self._since = 0.0
 
     def install(self) -> None:
-        """Handle both signals, but for one that the parent process has told us to ignore."""
+        """Install the handlers, except for a signal that the parent process has set to be ignored (as `nohup` does)."""
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._arrived)
         signal.signal(signal.SIGALRM, lambda _, frame: self._raise(frame))
 
     def finish(self) -> None:
-        """Exit with the code that shells report for a process that the signal has ended."""
+        """Raise SystemExit with the exit code that shells report for a process ended by the signal, 128 plus its number."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.exit(self._exit_code)
 
@@ -62,7 +64,7 @@ class Ending:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Whether a frame is inside an import."""
+    """Whether an import is running in `frame` or in one of its callers."""
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT:
             return True

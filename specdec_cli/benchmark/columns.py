@@ -1,4 +1,4 @@
-"""The numbers of a bench. A column is one entry of COLUMNS: its computation, its text, and the tables that show it."""
+"""The columns of bench. An entry of COLUMNS has the computation of a number, its text, and the tables that show it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from specdec_cli.decoding.names import methods_of
 from specdec_cli.metrics.repetition import repetition_rate
 
 NOTHING = "—"
-"""The cell of a number that was not measured."""
+"""The text of a number that was not measured."""
 Number = float | tuple[int, int] | None
-"""A number of a row, or a part and a whole; None if it was not measured."""
+"""A number, or a count and its total; None if it was not measured."""
 TableKind = Literal["main", "sweep", "tuning", "synthetic"]
 
 
 class Measurements(Protocol):
-    """What a column may look at in a result: the row, its settings, and its numbers by key."""
+    """The parts of a result that columns read: the row, its settings, and its numbers by key."""
 
     @property
     def row(self) -> Row: ...
@@ -31,16 +31,16 @@ class Measurements(Protocol):
 
 
 Condition = Callable[[str, Sequence[Measurements]], bool]
-"""Whether a column is shown, by its key and all results."""
+"""Whether a column is shown, given its key and all results."""
 
 
 def always(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
-    """Show the column."""
+    """Show the column whatever was measured."""
     return True
 
 
 def if_measured(key: str, results: Sequence[Measurements]) -> bool:
-    """Show the column if some row has a value."""
+    """Show the column if at least one row has a value."""
     return any(result.numbers[key] is not None for result in results)
 
 
@@ -48,8 +48,8 @@ def if_measured(key: str, results: Sequence[Measurements]) -> bool:
 class Column:
     """A column: its key in JSON (a dot leads into an object), its header, its value for a row, and the text of a value.
 
-    `tables` are the tables with this column, and when it is shown there. `cell` replaces `text` where the text depends on
-    more than the value. `digits` are those of the value in JSON.
+    `tables` maps the names of tables with this column to the condition under which it is shown there. `cell` replaces `text`
+    if the text depends on more than the value. `digits` is the number of decimals in JSON.
     """
 
     key: str
@@ -69,17 +69,17 @@ class Column:
 
 
 def decimals(digits: int) -> Callable[[float], str]:
-    """The text of a number with so many decimals."""
+    """Make the function that formats a number with `digits` decimals."""
     return lambda value: f"{value:,.{digits}f}"
 
 
 def percent(digits: int) -> Callable[[float], str]:
-    """The text of a share with so many decimals."""
+    """Make the function that formats a share as a percentage with `digits` decimals."""
     return lambda value: f"{value:.{digits}%}"
 
 
 def ratio(value: float) -> str:
-    """The text of a speedup."""
+    """Format a speedup, such as 1.50x."""
     return f"{value:.2f}x"
 
 
@@ -103,7 +103,7 @@ def _peak_memory(one: Comparison) -> float | None:
 
 
 def _block_size_cell(result: Measurements) -> str:
-    """The mean block size of rounds with a draft if it adapts, else the one that was set."""
+    """The mean block size of rounds with a draft if the block size is adaptive, else the block size that was set."""
     if result.numbers["drafted"] is None:
         return str(result.settings.get("block_size", NOTHING))
     size = result.numbers["block_size"]
@@ -189,7 +189,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("peak_memory_mb", "peak memory, MB", _peak_memory, decimals(0), {"main": always}),
 )
-"""All numbers beside quality, in the order of JSON and of tables."""
+"""All columns but those of quality, in the order of JSON and of tables."""
 
 
 def columns_of(kind: TableKind, results: Sequence[Measurements]) -> list[Column]:

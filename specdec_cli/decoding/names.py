@@ -1,4 +1,4 @@
-"""All decodings: one line each, with what code must know of a decoding before torch is imported."""
+"""The registry of decodings: their names and properties, which are needed before torch is imported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ DrafterKind = Literal["block", "heads"]
 Task = Literal["translate", "summarise", "correct", "simplify"]
 OptionValue = int | str
 LONGEST_DRAFT = 15
-"""Tokens of a draft at most, for drafters without a bound of their own where no block size is given."""
+"""The longest draft if no block size is given, for drafters that have no limit of their own."""
 
 
 @dataclass(frozen=True)
 class DecodingOption:
-    """An option that only some decodings have: one of the words `choices`, or a whole number from 1 if `numeric`.
+    """An option that only some decodings have: its value is one of `choices`, or an integer from 1 if `numeric`.
 
     `default` is the value if none is given; None leaves the choice to the drafter. `help`, `shown_default` and `metavar` (the
     name of the value) are texts for a command line.
@@ -81,11 +81,16 @@ class Method:
     """A decoding and its properties.
 
     `drafter` is the function that makes its drafter, as "module:function" in decoding/drafters; "" for a decoding without
-    drafts. `trained` is the kind of trained drafter that the bundle must have. The output of an `exact` decoding is greedy's
-    unless a tolerant rule is asked for; a `tolerant` one can accept more than the verifier's first choice. A `chainable`
-    one can be a part of a chain. An `unverified` one writes tokens that do not depend on each other. A `search` has a beam
-    size. `order` is that of the models which it is for. The drafts of an `unbounded` one have a length of their own if
-    no block size is given; `longest` is the most tokens of a draft where the number adapts to what pays.
+    drafts. `trained` is the kind of trained drafter that the bundle must have. The other fields are properties:
+
+    - `exact`: the output is greedy's, unless a tolerant acceptance rule is requested.
+    - `tolerant`: a tolerant rule, which accepts more than the verifier's first choice, can be requested.
+    - `chainable`: the decoding can be a part of a chain.
+    - `unverified`: tokens are predicted in parallel, and not verified one after the other.
+    - `search`: the decoding has a beam size.
+    - `order`: the generation order of the models that it decodes.
+    - `unbounded`: the drafter chooses the length of its drafts if no block size is given.
+    - `longest`: the largest block size that an adaptive block size chooses.
     """
 
     name: str
@@ -126,50 +131,50 @@ DECODINGS = tuple(METHODS)
 OPTIONS: tuple[DecodingOption, ...] = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
 """The options that only some decodings have."""
 SEARCHES = tuple(method.name for method in METHODS.values() if method.search)
-"""Decodings that keep several hypotheses."""
+"""Decodings with a beam size."""
 DRAFTING = tuple(method.name for method in METHODS.values() if method.drafter)
 """Decodings that propose tokens."""
 TOLERANT = tuple(method.name for method in METHODS.values() if method.tolerant)
-"""Decodings that can accept more than the verifier's first choice."""
+"""Decodings for which a tolerant acceptance rule can be requested."""
 CHAINABLE = tuple(method.name for method in METHODS.values() if method.chainable)
 """Decodings that can be a part of a chain."""
 DRAFTS_OF: Mapping[DrafterKind, str] = {
     method.trained: method.name for method in METHODS.values() if method.trained is not None and method.exact
 }
-"""The exact decoding that a kind of trained drafter is for."""
+"""The exact decoding that uses each kind of trained drafter."""
 
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
-"""What `auto` is for a bundle without a drafter: a chain of drafters."""
+"""The chain of drafters that `auto` chooses for a bundle without a trained drafter."""
 BEAM_SIZE = 5
-"""Hypotheses of beam search where neither the user nor the bundle says how many."""
+"""The beam size if neither the user nor the bundle gives one."""
 
 
 def parts(decoding: str) -> list[str]:
-    """The decodings of a chain such as "lookup,gs-jacobi", in order; a decoding that is no chain is its only part."""
+    """Split a chain such as "lookup,gs-jacobi" into its decodings, in order; any other decoding is its only part."""
     return decoding.split(",")
 
 
 def methods_of(decoding: str) -> list[Method]:
-    """The methods of a decoding's parts, in order, without those that are not known."""
+    """The properties of a decoding's parts, in order; unknown names are skipped."""
     return [METHODS[part] for part in parts(decoding) if part in METHODS]
 
 
 def having(option: DecodingOption) -> Sequence[str]:
-    """The decodings that have `option`."""
+    """The names of the decodings that have `option`."""
     return [method.name for method in METHODS.values() if option in method.options]
 
 
 def search_of(order: Order) -> str | None:
-    """The only decoding for models of an order: beam search if no other is; None for left to right, which has many."""
+    """The decoding for models of the generation order `order`: beam search by default; None for left to right, which has many."""
     if order == "left-to-right":
         return None
     return next((method.name for method in METHODS.values() if method.order == order), "beam")
 
 
 def order_problem(decoding: str, order: Order) -> str | None:
-    """Why `decoding` is not for a bundle whose model writes in `order`; None if it is."""
+    """Why `decoding` cannot decode a model of the generation order `order`; None if it can."""
     own = search_of(order)
     if own is not None and decoding != own:
         return f"this bundle's order is {order}, which only decoding {own} writes in"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The en-de bundle, from parallel text to the folder that ships. Stopped at any point, it goes on there.
+# Make the en-de bundle from parallel text. If it is stopped, start it again, and it continues at the same point.
 # usage: en-de.sh TEXT WORK    TEXT holds train.tsv.xz and train2.tsv.xz (domain, English, German) and the dev sets, dev.*.tsv
-# TRIAL=1 en-de.sh TEXT WORK takes every step in less than a minute, with a model that is too small to be of use.
+# TRIAL=1 en-de.sh TEXT WORK runs all steps in less than a minute, with a model that is too small to be useful.
 set -euo pipefail
 text=$1 work=$2
 dev=() held_out=()
@@ -14,7 +14,7 @@ done
 vocabulary=(--vocabulary-size 8000) short=() small=() drafter=()
 if [ -n "${TRIAL:-}" ]; then
     vocabulary=()
-    # Enough updates for the model to end its sentences: distillation drops outputs without an end.
+    # Enough updates for outputs to end: distillation drops outputs without EOS.
     short=(--set run.max_updates=60 --set run.batch_tokens=256 --set run.evaluate_every=30 --set run.precision=32-true
         --set optimizer.learning_rate=1e-2 --set optimizer.warmup=20)
     small=(--set model.width=32 --set model.feed_forward=64 --set model.heads=2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The en-gec bundle, from clean English to the folder that ships. Stopped at any point, it goes on there.
+# Make the en-gec bundle from correct English. If it is stopped, start it again, and it continues at the same point.
 # usage: en-gec.sh TEXT WORK    TEXT holds clean.tsv.xz (domain, sentence) and pairs.eracond.tsv (source, corrected)
-# TRIAL=1 en-gec.sh TEXT WORK takes every step in less than a minute, with a model that is of no use.
-# INIT=BUNDLE begins with another bundle than en-de.
+# TRIAL=1 en-gec.sh TEXT WORK runs all steps in less than a minute; the model is not useful.
+# INIT=BUNDLE initialises the model from another bundle than en-de.
 set -euo pipefail
 text=$1 work=$2 init=${INIT:-en-de}
 vocabulary=(--vocabulary-size 8000) every=900 short=()
@@ -12,7 +12,7 @@ if [ -n "${TRIAL:-}" ]; then
 fi
 mkdir -p "$work"
 
-# One line in $every is held out: it selects the state, and a corrector should leave it alone.
+# One line in $every is held out, to select the best state and to test that correct lines are not changed.
 if [ ! -e "$work/clean.tsv" ]; then
     xzcat "$text/clean.tsv.xz" | awk "NR % $every == 0" > "$work/held-out.tsv"
     xzcat "$text/clean.tsv.xz" | awk "NR % $every != 0" > "$work/clean.partial"
@@ -20,7 +20,7 @@ if [ ! -e "$work/clean.tsv" ]; then
 fi
 [ -e "$work/synthetic.tsv" ] || specdec corrupt "$work/clean.tsv" -o "$work/synthetic.tsv"
 [ -e "$work/dev.tsv" ] || specdec corrupt "$work/held-out.tsv" -o "$work/dev.tsv"
-# Of every fifth line a version with fewer errors, for the last stage.
+# Every fifth line with fewer errors, for the last stage.
 [ -e "$work/fifth.tsv" ] || awk 'NR % 5 == 0' "$work/clean.tsv" > "$work/fifth.tsv"
 [ -e "$work/careful.tsv" ] ||
     specdec corrupt "$work/fifth.tsv" -o "$work/careful.tsv" --seed 3 --set clean=0.25 --set errors.mean=0.075

@@ -1,1 +1,1 @@
-"""Decodings other than the loop: beam search, and the drafter alone."""
+"""Decodings that do not use the loop: beam search, Mask-Predict, and the drafter alone."""

@@ -20,7 +20,7 @@ from specdec_cli.text.folding import unfold
 
 @dataclass(frozen=True)
 class BeamOptions:
-    """Hypotheses kept, the power of the length by which scores are divided, hypotheses returned, sentences in a batch.
+    """The beam size, the length penalty (a power), the numbers of hypotheses returned and of sentences in a batch.
 
     `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished hypotheses:
 

@@ -18,7 +18,7 @@ from specdec_cli.model.drafter_config import Reads
 
 @dataclass(frozen=True)
 class DrafterOptions:
-    """What the drafter reads of the verifier, most sentences in a batch, and most tokens of an output."""
+    """What the drafter reads of the verifier, and the largest numbers of sentences in a batch and of tokens in an output."""
 
     reads: Reads
     batch_size: int = 1
@@ -59,7 +59,7 @@ def _begin(verifier: Verifier, drafter: Drafter, options: DrafterOptions, enteri
 
 
 def _observe(verifier: Verifier, drafter: Drafter, state: State, verdict: Verdict, reads: Reads) -> None:
-    """Let the drafter observe the verdict with the verifier's states, if it reads them and a row goes on."""
+    """Let the drafter observe the verdict with the verifier's states, if it reads them and a row is not finished."""
     if reads == "states" and not bool((verdict.ended | state.finished).all()):
         drafter.observe(state, replace(verdict, states=verifier.read(state, verdict.accepted.ids)))
 

@@ -1,4 +1,4 @@
-"""Mask-Predict: all tokens of an output at once, then the least probable ones again (Ghazvininejad et al. 2019)."""
+"""Mask-Predict (Ghazvininejad et al. 2019): predict all tokens of an output at once, then the least probable ones again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from specdec_cli.model.rows import select_rows
 from specdec_cli.model.transformer import ROW_MULTIPLE, Memory, Transformer
 
 _PROJECTED = 1024
-"""Positions whose logits are computed at a time; they bound the memory of a pass."""
+"""Positions whose logits are computed at a time; this limits the memory of a pass."""
 
 
 @dataclass(frozen=True)
 class MaskPredictOptions:
-    """Decoder passes a sentence, lengths that are tried for it, sentences at a time, and the most tokens a sentence."""
+    """Decoder passes and candidate lengths of a sentence, sentences in a batch, and the largest number of tokens of an output."""
 
     iterations: int = 10
     length_beam: int = 5
@@ -31,7 +31,7 @@ class MaskPredictOptions:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """An output of `words` tokens, EOS not counted, for the sentence in the row `row` of a batch; `rank` 0 is the likeliest length."""
+    """An output of `words` tokens (without EOS) for the sentence in row `row` of a batch; `rank` 0 is its most probable length."""
 
     row: int
     rank: int
@@ -41,12 +41,12 @@ class _Candidate:
 
     @property
     def score(self) -> float:
-        """The mean log probability of its tokens, each from the pass that predicted it."""
+        """The mean log probability of the tokens, each from the pass that predicted it."""
         return sum(self.log_probabilities) / self.words
 
     @property
     def width(self) -> int:
-        """The padded number of positions: a function of its own length, so that results are batch-invariant."""
+        """The padded number of positions: a function of the candidate's length alone, so that results are batch-invariant."""
         return round_up(self.words + 1, MULTIPLE)
 
 
@@ -54,10 +54,10 @@ class _Candidate:
 def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], options: MaskPredictOptions) -> Iterator[Hypothesis]:
     """Decode `sentences`, which share their source width, with a model of order "masked".
 
-    Outputs of the `length_beam` likeliest lengths are predicted for each sentence; that of the highest mean log probability
-    wins, the one of the likelier length if two are equal. A round is one decoder pass over all of them. The score of a
-    hypothesis is the sum of the log probabilities of its tokens, each from the pass that predicted it; padding, EOS, the decoder
-    start and the mask are never predicted, so each output ends with the EOS that its length implies.
+    For each sentence, one output is predicted for each of the `length_beam` most probable lengths. The output with the highest
+    mean log probability is the result; if two are equal, the one of the more probable length. A round is one decoder pass over
+    all outputs. The score of a hypothesis is the sum of the log probabilities of its tokens, each from the pass that predicted
+    it. Padding, EOS, the decoder start and the mask are never predicted; EOS is appended to each output.
     """
     waiting = iter(sentences)
     while batch := list(islice(waiting, options.batch_size)):
@@ -77,13 +77,13 @@ def _encode(verifier: Verifier, sources: Sequence[Sequence[int]]) -> Memory:
 
 
 def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
-    """The most tokens of an output, EOS included: as many as any other decoding emits."""
+    """The largest number of tokens of an output of each row, EOS included: the same limits as those of other decodings."""
     fitting = verifier.capacity(memory.states.shape[1]) - 2
     return min(fitting, max_length or fitting)
 
 
 def _candidates(verifier: Verifier, memory: Memory, options: MaskPredictOptions) -> list[_Candidate]:
-    """Empty candidates of the likeliest lengths of each row, in order; lengths beyond what is possible become the nearest possible."""
+    """Empty candidates of the most probable lengths of each row, in order; lengths out of range become the nearest valid length."""
     head = verifier.model.length_head
     assert head is not None
     logits = _project(head.output, head.mean(memory.states, memory.mask.ends))
@@ -95,7 +95,7 @@ def _candidates(verifier: Verifier, memory: Memory, options: MaskPredictOptions)
 
 
 def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate], iterations: int) -> list[_Candidate]:
-    """The same candidates in the same order with their tokens; those of one width are decoded together."""
+    """The same candidates in the same order with their tokens. Candidates of equal width are decoded in one batch."""
     filled: list[_Candidate] = []
     for _, group in groupby(sorted(candidates, key=lambda one: one.width), key=lambda one: one.width):
         together = list(group)
@@ -108,9 +108,9 @@ def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate]
 
 
 def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """After each pass the ids (B, width) of outputs of `words` (B,) tokens, their log probabilities, and which it predicted.
+    """Yield after each pass the ids (B, width) of outputs of `words` (B,) tokens, their log probabilities, and which were predicted.
 
-    The tensors change with the next pass; what follows EOS means nothing.
+    The next pass changes the tensors in place. Positions after EOS have no meaning.
     """
     config, places = model.config, steps(width, words.device)
     own = places < words[:, None]
@@ -124,10 +124,11 @@ def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterat
 
 
 def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -> Tensor:
-    """Which tokens are predicted anew (B, T) in an `iteration` from 1 on: those of the lowest `scores` (B, T), the first of equal ones.
+    """The mask (B, width) of tokens to predict again in pass `iteration`, from 1: those with the lowest `scores` (B, width).
 
-    N (T - t) / T of them, where N are the `words` (B,) of a row, T the `iterations` and t this one (Ghazvininejad et al. 2019,
-    Section 3.1); rounded down, but 1 at least, as in the authors' program.
+    They are N (T - t) / T tokens, where N is the row's number of `words` (B,), T is `iterations` and t is `iteration`
+    (Ghazvininejad et al. 2019, Section 3.1); rounded down, but at least 1, as in the authors' program. Of equal scores, the
+    first are chosen.
     """
     counts = (words * (iterations - iteration) // iterations).clamp_min(1)
     behind = steps(scores.shape[1], scores.device) >= words[:, None]
@@ -136,7 +137,7 @@ def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -
 
 
 def _predict(model: Transformer, states: Tensor) -> tuple[Tensor, Tensor]:
-    """The most probable ids (N,) by top states (N, W), and their log probabilities (N,) in float32."""
+    """The most probable ids (N,) given top states (N, W), and their log probabilities (N,) in float32."""
     config = model.config
     never = [config.padding, config.eos, config.decoder_start, config.mask]
     found = []
@@ -149,6 +150,6 @@ def _predict(model: Transformer, states: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _project(linear: nn.Module, rows: Tensor) -> Tensor:
-    """(N, W) to (N, V) by a product over a multiple of ROW_MULTIPLE rows, so that results are batch-invariant."""
+    """Logits (N, V) of states (N, W), computed on a multiple of ROW_MULTIPLE rows, so that results are batch-invariant."""
     projected: Tensor = linear(F.pad(rows, (0, 0, 0, -len(rows) % ROW_MULTIPLE)))[: len(rows)]
     return projected
