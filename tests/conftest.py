@@ -1,4 +1,4 @@
-"""Tiny models with random weights, and a vocabulary for them."""
+"""Fixtures: tiny models with random weights, a vocabulary, and settings for all tests."""
 
 import os
 import random
@@ -17,13 +17,13 @@ from specdec_cli.text.subwords import EOS, Subwords, train_subwords
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
-# No test may fail because the machine is busy.
+# Deadlines would fail on a busy machine.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 
 def make_lines(count: int, seed: int = 0) -> list[str]:
-    """Lines of 1 to 9 made-up words."""
+    """Random lines of 1 to 9 made-up words."""
     generator = random.Random(seed)
     syllables = ["ka", "lo", "mi", "ta", "re", "su", "no", "pe", "di", "fo"]
 
@@ -35,7 +35,7 @@ def make_lines(count: int, seed: int = 0) -> list[str]:
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """No file can grow beyond `size` bytes meanwhile, as if the disk were full then."""
+    """Limit the size of files to `size` bytes, which has the effect of a full disk."""
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
     try:
@@ -46,19 +46,19 @@ def largest_file(size: int) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What is kept about this machine goes to a folder of the tests' own."""
+    """Use a cache folder for the tests."""
     os.environ["SPECDEC_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(autouse=True)
 def no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables are as wide as they need to be, whatever the terminal that runs the tests."""
+    """Make tables as wide as they need to be, whatever the width of the terminal."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
-    """Every test begins with one thread of torch, whatever those before it set."""
+    """Set torch to one thread before each test."""
     import torch
 
     torch.set_num_threads(1)
@@ -66,7 +66,7 @@ def one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of data sets that may not be copied here, if SPECDEC_DATA names it."""
+    """The folder of data sets, given by SPECDEC_DATA; tests that need it are skipped without it."""
     if "SPECDEC_DATA" not in os.environ:
         pytest.skip("SPECDEC_DATA names no folder")
     return Path(os.environ["SPECDEC_DATA"])
@@ -74,7 +74,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def lines() -> list[str]:
-    """Some lines in the language of the tiny models."""
+    """Made-up lines for the tiny models."""
     return make_lines(24, seed=1)
 
 
@@ -86,7 +86,7 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
 
 @pytest.fixture(scope="session")
 def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
-    """Makes a bundle around a random Transformer; arguments are fields of its configuration."""
+    """Makes a bundle with a random Transformer; arguments are fields of its configuration."""
     import torch
 
     from specdec_cli.model.bundle import Bundle, BundleInfo
@@ -100,7 +100,7 @@ def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
         model = Transformer(replace(small, **changes)).eval()
         with torch.no_grad():
             for parameter in model.parameters():
-                # Biases and norms begin as zeros and ones, which would hide that they were forgotten or confused.
+                # With biases of 0 and norms of 1, missing or exchanged ones would not be noticed.
                 if parameter.dim() == 1:
                     parameter.add_(0.2 * torch.randn_like(parameter))
         return Bundle(BundleInfo(decoding="greedy"), tokenizer, model)
@@ -110,12 +110,12 @@ def make_bundle(tokenizer: Subwords) -> Callable[..., "Bundle"]:
 
 @pytest.fixture(scope="session")
 def bundle(make_bundle: Callable[..., "Bundle"]) -> "Bundle":
-    """A bundle whose model says other things to other sources, and ends most sentences within 20 tokens."""
+    """A bundle whose model has different outputs for different sources, most of at most 20 tokens."""
     import torch
 
     made = make_bundle(output_bias=True, embedding_scale=False, positions="learned")
     with torch.no_grad():
-        # Strong positions keep a random model from saying one word for ever.
+        # Without large position embeddings, a random model repeats one token.
         made.verifier.embedding.positions.normal_(std=2.0)
         for name, parameter in made.verifier.named_parameters():
             if name.endswith("cross_attention.output.weight"):
@@ -126,7 +126,7 @@ def bundle(make_bundle: Callable[..., "Bundle"]) -> "Bundle":
 
 @pytest.fixture(scope="session")
 def bundle_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`bundle` on disk."""
+    """The folder of `bundle`."""
     from specdec_cli.model.bundle import save_bundle
 
     folder = tmp_path_factory.mktemp("models") / "bundle"
@@ -146,7 +146,7 @@ def ctranslate2_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def bart_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small BART of 1,024 positions that has learnt to copy, as transformers saves it."""
+    """A transformers folder with a small BART of 1,024 positions, trained to copy."""
     huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
     folder: Path = huggingface.bart(tmp_path_factory.mktemp("saved"), positions=1024).folder
     return folder

@@ -1,4 +1,4 @@
-"""Tiny models with random weights, and drafters that agree with them as much as they are told to."""
+"""Tiny models with random weights, and drafters with a chosen rate of agreement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ SPECIAL = (PADDING, BOS, EOS, MASK)
 
 
 def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Transformer:
-    """A model that says other things to other sources, and ends a sentence at about the share `ends` of all positions."""
+    """A model whose outputs depend on the source, and whose best token is EOS in about a share `ends` of positions."""
     shape: dict[str, Any] = {"width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "max_positions": 128}
     varied: dict[str, Any] = {"positions": "learned", "embedding_scale": False, "output_bias": True}
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -44,7 +44,7 @@ def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Tra
 
 
 def in_precision(model: Transformer, precision: str, drafter: AnyDrafter | None = None) -> Transformer:
-    """The model, and what drafts for it, in one of our precisions; "int8 by operators" is what there is without a compiler."""
+    """Convert the model and its drafter to a precision; "int8 by operators" is int8 without compiled kernels."""
     if not precision.startswith("int8"):
         return model.to(getattr(torch, precision))
     quantize(model, None if precision == "int8 by operators" else load_kernels(), drafter)
@@ -52,7 +52,7 @@ def in_precision(model: Transformer, precision: str, drafter: AnyDrafter | None 
 
 
 def _enliven(model: Transformer) -> None:
-    """Sharp attention and plain positions keep a random model from saying one word for ever."""
+    """Make attention sharper and positions larger: otherwise a random model repeats one token."""
     if isinstance(model.embedding.positions, nn.Parameter):
         model.embedding.positions.normal_()
     model.embedding.tokens.weight.normal_()
@@ -64,7 +64,7 @@ def _enliven(model: Transformer) -> None:
 
 
 def _set_end(model: Transformer, share: float) -> None:
-    """Give EOS the bias that makes it the best in this share of positions after random prefixes."""
+    """Set the output bias of EOS so that EOS is the best token in this share of positions after random prefixes."""
     logits = model(*torch.randint(MASK + 1, model.config.vocabulary_size, (2, 32, 24)))
     end = logits[..., EOS].clone()
     logits[..., EOS] = -torch.inf
@@ -85,7 +85,7 @@ PAPERS: dict[str, Any] = {
     "initial": "random",
     "model": {"norm": "post", "activation": "gelu", "positions": "learned", "embedding_scale": False},
 }
-"""GAD's drafter, as it is published."""
+"""The published configuration of GAD's drafter."""
 DRAFTERS: dict[str, dict[str, Any]] = {
     "states": {},
     "states, no chain": {"chain": 0},
@@ -99,7 +99,7 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "papers": PAPERS,
     "papers, big": PAPERS | {"feed_forward": 96, "model": PAPERS["model"] | {"width": 48, "heads": 3, "encoder_layers": 2}},
 }
-"""Every kind of block drafter: changes of its configuration."""
+"""All variants of block drafters, as changes of the configuration."""
 
 
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:
@@ -113,7 +113,7 @@ def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockD
 
 
 HEADS: dict[str, dict[str, Any]] = {"published": {"chain": 0}, "linked": {}, "linked, start": {"start": True}}
-"""Every kind of heads: changes of their configuration."""
+"""All variants of heads, as changes of the configuration."""
 
 
 def tiny_heads(verifier: Transformer, seed: int = 0, **changes: Any) -> Heads:
@@ -127,7 +127,7 @@ def tiny_heads(verifier: Transformer, seed: int = 0, **changes: Any) -> Heads:
 
 
 def _scatter_vectors(module: nn.Module) -> None:
-    """Move biases and norms away from zeros and ones, which would hide that they were forgotten or confused."""
+    """Add noise to biases and norms: with values of 0 and 1, missing or exchanged ones would not be noticed."""
     with torch.no_grad():
         for weight in module.parameters():
             if weight.dim() == 1:
@@ -135,7 +135,7 @@ def _scatter_vectors(module: nn.Module) -> None:
 
 
 def make_sentences(count: int, width: int = 16, *, seed: int = 0, vocabulary: int = VOCABULARY) -> list[Sentence]:
-    """Sentences whose sources are between 16 tokens shorter than `width` and that long: all of one source width."""
+    """Sentences with random sources of `width` - 15 to `width` tokens, which share one source width."""
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(max(width - 15, 2), width + 1, (count,), generator=generator).tolist()
     sources = [torch.randint(MASK + 1, vocabulary, (length - 1,), generator=generator).tolist() for length in lengths]
@@ -143,51 +143,51 @@ def make_sentences(count: int, width: int = 16, *, seed: int = 0, vocabulary: in
 
 
 class TableVerifier(Verifier):
-    """Says what a table (sentences, positions, V) of logits says, whatever the prefix is."""
+    """A verifier whose logits are read from a table (sentences, positions, V), whatever the prefix is."""
 
     def __init__(self, table: Tensor) -> None:
         super().__init__(tiny_transformer(encoder_layers=0, decoder_layers=1, max_positions=64))
         self.table = table
 
     def score(self, state: State, draft: Draft) -> Scores:
-        """The table's rows from each row's length on."""
+        """The logits of the table from each row's length on."""
         places = state.lengths[:, None] - 1 + torch.arange(draft.ids.shape[1] + 1)
         logits = self.table[state.numbers[:, None], places.clamp_max(self.table.shape[1] - 1)]
         return Scores(logits, torch.zeros(*places.shape, self.model.config.width))
 
 
 Guess = Callable[[Tensor, torch.Generator], Tensor]
-"""Proposed ids from the right ones (B, k)."""
+"""A function from the right ids (B, k) to proposed ids (B, k)."""
 
 
 def right(ids: Tensor, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    """Always agrees."""
+    """Agree in all slots."""
     return ids
 
 
 def wrong(ids: Tensor, generator: torch.Generator) -> Tensor:  # noqa: ARG001
-    """Never agrees."""
+    """Agree in no slot."""
     return (ids + 1) % VOCABULARY
 
 
 def sometimes(ids: Tensor, generator: torch.Generator) -> Tensor:
-    """Agrees in about three slots of four."""
+    """Agree in about three of four slots."""
     return torch.where(torch.rand(ids.shape, generator=generator) < 0.75, ids, wrong(ids, generator))
 
 
 def wrong_at_the_end(ids: Tensor, generator: torch.Generator) -> Tensor:
-    """Agrees up to the last slot."""
+    """Agree in all slots but the last."""
     return torch.cat([ids[:, :-1], wrong(ids[:, -1:], generator)], dim=1)
 
 
 def early_eos(ids: Tensor, generator: torch.Generator) -> Tensor:
-    """Ends the sentence in a random slot."""
+    """Propose EOS in a random slot, and agree in the others."""
     chosen = torch.randint(0, ids.shape[1], (ids.shape[0], 1), generator=generator)
     return ids.scatter(1, chosen, EOS)
 
 
 def special(ids: Tensor, generator: torch.Generator) -> Tensor:
-    """Says padding, BOS, EOS or a mask now and then."""
+    """Propose special tokens in some slots, and agree in the others."""
     drawn = torch.tensor(SPECIAL)[torch.randint(0, len(SPECIAL), ids.shape, generator=generator)]
     return torch.where(torch.rand(ids.shape, generator=generator) < 0.3, drawn, ids)
 
@@ -196,18 +196,18 @@ GUESSES: tuple[Guess, ...] = (right, wrong, sometimes, wrong_at_the_end, early_e
 
 
 @dataclass
-class Heard:
-    """The fake's record of a row: which sentence it is, and how many tokens of it were accepted so far."""
+class Seen:
+    """The fake drafter's record of rows: the numbers of their sentences, and of their accepted tokens."""
 
     numbers: Tensor
     tokens: Tensor
 
 
 class FakeDrafter:
-    """Proposes what `guess` makes of the right `outputs` (ids by the sentence's number).
+    """Applies `guess` to the right `outputs` (ids, by number of the sentence).
 
-    `ragged`: fewer than `block_size` ids in some rounds, and of these only the first few of a row are meant.
-    It keeps a record a row and sees that the loop keeps it in its place and tells all that is accepted.
+    With `ragged`, drafts have random lengths, which differ between rows. The drafter keeps a record of each row, and asserts that
+    the loop moves the record with its row and reports all accepted tokens.
     """
 
     def __init__(self, outputs: Mapping[int, Sequence[int]], block_size: int, guess: Guess, *, ragged: bool = False, seed: int = 0) -> None:
@@ -218,13 +218,13 @@ class FakeDrafter:
         for number, ids in outputs.items():
             self.table[number, : len(ids)] = torch.tensor(ids)
 
-    def begin(self, state: State) -> Heard:
-        """Nothing heard yet."""
-        return Heard(state.numbers.clone(), state.lengths - 1)
+    def begin(self, state: State) -> Seen:
+        """A record of rows without accepted tokens."""
+        return Seen(state.numbers.clone(), state.lengths - 1)
 
     def propose(self, state: State) -> Draft:
-        """A guess for each row."""
-        heard: Heard = state.drafting
+        """The guess for each row. Asserts that the record matches the state."""
+        heard: Seen = state.drafting
         there = state.numbers != NO_SENTENCE
         assert torch.equal(heard.numbers[there], state.numbers[there])
         assert torch.equal(heard.tokens, state.lengths - 1)
@@ -235,8 +235,8 @@ class FakeDrafter:
         return Draft(self.guess(ids, self.generator) if size else ids, counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Count what is accepted, finished rows excepted."""
-        heard: Heard = state.drafting
+        """Count the accepted tokens of each row."""
+        heard: Seen = state.drafting
         assert verdict.states.shape[:2] == verdict.accepted.ids.shape
         heard.tokens += verdict.accepted.counts
 
@@ -245,7 +245,7 @@ class FakeDrafter:
 
 
 def drafts(drafter: Drafter, source: list[int], target: list[int]) -> list[list[int]]:
-    """What `drafter` proposes, round by round, while the verifier says `target`, whatever the draft; both without EOS."""
+    """The drafts of each round of decoding `source` with a verifier whose output is `target`, both without EOS."""
     table = torch.zeros(1, len(target) + 1, VOCABULARY)
     for place, token in enumerate([*target, EOS]):
         table[0, place, token] = 1.0

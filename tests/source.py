@@ -1,4 +1,4 @@
-"""The modules of both packages as syntax trees, for tests of their structure."""
+"""The modules of `specdec_cli` and `converters` as syntax trees, for tests of their structure."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ PACKAGES = ("specdec_cli", "converters")
 
 @cache
 def modules() -> dict[str, Path]:
-    """All modules by their dotted names; a package has the name of its folder."""
+    """The files of all modules, by dotted name; a package has the name of its folder."""
     found = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):

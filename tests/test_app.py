@@ -1,4 +1,4 @@
-"""The command line as a process: exit codes, streams, what is imported."""
+"""The command line as a process: exit codes, streams, and imports."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ main()
 
 
 def run(body: str, stdout: str = "", unbuffered: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run a command whose function does `body`; stdout goes where the shell is told by `stdout`."""
+    """Run a command whose function is `body`, with the redirections `stdout` of the shell."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     if unbuffered:
         environment["PYTHONUNBUFFERED"] = "1"
@@ -45,12 +45,12 @@ def run(body: str, stdout: str = "", unbuffered: bool = False) -> subprocess.Com
 
 
 @pytest.mark.parametrize(("error", "code"), [("SpecdecError", 1), ("UsageError", 2), ("InputError", 3), ("ModelError", 3)])
-def test_failures_have_a_message_and_a_code(error: str, code: int) -> None:
+def test_failures_have_a_message_and_an_exit_code(error: str, code: int) -> None:
     result = run(f"print('done so far'); raise {error}('a.txt, line 3: bad')")
     assert (result.returncode, result.stdout, result.stderr) == (code, "done so far\n", "specdec: error: a.txt, line 3: bad\n")
 
 
-def test_an_interrupt_is_130() -> None:
+def test_an_interrupt_exits_with_130() -> None:
     result = run("raise KeyboardInterrupt")
     assert (result.returncode, result.stderr) == (130, "")
 
@@ -61,7 +61,7 @@ def test_a_termination_leaves_no_temporary_files(tmp_path: Path) -> None:
     assert (result.returncode, list(tmp_path.iterdir())) == (143, [])
 
 
-def test_the_unexpected_shows_where() -> None:
+def test_unexpected_exceptions_have_a_traceback() -> None:
     result = run("1 / 0")
     assert result.returncode == 1
     assert "Traceback" in result.stderr
@@ -78,18 +78,18 @@ def test_the_unexpected_shows_where() -> None:
     ],
 )
 @pytest.mark.parametrize("unbuffered", [False, True])
-def test_a_closed_pipe_ends_quietly(body: str, unbuffered: bool) -> None:
+def test_a_closed_pipe_ends_the_program_silently(body: str, unbuffered: bool) -> None:
     result = run(body, "| head -c 0", unbuffered)
     assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("body", ["print('lost')", "LineWriter().write('lost')"])
-def test_a_full_disk_is_no_success(body: str) -> None:
+def test_a_full_disk_is_a_failure(body: str) -> None:
     result = run(body, "> /dev/full")
     assert (result.returncode, result.stderr) == (3, "specdec: error: stdout: No space left on device\n")
 
 
-def test_the_end_of_another_process_is_not_quiet() -> None:
+def test_a_broken_pipe_to_another_process_is_reported() -> None:
     child = "subprocess.Popen([sys.executable, '-c', ''], stdin=subprocess.PIPE, bufsize=0)"
     result = run(f"p = {child}; p.wait(); p.stdin.write(b'x')")
     assert result.returncode == 1
@@ -105,7 +105,7 @@ def test_the_end_of_another_process_is_not_quiet() -> None:
         ("import os; os.close(99)", "Bad file descriptor"),
     ],
 )
-def test_the_lack_of_something_is_a_sentence(body: str, cause: str) -> None:
+def test_system_errors_have_a_message_of_one_line(body: str, cause: str) -> None:
     result = run(f"print('done so far'); {body}")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "done so far\n", 1)
     assert result.stderr.startswith(f"specdec: error: {cause}")
@@ -115,14 +115,14 @@ def test_the_lack_of_something_is_a_sentence(body: str, cause: str) -> None:
     ("streams", "code", "message"),
     [("<&-", 3, "stdin, after line 0: Bad file descriptor"), (">&-", 3, "stdout: Bad file descriptor"), ("2>&-", 0, "")],
 )
-def test_a_closed_stream_is_named(streams: str, code: int, message: str) -> None:
+def test_a_closed_stdin_or_stdout_is_named(streams: str, code: int, message: str) -> None:
     result = run(
         "[LineWriter().write(line.text) for line in read_lines()]; print('end')", f"{streams or ''} {'<<< line' * (streams != '<&-')}"
     )
     assert (result.returncode, message in result.stderr, "Traceback" in result.stderr) == (code, True, False)
 
 
-def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
+def test_files_do_not_replace_closed_streams(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_text("secret\n")
     result = run(f"stream = open({str(path)!r}, 'r+'); print(next(read_lines()).text)", "<&-")
@@ -131,21 +131,21 @@ def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
     assert (result.returncode, path.read_text()) == (3, "secret\n")
 
 
-def test_wrong_use_is_2() -> None:
+def test_wrong_usage_exits_with_2() -> None:
     for arguments in (["--nix"], ["nix"], ["prepare"], ["prepare", "out", "--vocabulary-size", "x"]):
         assert CliRunner().invoke(app, arguments).exit_code == 2
 
 
-def test_tells_its_version() -> None:
+def test_the_version_is_printed() -> None:
     assert CliRunner().invoke(app, ["--version"]).stdout == f"specdec {__version__}\n"
 
 
-def test_runs_as_a_module() -> None:
+def test_the_package_runs_as_a_module() -> None:
     result = subprocess.run([sys.executable, "-m", "specdec_cli", "-h"], capture_output=True, text=True, check=True)
     assert "Usage: specdec [OPTIONS] COMMAND" in result.stdout
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_no_large_library() -> None:
     script = """
 import sys
 from specdec_cli.app import app, COMMANDS
@@ -160,7 +160,7 @@ print(*sys.modules, file=sys.stderr)
 
 @pytest.mark.parametrize("command", ["translate", "correct"])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_decoding_imports_nothing_that_it_does_not_need(command: str, precision: str, bundle_folder: Path) -> None:
+def test_decoding_imports_no_unneeded_library(command: str, precision: str, bundle_folder: Path) -> None:
     arguments = [command, "-m", str(bundle_folder), "--precision", precision, "--threads", "1"]
     script = f"import sys; from specdec_cli.app import app; app({arguments}, standalone_mode=False); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", script], input="kalo\n", capture_output=True, text=True, check=True)
@@ -168,7 +168,7 @@ def test_decoding_imports_nothing_that_it_does_not_need(command: str, precision:
     assert NEVER_TO_DECODE & set(result.stderr.split()) == set()
 
 
-def test_the_end_searches_nothing_for_cycles() -> None:
+def test_exit_skips_garbage_collection() -> None:
     script = """
 import atexit, gc, sys
 from specdec_cli.app import main

@@ -1,4 +1,4 @@
-"""The completion files: fresh, and what bash makes of them."""
+"""The completion files are current, and bash completes with them."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ FILES = [("bash", "specdec.bash"), ("zsh", "_specdec"), ("fish", "specdec.fish")
 
 
 @pytest.mark.parametrize(("shell", "name"), FILES)
-def test_shells_accept_them(shell: str, name: str) -> None:
+def test_shells_parse_the_completions(shell: str, name: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     result = subprocess.run([shell, "-n", FOLDER / name], capture_output=True, text=True, check=False)
@@ -22,7 +22,7 @@ def test_shells_accept_them(shell: str, name: str) -> None:
 
 
 def complete(*words: str) -> list[str]:
-    """What bash proposes for the last of `words`."""
+    """The completions of the last of `words` in bash."""
     script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _specdec 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
     command = ["bash", "-c", script, str(FOLDER / "specdec.bash"), "specdec", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
@@ -45,7 +45,7 @@ def test_bash_completes_commands_options_and_values() -> None:
     assert complete("nix", "") == []
 
 
-def test_bash_completes_folders_beside_names(tmp_path: Path) -> None:
+def test_bash_completes_folders_besides_names(tmp_path: Path) -> None:
     (tmp_path / "en-own").mkdir()
     script = 'source "$0"; compopt() { echo "$@"; }; COMP_WORDS=(specdec translate -m en-); COMP_CWORD=3; _specdec'
     result = subprocess.run(["bash", "-c", script, FOLDER / "specdec.bash"], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -53,13 +53,13 @@ def test_bash_completes_folders_beside_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("shell", "name"), FILES)
-def test_the_command_shows_them(shell: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_completion_prints_the_completion_files(shell: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(app, ["--show-completion", shell]).stdout == (FOLDER / name).read_text(), "run `make completions`"
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
     assert CliRunner().invoke(app, ["--show-completion"]).stdout == (FOLDER / name).read_text()
 
 
-def test_an_unknown_shell_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_shell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/dash")
     result = CliRunner().invoke(app, ["--show-completion"])
     assert (result.exit_code, "'bash'" in result.stderr) == (2, True)

@@ -27,7 +27,7 @@ class Settings:
         check_fields(self)
 
 
-def test_values_of_json_fit() -> None:
+def test_valid_values_are_accepted() -> None:
     values = {"needed": 10, "share": 1, "bound": -5, "names": ["a"], "more": ["b"], "pairs": {"x": [1, 2.5]}, "words": {"a": "b"}}
     made = config_from_dict(Settings, values)
     assert made == Settings(10, 1, -5, names=("a",), more=("b",), pairs={"x": (1, 2.5)}, words={"a": "b"})
@@ -58,7 +58,7 @@ def test_values_of_json_fit() -> None:
         ({"other": 1}, "unknown key 'other'; known are bound"),
     ],
 )
-def test_a_value_that_does_not_fit_is_named(changes: dict[str, Any], words: str) -> None:
+def test_an_invalid_value_is_named(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         config_from_dict(Settings, {"needed": 1} | changes)
 
@@ -68,6 +68,6 @@ def test_a_missing_key_is_named() -> None:
         config_from_dict(Settings, {})
 
 
-def test_values_given_by_a_program_are_checked_too() -> None:
+def test_values_given_by_code_are_checked_too() -> None:
     with pytest.raises(ModelError, match="share must be"):
         Settings(1, 2.0)

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever ends the program that writes them."""
+"""Files that are written completely or not at all, also if the program is killed."""
 
 import signal
 import subprocess
@@ -34,7 +34,7 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["file", "a[b]*.tsv"])
-def test_what_a_killed_program_left_is_removed_by_the_next(name: str, tmp_path: Path) -> None:
+def test_files_of_killed_programs_are_removed(name: str, tmp_path: Path) -> None:
     for other in (f".{name}.notes.partial", f".{name}.²", f".other{name}.99999999.partial"):
         (tmp_path / other).touch()
     with writing(tmp_path / name) as program:
@@ -45,16 +45,16 @@ def test_what_a_killed_program_left_is_removed_by_the_next(name: str, tmp_path: 
     assert (tmp_path / name).read_text() == "whole"
 
 
-def test_a_running_program_keeps_its_file(tmp_path: Path) -> None:
+def test_files_of_running_programs_are_kept(tmp_path: Path) -> None:
     with writing(tmp_path / "file") as program:
         write_atomically(tmp_path / "file", lambda partial: partial.write_text("ours"))
         assert names(tmp_path) == [f".file.{program.pid}.partial", "file"]
         program.send_signal(signal.SIGKILL)
 
 
-def test_a_program_on_another_machine_keeps_its_file(tmp_path: Path) -> None:
+def test_files_of_programs_on_other_machines_are_kept(tmp_path: Path) -> None:
     with writing(tmp_path / "file") as program:
-        # No process here has this number, but the file is locked.
+        # No local process has this number, but the file is locked.
         theirs = (tmp_path / f".file.{program.pid}.partial").rename(tmp_path / ".file.99999999.partial")
         write_atomically(tmp_path / "file", lambda partial: partial.write_text("ours"))
         assert names(tmp_path) == [theirs.name, "file"]

@@ -1,4 +1,4 @@
-"""Output folders that one run at a time writes into."""
+"""Locks on output folders."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from specdec_cli.commands.training_run import writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.folder_lock import locked, rank
 
-# Locks a folder, says so, and at a word on stdin makes a file in it and unlocks it.
+# Locks a folder and prints a word; after a line on stdin, creates a file in the folder and unlocks it.
 HOLD = """
 import sys
 from pathlib import Path
@@ -25,7 +25,7 @@ with locked(folder):
     sys.stdin.readline()
     (folder / "first").touch()
 """
-# Waits for a folder and tells what is in it then.
+# Waits for a folder and prints its contents.
 WAIT = """
 import sys
 from pathlib import Path
@@ -38,7 +38,7 @@ with locked(Path(sys.argv[1]), wait=True):
 
 @contextmanager
 def program(code: str, folder: Path, word: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process that runs `code` on `folder` and has said `word`."""
+    """Start a process that runs `code` on `folder`, and wait until it has printed `word`."""
     with subprocess.Popen([sys.executable, "-c", code, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"{word}\n"
@@ -55,13 +55,13 @@ def test_a_folder_is_locked_until_its_process_is_killed(tmp_path: Path) -> None:
             (tmp_path / "out" / "second").touch()
 
 
-def test_who_waits_comes_after_the_first(tmp_path: Path) -> None:
+def test_a_waiting_process_continues_after_the_first(tmp_path: Path) -> None:
     with program(HOLD, tmp_path / "out", "locked") as first, program(WAIT, tmp_path / "out", "waiting") as second:
         first.communicate("go on\n")
         assert second.communicate()[0] == "first\n"
 
 
-def test_an_empty_folder_is_removed_if_it_is_new(tmp_path: Path) -> None:
+def test_a_new_folder_is_removed_if_it_is_empty(tmp_path: Path) -> None:
     for name in ("new", "filled", "old"):
         if name == "old":
             (tmp_path / name).mkdir()
@@ -71,7 +71,7 @@ def test_an_empty_folder_is_removed_if_it_is_new(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["filled", "old"]
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(UsageError, match=r"out: "), locked(tmp_path / "out"):
         raise AssertionError("a file was locked")
@@ -95,7 +95,7 @@ def test_a_second_run_is_refused(command: str, bundle_folder: Path, lines: list[
 
 
 @pytest.mark.parametrize(("variables", "expected"), [({}, None), ({"LOCAL_RANK": "0"}, 0), ({"RANK": "5", "LOCAL_RANK": "1"}, 5)])
-def test_of_processes_that_train_together_the_first_locks(
+def test_only_rank_0_locks_the_folder(
     variables: dict[str, str], expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID"):

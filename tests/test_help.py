@@ -1,4 +1,4 @@
-"""The help texts as files: what a change does to them is seen in review. `make golden` writes them anew."""
+"""The help texts are golden files, so that a review shows their changes. `make golden` writes them."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from specdec_cli.app import COMMANDS, app
 
 DRAWN_BY = "0.29."
-"""The version of typer that drew the texts; others draw other boxes, with the same words in them."""
+"""The version of typer that drew the texts; other versions draw other boxes around the same words."""
 FOLDER = Path(__file__).parent / "golden" / "help"
 
 
 @pytest.mark.parametrize("name", ["specdec", *(name for name, _ in COMMANDS)])
-def test_help_is_as_agreed(name: str) -> None:
+def test_help_equals_the_golden_files(name: str) -> None:
     arguments = [] if name == "specdec" else [name]
     environment = {"PATH": os.environ["PATH"], "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     command = [sys.executable, "-m", "specdec_cli", *arguments, "--help"]
@@ -36,22 +36,22 @@ def test_help_is_as_agreed(name: str) -> None:
 
 
 def words(text: str) -> list[str]:
-    """What a help text says, without how it is drawn."""
+    """The words of a help text, without boxes."""
     return re.findall(r"[\w<>|.,:;-]+", text)
 
 
-def test_words_are_what_is_said_whatever_is_drawn() -> None:
+def test_words_are_compared_without_boxes() -> None:
     text = (FOLDER / "translate.txt").read_text(encoding="utf-8")
     drawn = re.sub(r"[\u2500-\u257f]", "+", text)
     assert drawn != text and words(drawn) == words(text)
     assert set(words(text.replace("--decoding", "--decode"))) != set(words(text))
 
 
-def test_no_help_text_is_left_over() -> None:
+def test_every_golden_file_belongs_to_a_command() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == {"specdec", *(name for name, _ in COMMANDS)}
 
 
-def test_help_is_a_command_too() -> None:
+def test_the_command_help_shows_help() -> None:
     for arguments, same in ((["help"], ["--help"]), (["help", "convert"], ["convert", "--help"])):
         shown = CliRunner().invoke(app, arguments)
         assert (shown.exit_code, shown.stdout) == (0, CliRunner().invoke(app, same).stdout)

@@ -1,4 +1,4 @@
-"""The layers of the packages: modules import downwards alone, and no import is part of a cycle."""
+"""The layers of the packages: modules import only from lower layers, and no import cycle exists."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ LAYERS = (
     {"text"},
     {"errors", "failures", "fields", "files", "folder_lock", "measurement_cache", "new_folder", "processes", "recipe", "signals"},
 )
-"""Rooms of specdec_cli, the highest layer first. A room imports only from layers below its own; its own modules aside."""
+"""Rooms of specdec_cli, the highest layer first. A room imports only from itself and from lower layers."""
 BASE = max(range(len(LAYERS)))
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
 
@@ -35,7 +35,7 @@ def room(name: str) -> str:
 
 
 def layer(name: str) -> int:
-    """The place of a module's layer, from the top. Modules that no layer names are in the lowest one."""
+    """The number of a module's layer, from 0 at the top. Modules in no layer are in the lowest one."""
     return next((place for place, rooms in enumerate(LAYERS) if room(name) in rooms), BASE)
 
 
@@ -43,7 +43,7 @@ OWN = [name for name in modules() if name.startswith("specdec_cli")]
 
 
 @pytest.mark.parametrize("name", [name for name in OWN if layer(name) < BASE])
-def test_imports_go_down(name: str) -> None:
+def test_imports_go_to_lower_layers(name: str) -> None:
     others = [other for other in imported(name) if room(other) != room(name)]
     assert [other for other in others if not other.startswith("specdec_cli") or layer(other) <= layer(name)] == []
 
@@ -54,12 +54,12 @@ def test_the_lowest_layer_imports_only_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in modules() if name not in OWN])
-def test_converters_import_models_and_text_alone(name: str) -> None:
+def test_converters_import_only_models_and_text(name: str) -> None:
     others = [other for other in imported(name) if other in OWN]
     assert [other for other in others if room(other) not in ("model", "text") and layer(other) < BASE] == []
 
 
-def test_no_modules_import_each_other() -> None:
+def test_no_import_cycle_exists() -> None:
     graph = {name: set(imported(name)) - {name} for name in modules()}
     try:
         TopologicalSorter(graph).prepare()
@@ -68,7 +68,7 @@ def test_no_modules_import_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in modules() if not name.startswith("specdec_cli.commands")])
-def test_only_commands_name_flags_in_messages(name: str) -> None:
+def test_only_commands_name_flags_in_error_messages(name: str) -> None:
     raised = [node for node in ast.walk(tree(name)) if isinstance(node, ast.Raise)]
     texts = [node.value for each in raised for node in ast.walk(each) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     assert [text for text in texts if FLAG.search(text)] == []

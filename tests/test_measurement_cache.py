@@ -1,4 +1,4 @@
-"""What was measured is kept with all that it depends on, and measured anew where what is kept cannot be used."""
+"""Measurements are cached by all that they depend on, and repeated if the cached values are unusable."""
 
 import json
 from dataclasses import asdict
@@ -31,14 +31,14 @@ BROKEN: dict[str, bytes] = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """An empty cache folder."""
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Instead of timings, a note for each."""
+    """A list with an entry for each measurement, which is not made."""
     notes: list[str] = []
 
     def measure_costs(*_: Any) -> Costs:
@@ -74,7 +74,7 @@ BROKEN_COSTS = BROKEN | {
 
 
 @pytest.mark.parametrize("name", BROKEN_COSTS)
-def test_costs_that_cannot_be_are_measured_anew(name: str, folder: Path, measured: list[str]) -> None:
+def test_invalid_cached_costs_are_measured_again(name: str, folder: Path, measured: list[str]) -> None:
     assert ask_costs() == ask_costs() == TIMES
     assert measured == ["costs"]
     (path,) = folder.glob("costs-*.json")
@@ -84,7 +84,7 @@ def test_costs_that_cannot_be_are_measured_anew(name: str, folder: Path, measure
     assert measured == ["costs"] * 2 and path.read_bytes() == whole
 
 
-def test_costs_belong_to_one_model_drafter_precision_and_number_of_threads(
+def test_costs_are_cached_by_model_drafter_precision_and_threads(
     folder: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [{}, {"name": "other"}, {"seed": 2}, {"number": "bfloat16"}, {"number": "int8 by operators"}]
@@ -99,7 +99,7 @@ def test_costs_belong_to_one_model_drafter_precision_and_number_of_threads(
 
 
 @pytest.mark.skipif(build.load_kernels() is None, reason="no kernels on this machine")
-def test_costs_with_kernels_belong_to_these_kernels(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_cached_by_kernels(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         ask_costs(number="int8")
         ask_costs(number="int8 by operators")
@@ -109,9 +109,9 @@ def test_costs_with_kernels_belong_to_these_kernels(measured: list[str], monkeyp
     assert len(measured) == 3
 
 
-def test_costs_that_cannot_be_kept_are_timed_again(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_measured_again_if_they_cannot_be_stored(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
-    assert ask_costs() == TIMES  # these decide nothing that is printed
+    assert ask_costs() == TIMES  # the times do not affect the output
     assert len(measured) == 1
 
 
@@ -122,7 +122,7 @@ def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, fo
     assert not list(folder.glob("*.json"))
 
 
-def test_all_of_it_can_be_forgotten(folder: Path, measured: list[str]) -> None:
+def test_all_measurements_can_be_deleted(folder: Path, measured: list[str]) -> None:
     ask_costs()
     for name in ("kernels-abc.so", "kernels-abc.failed.json", "models/mine/bundle.json", "notes.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Two hundred lines that are not plain prose, through the bundles that ship: what must survive does.
+"""Two hundred lines that are not plain prose: the shipped bundles keep their protected text.
 
-In tests/data/mixed-lines.txt, what stands between guillemets is expected in the output as often as in the line; what
-stands between single guillemets is a mark, which keeps its place too.
+In tests/data/mixed-lines.txt, text between guillemets must be in the output as often as in the line. Text between single
+guillemets is a mark, which must also keep its position.
 """
 
 import re
@@ -29,7 +29,7 @@ SOURCES = [re.sub("[\u00ab\u00bb\u2039\u203a]", "", line) for line in LINES]
 
 
 def faults(expected: Sequence[str], outputs: Sequence[str]) -> list[str]:
-    """Outputs that lack what must be kept, or have it elsewhere or more often, each beside its line."""
+    """Pairs of line and output in which protected text is missing, repeated or moved."""
     found = []
     for line, source, output in zip(expected, SOURCES, outputs, strict=True):
         kept = [match.group(1) for match in KEPT.finditer(line) if match.group(1)]
@@ -44,21 +44,21 @@ def faults(expected: Sequence[str], outputs: Sequence[str]) -> list[str]:
     return found
 
 
-def test_there_are_two_hundred() -> None:
+def test_the_file_has_two_hundred_lines() -> None:
     assert len(LINES) == 200
 
 
-def test_all_survive_translation() -> None:
+def test_translation_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-de"))
     engine = Engine(bundle, resolve(DecodingRequest(batch_size=32), bundle))
     found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if "repetition" in line.warnings or "empty" in line.warnings] == []
-    # Prose among it is translated, not copied.
+    # Prose in these lines is translated.
     assert sum(line.text != source for line, source in zip(found, SOURCES, strict=True)) > 110
 
 
-def test_all_survive_correction() -> None:
+def test_correction_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingRequest(batch_size=32, with_scores=True), bundle))
     found = list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en")).correct(SOURCES))
@@ -67,6 +67,6 @@ def test_all_survive_correction() -> None:
 
 
 @pytest.mark.parametrize("output", ["", "Die Seite wurde nicht gefunden.", "Siehe https://www.example.org https://www.example.org"])
-def test_a_lost_or_repeated_address_is_a_fault(output: str) -> None:
+def test_lost_and_repeated_addresses_are_found(output: str) -> None:
     index = SOURCES.index("Do you know https://www.example.org?")
     assert len(faults(LINES, [output if n == index else source for n, source in enumerate(SOURCES)])) == 1

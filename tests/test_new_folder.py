@@ -1,4 +1,4 @@
-"""New folders: in their place whole or not at all, and nothing left beside them by programs that were killed."""
+"""New folders are written completely or not at all, and temporary folders of killed programs are removed."""
 
 import errno
 import os
@@ -40,7 +40,7 @@ def fill(output: Path, text: str, force: bool = False) -> None:
         (partial / "marker").write_text(text)
 
 
-def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_folder_is_replaced_completely(tmp_path: Path) -> None:
     fill(tmp_path / "output", "first")
     with pytest.raises(UsageError, match="exists already"):
         fill(tmp_path / "output", "second")
@@ -49,7 +49,7 @@ def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
     assert names(tmp_path) == ["output"]
 
 
-def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_files_of_killed_programs_are_removed(tmp_path: Path) -> None:
     fill(tmp_path / "output", "first")
     (tmp_path / ".output.notes.partial").mkdir()
     (tmp_path / ".output.2.123.partial").mkdir()
@@ -61,7 +61,7 @@ def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> No
     assert names(tmp_path) == [".output.2.123.partial", ".output.notes.partial", "output"]
 
 
-def test_a_running_program_keeps_its_folder(tmp_path: Path) -> None:
+def test_folders_of_running_programs_are_kept(tmp_path: Path) -> None:
     with filling(tmp_path / "output") as program:
         fill(tmp_path / "output", "ours")
         assert f".output.{program.pid}.partial" in names(tmp_path)
@@ -69,7 +69,7 @@ def test_a_running_program_keeps_its_folder(tmp_path: Path) -> None:
     assert (tmp_path / "output" / "marker").read_text() == "ours"
 
 
-def test_a_folder_that_was_being_replaced_is_put_back(tmp_path: Path) -> None:
+def test_a_folder_that_was_being_replaced_is_restored(tmp_path: Path) -> None:
     fill(tmp_path / "output", "first")
     (tmp_path / "output").rename(tmp_path / ".output.123.old")
     with pytest.raises(OSError, match="fails"), new_folder(tmp_path / "output", "marker", force=True):
@@ -78,7 +78,7 @@ def test_a_folder_that_was_being_replaced_is_put_back(tmp_path: Path) -> None:
     assert (tmp_path / "output" / "marker").read_text() == "first"
 
 
-def test_an_error_names_the_file_in_its_place(tmp_path: Path) -> None:
+def test_an_error_names_the_file_in_the_final_folder(tmp_path: Path) -> None:
     with pytest.raises(OSError) as caught, new_folder(tmp_path / "output", "marker", force=False) as partial:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(partial / "marker"))
     assert caught.value.filename == str(tmp_path / "output" / "marker")

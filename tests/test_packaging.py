@@ -1,4 +1,4 @@
-"""What an installation brings, and what `make` says while it works."""
+"""The requirements of an installation, and messages of `make`."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ def names(requirements: list[str]) -> set[str]:
     return {requirement.partition(">")[0] for requirement in requirements}
 
 
-def test_what_only_training_needs_is_an_extra() -> None:
+def test_libraries_of_training_are_an_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     assert not names(project["dependencies"]) & {"lightning-fabric", "setuptools"}
@@ -24,7 +24,7 @@ def test_what_only_training_needs_is_an_extra() -> None:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_make_says_what_it_does() -> None:
+def test_make_announces_installations() -> None:
     told = subprocess.run(
         ["make", "-n", "-W", "pyproject.toml", "test", "install"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

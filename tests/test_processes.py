@@ -1,4 +1,4 @@
-"""Questions and answers between processes, and what happens when one of them dies."""
+"""Requests to other processes, their responses, and processes that die."""
 
 from pathlib import Path
 
@@ -35,13 +35,13 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a module that answers questions."""
+    """The name of a module that serves requests."""
     (tmp_path / "some_server.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     return "some_server"
 
 
-def test_answers_and_errors_come_back(module: str) -> None:
+def test_results_and_errors_are_returned(module: str) -> None:
     with Process(module, "--row x") as process:
         assert process.call("noise", "ä\n") == "Ä\n"
         with pytest.raises(UsageError, match=r"^not this$"):
@@ -49,7 +49,7 @@ def test_answers_and_errors_come_back(module: str) -> None:
         assert process.call("noise", "b") == "B"
 
 
-def test_a_death_is_told_with_its_last_words(module: str) -> None:
+def test_a_dead_process_is_reported_with_its_stderr(module: str) -> None:
     with Process(module, "--row x") as process, pytest.raises(ModelError) as caught:
         process.call("die", 7)
     assert str(caught.value) == "--row x: its process ended with exit code 7\n  first\n  last words"
@@ -57,14 +57,14 @@ def test_a_death_is_told_with_its_last_words(module: str) -> None:
         process.call("nix")
 
 
-def test_a_kill_is_told(module: str) -> None:
+def test_a_killed_process_is_reported(module: str) -> None:
     with Process(module, "--row x") as process, pytest.raises(ModelError, match="killed by signal 9"):
         process.call("noise", "a")
         process._process.kill()
         process.call("noise", "a")
 
 
-def test_items_come_before_the_end_of_an_answer(module: str) -> None:
+def test_items_are_streamed_before_the_end_of_a_call(module: str) -> None:
     with Process(module, "--row x") as process:
         assert list(process.stream("count", "well")) == [0, 1, 2]
         seen: list[int] = []

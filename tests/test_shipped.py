@@ -1,4 +1,4 @@
-"""The bundles that ship: whole, exact, and able to translate and to correct."""
+"""The shipped bundles: their files, exactness, and translations and corrections."""
 
 import pytest
 
@@ -26,13 +26,13 @@ RIGHT = (
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
 def precision(request: pytest.FixtureRequest) -> str:
-    """Number formats that users get; int8 where there are compiled kernels, and with the same output where there are none."""
+    """The precisions that users get."""
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def lines(precision: str) -> list[str]:
-    """English lines: fewer where they take long."""
+    """English lines; fewer in the slower precision."""
     slow = precision == "int8" and load_kernels() is None
     return list(read_sample().sources)[: 3 if slow else None]
 
@@ -48,7 +48,7 @@ def translations(bundle: Bundle, lines: list[str], **request: object) -> list[tu
     return [translation.sentences for translation in Translator(engine, bundle.tokenizer).translate(lines)]
 
 
-def test_every_bundle_is_small_licensed_and_described() -> None:
+def test_shipped_bundles_are_small_licensed_and_described() -> None:
     assert shipped_bundles() == ["en-de", "en-gec"]
     for name in shipped_bundles():
         files = [path for path in (SHIPPED / name).rglob("*") if path.is_file()]
@@ -57,19 +57,19 @@ def test_every_bundle_is_small_licensed_and_described() -> None:
         assert load_bundle(SHIPPED / name).info.licence
 
 
-def test_specdec_says_what_greedy_says(shipped: Bundle, lines: list[str]) -> None:
+def test_specdec_has_greedy_output(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for block_size, batch_size in ((1, 8), (4, 3), (7, 1), (10, 9)):
         assert translations(shipped, lines, decoding="specdec", block_size=block_size, batch_size=batch_size) == greedy
 
 
-def test_copying_the_source_says_what_greedy_says(shipped: Bundle, lines: list[str]) -> None:
+def test_source_copies_have_greedy_output(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for match in ("unique", "unique-3", "nearest"):
         assert translations(shipped, lines, decoding="input-guided", options={"match": match}, batch_size=8) == greedy
 
 
-def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:
+def test_the_translator_translates_simple_sentences(shipped: Bundle, lines: list[str]) -> None:
     references = read_sample().references
     assert references is not None
     engine = Engine(shipped, resolve(DecodingRequest(batch_size=8, block_size=5), shipped))
@@ -77,7 +77,7 @@ def test_it_knows_german(shipped: Bundle, lines: list[str]) -> None:
     assert score(texts, references[: len(lines)]).values["bleu"] > 15
 
 
-def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
+def test_the_corrector_changes_only_wrong_lines(precision: str) -> None:
     bundle = move_to(resolve_machine("cpu", precision, 1), load_bundle(SHIPPED / "en-gec"))
     edit_filter = EditFilter.of(bundle.info)
     found = {}
@@ -92,7 +92,7 @@ def test_it_corrects_what_is_wrong_and_leaves_the_rest(precision: str) -> None:
 
 @pytest.mark.skipif(load_kernels() is None, reason="no kernels on this machine")
 @pytest.mark.parametrize(("name", "lines"), [("en-de", 2), ("en-gec", 1)])
-def test_int8_is_the_same_bit_for_bit_without_kernels(name: str, lines: int) -> None:
+def test_int8_output_is_equal_without_kernels(name: str, lines: int) -> None:
     found = []
     for kernels in (load_kernels(), None):
         bundle = load_bundle(SHIPPED / name)

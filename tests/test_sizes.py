@@ -1,4 +1,4 @@
-"""Files and functions stay small: `pytest tests/test_sizes.py` lists those that are too long."""
+"""Limits of the length of files and functions."""
 
 import ast
 
@@ -15,7 +15,7 @@ def test_files_and_functions_are_small(name: str) -> None:
     long = [f"{name}: {lines} lines"] if lines > MOST_FILE_LINES else []
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
-            # From the body on: the signature of a command has a line for each of its options.
+            # Without the signature: that of a command has a line for each option.
             length = node.end_lineno - node.body[0].lineno + 1
             long += [f"{name}.{node.name}: {length} lines"] if length > MOST_FUNCTION_LINES else []
     assert long == []

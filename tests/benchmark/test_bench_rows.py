@@ -1,4 +1,4 @@
-"""What a row and a sweep are, as written on the command line."""
+"""Parsing of rows and sweeps."""
 
 import pytest
 
@@ -16,13 +16,13 @@ def parse(text: str) -> Row:
 
 
 @pytest.mark.parametrize("name", [*DEFAULT_ROWS, "lookup,specdec:exact", "ctranslate2-beam:bfloat16"])
-def test_a_row_is_named_as_it_was_written(name: str) -> None:
+def test_the_name_of_a_row_is_its_text_on_the_command_line(name: str) -> None:
     row = parse(name)
     assert row.name == name
     assert row.beam_size == 3
 
 
-def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
+def test_only_jacobi_rows_keep_lengths() -> None:
     jacobi = having(STOP)
     base = Row("greedy", options=(("jacobi_length", 9),), oracle_length=True)
     rows = [parse_row(name, base, (*DECODINGS, *jacobi), PRESETS) for name in ("greedy", *jacobi, "lookup,jacobi")]
@@ -30,7 +30,7 @@ def test_only_jacobi_decodings_keep_what_is_about_lengths() -> None:
     assert [row.oracle_length for row in rows] == [False, True, True, False, False]
 
 
-def test_a_row_knows_what_it_needs() -> None:
+def test_a_row_has_the_requirements_of_its_decoding() -> None:
     assert [parse(name).drafts for name in ("greedy", "beam", "drafter", "lookup,specdec")] == [False, False, True, True]
     assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "float32", "int8"]
 
@@ -48,12 +48,12 @@ def test_a_row_knows_what_it_needs() -> None:
         ("input-guided:exact", "known after the colon are unique, unique-3, nearest"),
     ],
 )
-def test_wrong_rows(text: str, words: str) -> None:
+def test_invalid_rows_are_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
 
 
-def test_the_iterations_of_mask_predict_stand_in_its_name_or_are_swept() -> None:
+def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:
     named, plain = parse("mask-predict:4"), parse("mask-predict")
     assert (named.name, named.options, plain.options) == ("mask-predict:4", (("iterations", 4),), ())
     swept = sweep_rows([named, plain], {"iterations": (1, 10), "length-beam": (3,)})
@@ -66,18 +66,18 @@ def test_the_iterations_of_mask_predict_stand_in_its_name_or_are_swept() -> None
         sweep_rows([parse("greedy"), named], {"iterations": (4,)})
 
 
-def test_sweep_values() -> None:
+def test_sweep_values_are_parsed() -> None:
     assert parse_sweep("block-size=8,4,8") == ("block-size", (8, 4))
     assert parse_sweep("tolerance=0,2.5") == ("tolerance", (0.0, 2.5))
 
 
 @pytest.mark.parametrize("text", ["depth=1", "block-size", "block-size=", "block-size=0", "threads=2.5", "tolerance=-1", "tolerance=inf"])
-def test_wrong_sweeps(text: str) -> None:
+def test_invalid_sweeps_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=f"sweep {text}: "):
         parse_sweep(text)
 
 
-def test_a_sweep_is_a_grid_of_what_matters_to_each_row() -> None:
+def test_a_sweep_makes_a_grid_of_the_settings_that_each_row_has() -> None:
     rows = sweep_rows([Row("greedy"), Row("specdec++")], {"block-size": (4, 8), "tolerance": (1.0, 2.0)})
     assert rows[0] == Row("greedy")
     assert [(row.block_size, row.tolerance) for row in rows[1:]] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
@@ -93,7 +93,7 @@ def test_a_sweep_is_a_grid_of_what_matters_to_each_row() -> None:
     ]
 
 
-def test_a_sweep_of_nothing_is_an_error() -> None:
+def test_a_sweep_without_values_is_refused() -> None:
     with pytest.raises(UsageError, match=r"block-size: none of the rows depends on it \(greedy, beam\)"):
         sweep_rows([Row("greedy"), Row("beam")], {"block-size": (4,)})
 
@@ -107,5 +107,5 @@ def test_a_sweep_of_nothing_is_an_error() -> None:
         ("beam-size", ["greedy", "beam"]),
     ],
 )
-def test_rows_of_a_sweep_when_none_is_asked_for(key: str, names: list[str]) -> None:
+def test_a_sweep_without_rows_has_default_rows(key: str, names: list[str]) -> None:
     assert sweep_defaults({key: (1,)}) == names

@@ -1,4 +1,4 @@
-"""The text to decode."""
+"""Reading of the text that bench decodes."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from specdec_cli.benchmark.examples import Examples, read_files, read_sample, re
 from specdec_cli.errors import InputError
 
 
-def test_tables_have_two_columns_or_three(tmp_path: Path) -> None:
+def test_tables_with_two_or_three_columns_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("ka\tlo\nmi\tta\n")
     assert read_table(path, 1) == Examples(str(path), ("ka",), ("lo",))
@@ -16,7 +16,7 @@ def test_tables_have_two_columns_or_three(tmp_path: Path) -> None:
     assert read_table(path) == Examples(str(path), ("ka",), ("lo",))
 
 
-def test_references_may_be_missing(tmp_path: Path) -> None:
+def test_tables_without_references_are_read(tmp_path: Path) -> None:
     source, reference = tmp_path / "a.en", tmp_path / "a.de"
     source.write_text("ka\nlo\n")
     assert read_files(source, None, 1) == Examples(str(source), ("ka",), None)
@@ -27,7 +27,7 @@ def test_references_may_be_missing(tmp_path: Path) -> None:
         read_files(source, reference)
 
 
-def test_sample_is_whole() -> None:
+def test_the_sample_has_sources_and_references() -> None:
     sample = read_sample()
     assert sample.references is not None
     assert 35 <= len(sample.sources) == len(sample.references) == len(set(sample.sources))

@@ -1,4 +1,4 @@
-"""Rows that know the length of the output beforehand."""
+"""Rows with the oracle length of the output."""
 
 import torch
 
@@ -11,7 +11,7 @@ from specdec_cli.model.bundle import Bundle
 LINES = ("ka lo mi. No pe di.", "", "fo su")
 
 
-def test_the_length_that_is_known_is_that_of_greedys_output(bundle: Bundle) -> None:
+def test_known_lengths_are_those_of_greedy_output(bundle: Bundle) -> None:
     runner = BundleRunner(bundle, split=True)
     outputs = runner.run(Row("greedy", max_length=12), LINES).outputs
     lengths = [len(ids) for output in outputs for ids in output.sentences]
@@ -25,7 +25,7 @@ def test_the_length_that_is_known_is_that_of_greedys_output(bundle: Bundle) -> N
         assert engine.drafter.begin(state).ends.tolist() == [1 + length for length in lengths]
 
 
-def test_knowing_the_length_saves_passes_beyond_it(bundle: Bundle) -> None:
+def test_a_known_length_saves_passes(bundle: Bundle) -> None:
     runner = BundleRunner(bundle, split=True)
     rounds = [
         sum(output.rounds or 0 for output in runner.run(Row("jacobi", "fixed-point", oracle_length=known), LINES).outputs)

@@ -1,4 +1,4 @@
-"""Rows in processes of their own."""
+"""Measurement of each row in a process of its own."""
 
 import subprocess
 import sys
@@ -30,19 +30,19 @@ CONDITIONS = Conditions({"name": "model"}, "cpu", "float32", True, {}, {})
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a module that serves questions without any model."""
+    """The name of a module that answers requests without a model."""
     (tmp_path / "row_server.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     return "row_server"
 
 
-def test_rows_run_in_turn_after_a_warm_up(module: str) -> None:
+def test_rows_run_alternately_after_a_warm_up(module: str) -> None:
     rows = [Row("greedy"), Row("beam")]
     reports: list[None] = []
     with Pool(module, rows, CONDITIONS, shared=False) as pool:
         measured = measure(pool, rows, ["a", "b"], 2, lambda: reports.append(None))
     assert [one.row for one in measured] == rows
-    # A process of its own each, which has seen the warm-up first.
+    # Each row has a process of its own, whose first request is the warm-up.
     assert [[run.seconds for run in one.runs] for one in measured] == [[2, 3], [2, 3]]
     assert measured[0].settings["pid"] != measured[1].settings["pid"]
     assert [output.text for output in measured[0].outputs] == ["a", "b"]
@@ -50,7 +50,7 @@ def test_rows_run_in_turn_after_a_warm_up(module: str) -> None:
     assert len(reports) == 4
 
 
-def test_a_sweep_shares_processes_and_does_not_tell_memory(module: str) -> None:
+def test_a_sweep_shares_processes_and_reports_no_memory(module: str) -> None:
     rows = [Row("greedy"), Row("greedy", batch_size=2), Row("greedy", threads=2)]
     with Pool(module, rows, CONDITIONS, shared=True) as pool:
         measured = measure(pool, rows, ["a"], 1, lambda: None)

@@ -1,4 +1,4 @@
-"""A profile measures the configuration that is timed without it."""
+"""Profiles measure the configuration that bench times."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from specdec_cli.pipeline.settings import resolve
 
 
 class _Never(NoDrafter):
-    """A drafter that would draft, but never pays."""
+    """A drafter that is always skipped."""
 
     def for_rows(self, rows: int) -> NoDrafter:  # noqa: ARG002
         return NoDrafter()
@@ -25,7 +25,7 @@ class _Never(NoDrafter):
         raise AssertionError("this drafter was to be left out")
 
 
-def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle: Bundle) -> None:
+def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
     engine = Engine(bundle, replace(resolve(DecodingRequest(decoding="greedy", max_length=6), bundle), may_skip_drafting=True))
     engine.drafter = _Never()
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
@@ -36,7 +36,7 @@ def test_a_drafter_that_does_not_pay_is_left_out_under_the_stopwatch_too(bundle:
 
 
 @pytest.mark.parametrize("order", ["left-to-right", "bidirectional"])
-def test_the_steps_of_a_search_are_the_verifiers(order: str, make_bundle: Callable[..., Bundle]) -> None:
+def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, make_bundle: Callable[..., Bundle]) -> None:
     bundle = make_bundle(order=order, positions="learned")
     decoding = "bidirectional" if order == "bidirectional" else "beam"
     engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, beam_size=2, max_length=6), bundle))

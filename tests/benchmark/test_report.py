@@ -1,4 +1,4 @@
-"""The results as JSON and tables; `UPDATE_GOLDEN=1 pytest tests/benchmark` writes the JSON anew."""
+"""Results as JSON and tables; `UPDATE_GOLDEN=1 pytest tests/benchmark` rewrites the golden JSON."""
 
 import json
 import os
@@ -76,7 +76,7 @@ UNMEASURED = Result(
 )
 
 
-def test_json_is_as_agreed() -> None:
+def test_json_equals_the_golden_file() -> None:
     record = to_json([SPECDEC, UNMEASURED], {"cpu": "some", "threads": 2}, {"name": "a.tsv", "lines": 10}, {"bleu": "b", "chrf": "c"})
     text = json.dumps(record, indent=2) + "\n"
     if "UPDATE_GOLDEN" in os.environ:
@@ -84,7 +84,7 @@ def test_json_is_as_agreed() -> None:
     assert text == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_main_table() -> None:
+def test_the_main_table_has_the_numbers_of_its_rows() -> None:
     table = main_table([SPECDEC, UNMEASURED])
     cells = ["26.91", "55.50", "4.00", "7.56", "8.2", "96%", "12.3", "1,234", "7%", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
     assert table.rows[0] == ("specdec++:high-quality", *cells)
@@ -94,7 +94,7 @@ def test_main_table() -> None:
     assert table.columns[9] == "spread" and table.columns[12] == "speedup vs ctranslate2-beam"
 
 
-def test_repeated_tokens_are_shown_where_tokens_do_not_depend_on_each_other() -> None:
+def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
     masked = replace(SPECDEC, row=Row("mask-predict", "4", options=(("iterations", 4),)))
     for table in (main_table([masked, UNMEASURED]), sweep_table([masked, UNMEASURED], {"length-beam": (1,)})):
         place = table.columns.index("repeated tokens")
@@ -102,7 +102,7 @@ def test_repeated_tokens_are_shown_where_tokens_do_not_depend_on_each_other() ->
     assert "repeated tokens" not in main_table([SPECDEC]).columns
 
 
-def test_a_new_column_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     column = Column("rounds", "rounds", lambda one: one.rounds, decimals(0), {"main": always})
     monkeypatch.setattr("specdec_cli.benchmark.columns.COLUMNS", (*COLUMNS, column))
     for module in ("report", "summary"):
@@ -114,7 +114,7 @@ def test_a_new_column_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     assert to_json(results, {}, {}, {})["rows"][0]["rounds"] == 2
 
 
-def test_sweep_table_shows_what_was_varied() -> None:
+def test_the_sweep_table_shows_the_varied_settings() -> None:
     table = sweep_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
     assert table.columns[:3] == ("decoding", "top beta", "batch size")
     assert [row[1:3] for row in table.rows] == [("3", "1"), ("—", "32")]
@@ -122,13 +122,13 @@ def test_sweep_table_shows_what_was_varied() -> None:
     assert [row[-2:] for row in table.rows] == [("3.30x", "3.79x"), ("—", "—")]
 
 
-def test_tolerance_table_is_the_papers_grid() -> None:
+def test_the_tolerance_table_has_the_grid_of_the_paper() -> None:
     table = tolerance_table([SPECDEC, UNMEASURED], {"top-beta": (3, 5), "tolerance": (1.0, 2.0)})
     assert table.columns == ("tolerance", "top-3", "top-5")
     assert table.rows == (("1.0", "7.56 / 26.91", "—"), ("2.0", "—", "—"))
 
 
-def test_profile_table_has_shares() -> None:
+def test_the_profile_table_has_shares() -> None:
     table = profile_table(
         {"specdec": {"encoder": 0.5, "drafter": 1.0, "verifier": 2.0, "others": 0.5}}, sentences=10, iterations={"specdec": 3.5}
     )
@@ -140,12 +140,12 @@ def test_profile_table_has_shares() -> None:
     assert unknown.rows[-1] == ("a round", "—", "—")
 
 
-def test_histogram_table_has_bars() -> None:
+def test_the_histogram_table_has_bars() -> None:
     table = histogram_table([Bin(0.5, 1), Bin(1.0, 4)])
     assert table.rows == (("0.5x to 1.0x", "█" * 10, "1", "20.0%"), ("1.0x to 1.5x", "█" * 40, "4", "80.0%"))
 
 
-def test_markdown_and_parts() -> None:
+def test_tables_are_written_as_markdown_and_split_into_parts() -> None:
     table = Table(("row", "a", "b", "c"), (("x", "1", "2", "3"),))
     assert table.to_markdown() == "| row | a | b | c |\n| :-- | --: | --: | --: |\n| x | 1 | 2 | 3 |\n"
     left, right = table.part(0, 2), table.part(2, 3)

@@ -1,4 +1,4 @@
-"""Rewriting tasks: what is read, and that scores are those of the scorers."""
+"""Rewriting tasks: reading of references, and scores."""
 
 import gzip
 from pathlib import Path
@@ -18,7 +18,7 @@ def m2(tmp_path: Path) -> Path:
     return path
 
 
-def test_tokenised_text_is_joined_or_kept(m2: Path) -> None:
+def test_tokenised_text_is_detokenised_unless_kept(m2: Path) -> None:
     assert read_gold(m2, None, keep_tokens=False).sources == ("He go home, ok.", "I don't.")
     assert read_gold(m2, 1, keep_tokens=True).sources == ("He go home , ok .",)
 
@@ -31,7 +31,7 @@ def test_tokenised_text_is_joined_or_kept(m2: Path) -> None:
         (["He goes home, ok.", "I do."], (50, 100, 55.56)),
     ],
 )
-def test_edits_are_scored_on_tokens(m2: Path, texts: list[str], scores: tuple[float, float, float]) -> None:
+def test_edits_are_scored_by_tokens(m2: Path, texts: list[str], scores: tuple[float, float, float]) -> None:
     score = score_correction(read_gold(m2, None, keep_tokens=False), texts)
     assert [score.values[name] for name in ("precision", "recall", "f05")] == pytest.approx(scores, abs=0.01)
     assert "gleu" not in score.values
@@ -45,7 +45,7 @@ TEXTS = {
 }
 
 
-def test_references_are_whole_texts(tmp_path: Path) -> None:
+def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text)
     gold = read_lines_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
@@ -59,18 +59,18 @@ def test_references_are_whole_texts(tmp_path: Path) -> None:
         read_lines_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
 
 
-def test_a_table_has_one_reference(tmp_path: Path) -> None:
+def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("he go home\the goes home\nyes\tyes\n")
     gold = read_gold(tmp_path / "a.tsv", 1, keep_tokens=False)
     assert (gold.sources, gold.references) == (("he go home",), (("he goes home",),))
 
 
-def test_m2_has_its_corrections_in_it(m2: Path) -> None:
+def test_m2_files_take_no_other_references(m2: Path) -> None:
     with pytest.raises(UsageError, match="M2 file"):
         read_lines_gold(m2, [m2], None, keep_tokens=False)
 
 
-def test_a_compressed_table_is_a_table(tmp_path: Path) -> None:
+def test_compressed_tables_are_read(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.tsv.gz", "wt") as stream:
         stream.write("he go home\the goes home\n")
     assert read_gold(tmp_path / "a.tsv.gz", None, keep_tokens=True).references == (("he goes home",),)

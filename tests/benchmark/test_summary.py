@@ -1,4 +1,4 @@
-"""Numbers of the table from invented times."""
+"""Numbers of tables, computed from made-up times."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ ONE, TWO = (5, 6, 3), (7, 3)
 
 
 def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> RowRuns:
-    """A row over a line of one sentence, one of two, and a blank one; each line takes a third of the time."""
+    """A row of three lines (of one, two and no sentences), each of which takes a third of the time."""
     outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
     runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
     return RowRuns(Row(decoding, **row), {}, tuple(runs))
@@ -27,19 +27,19 @@ def no_score(texts: Sequence[str]) -> None:
     assert texts == ["a", "b c", ""]
 
 
-def test_numbers_of_a_row() -> None:
+def test_the_numbers_of_a_row_are_computed() -> None:
     (result,) = summarise([measured("specdec", [0.9, 0.3, 0.6])], lambda _: Score({"bleu": 1.0}, {}))
     assert result.numbers["iterations"] == pytest.approx(4 / 3)
     assert result.numbers["tokens_per_round"] == pytest.approx(8 / 4)
     assert result.numbers["tokens_per_second"] == pytest.approx(8 / 0.6)
-    # The median run gives both lines 200 ms, which the second one has for two sentences.
+    # In the median run both lines take 200 ms; the second line has two sentences.
     assert result.numbers["ms_per_sentence.median"] == pytest.approx(150)
     assert result.numbers["ms_per_sentence.p95"] == pytest.approx(195)
     assert (result.quality, result.numbers["peak_memory_mb"]) == ({"bleu": 1.0}, 100.9)
     assert result.numbers["spread"] == pytest.approx((0.9 - 0.3) / 0.6)
 
 
-def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
+def test_speedups_are_ratios_of_medians_under_equal_conditions() -> None:
     rows = [
         measured("greedy", [1, 9, 2]),
         measured("beam", [4, 4, 4]),
@@ -53,14 +53,14 @@ def test_speedups_are_ratios_of_medians_under_the_same_conditions() -> None:
     assert [r.numbers["speedup_vs_beam"] for r in results] == [2, 1, None, 4, None, None]
 
 
-def test_lines_are_identical_if_their_tokens_are() -> None:
+def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)
     assert tuple(r.numbers["identical"] for r in (greedy, specdec, beam)) == ((3, 3), (2, 3), (1, 3))
     assert exactness_violations([greedy, specdec, beam]) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
 
 
-def test_what_was_not_measured_is_none() -> None:
+def test_numbers_that_were_not_measured_are_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
     (result,) = summarise([RowRuns(Row("ctranslate2-beam"), {}, runs)], no_score)
     assert result.numbers["tokens_per_second"] == 9
@@ -71,17 +71,17 @@ def test_what_was_not_measured_is_none() -> None:
     assert once.numbers["spread"] is None
 
 
-def test_quantiles() -> None:
+def test_quantiles_are_interpolated() -> None:
     assert quantile([4, 1, 3, 2], 0.5) == 2.5
     assert (quantile([7], 0.95), quantile([1, 2], 1.0)) == (7, 2)
 
 
-def test_histogram_has_bins_of_half() -> None:
+def test_the_histogram_has_bins_of_one_half() -> None:
     assert speedup_histogram([1, 1, 2.4, 1], [1, 0.9, 1, 2]) == [Bin(0.5, 1), Bin(1.0, 2), Bin(1.5, 0), Bin(2.0, 1)]
     assert speedup_histogram([], []) == []
 
 
-def test_lines_are_timed_one_by_one_or_together() -> None:
+def test_lines_are_timed_one_by_one_or_in_batches() -> None:
     def decode(lines: Sequence[str]) -> list[Output]:
         return [Output(line.upper(), ()) for line in lines]
 
@@ -92,7 +92,7 @@ def test_lines_are_timed_one_by_one_or_together() -> None:
     assert [output.seconds for output in together.outputs] == [None, None]
 
 
-def test_runs_survive_json() -> None:
+def test_runs_are_restored_from_json() -> None:
     import json
 
     (run,) = measured("greedy", [1.5]).runs

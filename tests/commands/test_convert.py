@@ -1,4 +1,4 @@
-"""`specdec convert`: the result, its proof, and what is refused."""
+"""`specdec convert`: the result, its check, and refused input."""
 
 import subprocess
 import sys
@@ -22,14 +22,14 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def test_to_ctranslate2_with_proof(bundle_folder: Path, tmp_path: Path) -> None:
+def test_conversion_to_ctranslate2_is_checked(bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", "--to", "ctranslate2", "--quantization", "int8")
     assert result.exit_code == 0, result.output
     assert "This is a short sentence. -> " in result.stderr
     assert result.stdout == ""
     said, _, code = result.stderr.partition("\nIn Python:\n\n")
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    # A random model finds no end, and the proof is cut at 64 tokens.
+    # A random model emits no EOS, and the check stops at 64 tokens.
     assert shown.startswith(said.partition(" -> ")[2].strip())
     assert (tmp_path / "model" / "model.bin").exists()
 
@@ -41,13 +41,13 @@ def test_to_ctranslate2_with_proof(bundle_folder: Path, tmp_path: Path) -> None:
         (("--to", "ctranslate2", "--quantization", "int3"), "int3"),
     ],
 )
-def test_what_is_not_there_is_said(arguments: tuple[str, ...], words: str, bundle_folder: Path, tmp_path: Path) -> None:
+def test_unknown_formats_are_refused(arguments: tuple[str, ...], words: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", *arguments)
     assert isinstance(result.exception, UsageError)
     assert words in str(result.exception)
 
 
-def test_a_bundle_can_be_stored_anew(bundle_folder: Path, tmp_path: Path) -> None:
+def test_a_bundle_is_stored_in_another_format(bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "small", "--storage", "float16", "--set", "licence=CC0")
     assert result.exit_code == 0, result.output
     assert read_info(tmp_path / "small").licence == "CC0"
@@ -56,7 +56,7 @@ def test_a_bundle_can_be_stored_anew(bundle_folder: Path, tmp_path: Path) -> Non
     assert isinstance(run(bundle_folder, tmp_path / "small").exception, UsageError)
 
 
-def test_other_folders_are_refused(tmp_path: Path) -> None:
+def test_folders_of_other_kinds_are_refused(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "model", "--to", "ctranslate2")
     assert isinstance(result.exception, ModelError)
     assert "neither a bundle nor a model of" in str(result.exception)
@@ -84,7 +84,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(
         ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),
     ],
 )
-def test_a_change_out_of_range_is_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
+def test_settings_out_of_range_are_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", "--set", change)
     assert isinstance(result.exception, ModelError)
     assert words in str(result.exception)

@@ -1,4 +1,4 @@
-"""`specdec correct`: a line for a line, untouched where nothing is to change."""
+"""`specdec correct`: one line for each line, unchanged if nothing is to be corrected."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from specdec_cli.commands.correction_view import m2_block, marked
 from specdec_cli.text.edits import Edit
 
 WILD = ("--max-edit-ratio", "100")
-"""The model of the tests knows no language, and changes nearly every word."""
+"""Options with which the edits of a random model, which changes nearly every word, are applied."""
 TEXT = "kalo\n\n \u00a0 resu\u2028pe \r\n`di fo` me@di.fo\nlast".encode()
 
 
@@ -20,13 +20,13 @@ def run(bundle: Path, *arguments: object, text: bytes = TEXT) -> Result:
     return CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", "--max-length", "8", *map(str, arguments)], input=text)
 
 
-def test_what_is_held_back_stays_byte_for_byte(bundle_folder: Path) -> None:
+def test_lines_without_applied_edits_are_unchanged(bundle_folder: Path) -> None:
     result = run(bundle_folder, *WILD, "--min-score", 0)
     assert (result.exit_code, result.stdout_bytes) == (0, TEXT + b"\n")
     assert run(bundle_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
 
 
-def test_json_has_edits_that_lead_to_the_text(bundle_folder: Path) -> None:
+def test_edits_in_json_produce_the_text(bundle_folder: Path) -> None:
     result = run(bundle_folder, *WILD, "--json")
     records = [json.loads(line) for line in result.stdout.split("\n")[:-1]]
     assert [record["line"] for record in records] == [1, 2, 3, 4, 5]
@@ -42,7 +42,7 @@ def test_json_has_edits_that_lead_to_the_text(bundle_folder: Path) -> None:
     assert run(bundle_folder, *WILD).stdout_bytes.count(b"\n") == 5
 
 
-def test_check_tells_places_and_has_an_exit_code(bundle_folder: Path, tmp_path: Path) -> None:
+def test_check_reports_places_and_sets_the_exit_code(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(TEXT)
     found = run(bundle_folder, *WILD, "--check", tmp_path / "a.txt").stdout.splitlines()
     assert found and all(re.fullmatch(rf"{tmp_path}/a.txt:[1-5]:\d+: '.*' -> '.*' \(-\d+\.\d\d\)", line) for line in found)
@@ -55,7 +55,7 @@ def test_check_tells_places_and_has_an_exit_code(bundle_folder: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("decoding", ["input-guided", "beam"])
-def test_other_decodings(bundle_folder: Path, decoding: str) -> None:
+def test_other_decodings_are_used(bundle_folder: Path, decoding: str) -> None:
     result = run(bundle_folder, *WILD, "--decoding", decoding, "--stats")
     assert result.exit_code == 0
     assert decoding in result.stderr
@@ -63,20 +63,20 @@ def test_other_decodings(bundle_folder: Path, decoding: str) -> None:
         assert result.stdout_bytes == run(bundle_folder, *WILD).stdout_bytes
 
 
-def test_one_way_to_write_at_a_time(bundle_folder: Path) -> None:
+def test_output_formats_exclude_each_other(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--diff", "--m2")
     assert result.exit_code == 2
     assert "give one" in result.stderr
 
 
-def test_a_difference_is_marked() -> None:
+def test_diff_marks_edits() -> None:
     edits = (Edit(3, 5, "go", "goes"), Edit(10, 10, "", " now"))
     assert marked("He go home.", edits, coloured=False) == "He [-go-]{+goes+} home{+ now+}."
     coloured = marked("He go home.", edits, coloured=True)
     assert coloured.startswith("He \033[31m[-go-]\033[0m\033[32;1m{+goes+}\033[0m home")
 
 
-def test_m2_stands_on_white_space() -> None:
+def test_m2_edits_refer_to_tokens_between_spaces() -> None:
     assert m2_block("He go  home .", "He goes home.") == [
         "S He go home .",
         "A 1 4|||R|||goes home.|||REQUIRED|||-NONE-|||0",

@@ -1,4 +1,4 @@
-"""A corrector of text without spaces, from pairs to corrected lines."""
+"""A corrector of text without spaces, from training pairs to corrected lines."""
 # ruff: noqa: RUF001
 
 import json
@@ -25,14 +25,14 @@ WRONG, RIGHT = "门", "们"
 
 
 def make_lines(count: int) -> list[str]:
-    """Made-up sentences of 3 to 9 characters; in most of them the one to be learnt."""
+    """Made-up sentences of 3 to 9 characters; most have the character of the error to be learnt."""
     generator = random.Random(3)
     return ["".join(generator.choices(CHARACTERS + 3 * RIGHT, k=generator.randint(3, 9))).strip() for _ in range(count)]
 
 
 @pytest.fixture(scope="module")
 def corrector(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that writes 们 for 门 and leaves all else."""
+    """A bundle trained to replace 门 by 们 and to copy everything else."""
     torch.set_num_threads(1)
     torch.manual_seed(1)
     folder = tmp_path_factory.mktemp("chinese")
@@ -58,12 +58,12 @@ def run(bundle: Path, text: str, *arguments: str) -> Result:
     return result
 
 
-def test_what_is_right_comes_back_byte_for_byte(corrector: Path) -> None:
+def test_correct_lines_are_unchanged(corrector: Path) -> None:
     text = "　今天他们在家。 我看书！\n\n你们 很好\t\r\n"
     assert run(corrector, text).stdout_bytes == text.encode()
 
 
-def test_what_is_wrong_is_corrected_where_it_stands(corrector: Path) -> None:
+def test_errors_are_corrected_in_place(corrector: Path) -> None:
     text = "今天我门在家。他很好。\n"
     assert run(corrector, text).stdout == "今天我们在家。他很好。\n"
     (edit,) = json.loads(run(corrector, text, "--json").stdout)["edits"]
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_corrected_where_it_stands(corrector: Path) -> None:
     assert run(corrector, text, "--diff").stdout == "今天我[-门-]{+们+}在家。他很好。\n"
 
 
-def test_the_source_is_copied_in_few_rounds_with_the_output_of_greedy(corrector: Path) -> None:
+def test_source_copies_take_few_rounds_with_greedy_output(corrector: Path) -> None:
     text = "".join(f"{line}\n" for line in make_lines(40))
     copied, greedy = (run(corrector, text, "--json", "--decoding", name) for name in ("input-guided", "greedy"))
     records = [[json.loads(line) for line in result.stdout.splitlines()] for result in (copied, greedy)]

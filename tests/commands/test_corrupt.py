@@ -32,7 +32,7 @@ def plain(tmp_path: Path) -> Path:
     return path
 
 
-def test_reads_stdin_and_writes_pairs() -> None:
+def test_corrupt_reads_stdin_and_writes_pairs() -> None:
     result = run(text="".join(line + "\r\n" for line in LINES))
     assert result.exit_code == 0, result.output
     made = pairs(result.stdout)
@@ -43,7 +43,7 @@ def test_reads_stdin_and_writes_pairs() -> None:
     assert run("-", "--quiet", text="\n".join(LINES)).stdout == result.stdout
 
 
-def test_seed_recipe_and_copies_decide(plain: Path) -> None:
+def test_seed_recipe_and_copies_determine_the_output(plain: Path) -> None:
     result = run(plain, "--copies", 3, "--seed", 4, "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
     made = pairs(result.stdout)
@@ -53,7 +53,7 @@ def test_seed_recipe_and_copies_decide(plain: Path) -> None:
     assert all(corrupted == clean for corrupted, clean in pairs(run(plain, "--set", "clean=1").stdout))
 
 
-def test_takes_a_column(tmp_path: Path) -> None:
+def test_corrupt_reads_a_column(tmp_path: Path) -> None:
     path = tmp_path / "clean.tsv.xz"
     path.write_bytes(lzma.compress("".join(f"web\tnone\t{line}\n" for line in LINES).encode()))
     assert [clean for _, clean in pairs(run(path).stdout)] == LINES
@@ -64,7 +64,7 @@ def test_takes_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_writes_files_compressed_or_not(tmp_path: Path, plain: Path, suffix: str) -> None:
+def test_files_are_written_compressed_or_plain(tmp_path: Path, plain: Path, suffix: str) -> None:
     expected = run(plain).stdout
     path = tmp_path / "new" / f"pairs.tsv{suffix}"
     result = run(plain, "-o", path)
@@ -76,7 +76,7 @@ def test_writes_files_compressed_or_not(tmp_path: Path, plain: Path, suffix: str
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def test_an_unreadable_line_leaves_no_file(tmp_path: Path) -> None:
+def test_an_unreadable_line_creates_no_file(tmp_path: Path) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"It is fine.\nIt is \xff not.\n")
     result = run(bad, "-o", tmp_path / "out.tsv")
@@ -88,7 +88,7 @@ def test_an_unreadable_line_leaves_no_file(tmp_path: Path) -> None:
     assert pairs(to_stdout.stdout)[0][1] == "It is fine."
 
 
-def test_does_not_overwrite_its_input(plain: Path) -> None:
+def test_input_files_are_not_overwritten(plain: Path) -> None:
     result = run(plain, "-o", plain)
     assert result.exit_code == 2
     assert "both input and output" in result.stderr

@@ -1,4 +1,4 @@
-"""`specdec distill`, from command line to files."""
+"""`specdec distill`, from the command line to files."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ def run(*arguments: object, text: str | None = None) -> Result:
     return CliRunner().invoke(app, ["--beam-size", "1", "--threads", "1", "--max-length", "20", *map(str, arguments)], input=text)
 
 
-def test_bundle_and_its_conversion_say_the_same(bundle_folder: Path, ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_a_bundle_and_its_conversion_write_the_same_text(
+    bundle_folder: Path, ctranslate2_folder: Path, lines: list[str], tmp_path: Path
+) -> None:
     text = "\n".join([*lines, "", lines[0]]) + "\n"
     (tmp_path / "source.txt").write_text(text)
     by_bundle = run(bundle_folder, tmp_path / "a", tmp_path / "source.txt", "--shard-lines", 10)
@@ -35,7 +37,7 @@ def test_bundle_and_its_conversion_say_the_same(bundle_folder: Path, ctranslate2
     assert (tmp_path / "a" / "shard-00002.tsv").exists()
 
 
-def test_second_run_goes_on(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_a_second_run_continues(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     text = "\n".join(lines) + "\n"
     assert run(bundle_folder, tmp_path / "out", "--quiet", text=text).stderr == ""
     before = (tmp_path / "out" / "distilled.tsv").read_bytes()
@@ -44,7 +46,7 @@ def test_second_run_goes_on(bundle_folder: Path, lines: list[str], tmp_path: Pat
     assert (tmp_path / "out" / "distilled.tsv").read_bytes() == before
 
 
-def test_second_run_needs_the_same_text_and_settings(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_a_second_run_requires_the_same_text_and_settings(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
     run(ctranslate2_folder, tmp_path / "out", text="\n".join(lines))
     for arguments, text, words in (((), "ka lo\n", "sources"), (("--quantization", "int8"), "\n".join(lines), "compute_type 'float32'")):
         result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
@@ -60,7 +62,7 @@ def test_second_run_needs_the_same_text_and_settings(ctranslate2_folder: Path, l
         (("--quantization", "int3"), "ka\n", ModelError, "int3"),
     ],
 )
-def test_errors(
+def test_invalid_options_are_refused(
     arguments: tuple[object, ...], text: str, kind: type[Exception], words: str, ctranslate2_folder: Path, tmp_path: Path
 ) -> None:
     result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
@@ -68,15 +70,15 @@ def test_errors(
     assert words in str(result.exception)
 
 
-def test_a_distillation_that_keeps_nothing_fails(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
-    # One token is never the end of a sentence and a translation at once.
+def test_a_distillation_without_output_fails(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    # An output of one token is either empty or has no EOS.
     result = run(bundle_folder, tmp_path / "out", "--max-length", 1, text="\n".join(lines))
     assert isinstance(result.exception, InputError)
     assert f"out: no translation of {len(lines)} lines was kept (" in str(result.exception)
     assert not (tmp_path / "out" / "distilled.tsv").exists()
 
 
-def test_an_interrupted_distillation_says_how_to_resume(
+def test_an_interrupted_distillation_names_the_way_to_resume(
     ctranslate2_folder: Path, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = (ctranslate2_folder, tmp_path / "out", "--shard-lines", 10)
@@ -107,13 +109,13 @@ def test_a_full_disk_is_an_error_that_names_the_file(ctranslate2_folder: Path, t
 
 
 @pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields")])
-def test_input_is_checked_before_a_teacher_is_looked_for(content: str, words: str, tmp_path: Path) -> None:
+def test_input_is_checked_before_the_teacher(content: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "text.tsv").write_text(content, encoding="utf-8")
     result = run("no/teacher/here", tmp_path / "out", tmp_path / "text.tsv")
     assert isinstance(result.exception, InputError)
     assert f"text.tsv{words}" in str(result.exception)
 
 
-def test_no_teacher(tmp_path: Path) -> None:
+def test_a_missing_teacher_is_reported(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "out", text="ka\n")
     assert isinstance(result.exception, ModelError)

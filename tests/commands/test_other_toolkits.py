@@ -1,4 +1,4 @@
-"""Models of other toolkits on the command line: converted once, then used like bundles."""
+"""Models of other toolkits on the command line, which are converted on first use."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ LINES = "kalo mita resu\n\nno pe difo\n"
 
 @pytest.fixture(scope="module")
 def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as OPUS-MT's."""
+    """A folder like those of OPUS-MT."""
     torch.set_num_threads(1)
     folder: Path = huggingface.marian(tmp_path_factory.mktemp("saved")).folder
     return folder
@@ -33,14 +33,14 @@ def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as mBART-50's."""
+    """A folder like that of mBART-50."""
     folder: Path = huggingface.mbart_50(tmp_path_factory.mktemp("saved")).folder
     return folder
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of the test's own."""
+    """An empty cache folder for one test."""
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
     yield tmp_path / "cache" / "models"
 
@@ -49,7 +49,7 @@ def run(*arguments: object, text: str = "") -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)), input=text)
 
 
-def test_conversion_proves_itself(marian: Path, tmp_path: Path) -> None:
+def test_conversion_is_checked(marian: Path, tmp_path: Path) -> None:
     result = run("convert", marian, tmp_path / "bundle", "--storage", "float16")
     assert result.exit_code == 0, result.output
     assert "This is a short sentence. -> " in result.stderr
@@ -59,7 +59,7 @@ def test_conversion_proves_itself(marian: Path, tmp_path: Path) -> None:
     assert run("convert", marian, tmp_path / "bundle", "--force", "--quiet").stderr == ""
 
 
-def test_chosen_decoder_layers_are_kept(marian: Path, tmp_path: Path) -> None:
+def test_only_chosen_decoder_layers_are_kept(marian: Path, tmp_path: Path) -> None:
     assert run("convert", marian, tmp_path / "one", "--decoder-layers", "1").exit_code == 0
     assert run("convert", marian, tmp_path / "both", "--decoder-layers", "0,1").exit_code == 0
     one, both = (load_bundle(tmp_path / name).verifier for name in ("one", "both"))
@@ -70,7 +70,7 @@ def test_chosen_decoder_layers_are_kept(marian: Path, tmp_path: Path) -> None:
     assert "layers 0 to 1, not 7" in result.stderr
 
 
-def test_failed_conversion_leaves_nothing(marian: Path, tmp_path: Path) -> None:
+def test_a_failed_conversion_leaves_no_files(marian: Path, tmp_path: Path) -> None:
     broken = copy_with(marian, tmp_path / "broken", {"activation_function": "tanh", "decoder_ffn_dim": 128})
     result = run("convert", broken, tmp_path / "bundle")
     assert result.exit_code == ModelError.exit_code
@@ -106,7 +106,7 @@ def test_translate_converts_on_first_use(marian: Path, cache: Path, monkeypatch:
     assert converted.name in listed.stdout
 
 
-def test_languages_are_chosen_when_translating(many: Path, cache: Path) -> None:
+def test_languages_are_chosen_by_options(many: Path, cache: Path) -> None:
     result = run("translate", "--model", many, "--source-language", "en", text=LINES)
     assert result.exit_code == UsageError.exit_code
     assert "target language" in result.stderr and "de_DE" in result.stderr
@@ -122,13 +122,13 @@ def test_languages_are_chosen_when_translating(many: Path, cache: Path) -> None:
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_model_of_one_pair_knows_no_other(marian: Path) -> None:
+def test_a_bilingual_model_refuses_other_languages(marian: Path) -> None:
     result = run("translate", "--quiet", "--model", marian, "--target-language", "fr", text=LINES)
     assert result.exit_code == UsageError.exit_code
     assert "not from en to fr" in result.stderr and "converting" not in result.stderr
 
 
-def test_truncation_in_a_tokenizer_file_is_lifted(tmp_path: Path) -> None:
+def test_truncation_in_a_tokenizer_file_is_disabled(tmp_path: Path) -> None:
     folder = huggingface.nllb(tmp_path).folder
     stored = json.loads((folder / "tokenizer.json").read_text())
     limits = {"truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}}
@@ -138,7 +138,7 @@ def test_truncation_in_a_tokenizer_file_is_lifted(tmp_path: Path) -> None:
     assert tokenizer.decode(target) == "kalo mita resu no pe difo"
 
 
-def test_settings_that_are_missing_are_a_clear_error(marian: Path, tmp_path: Path) -> None:
+def test_missing_settings_are_named(marian: Path, tmp_path: Path) -> None:
     broken = copy_with(marian, tmp_path / "broken", {})
     config = json.loads((broken / "config.json").read_text())
     del config["max_position_embeddings"]
@@ -149,7 +149,7 @@ def test_settings_that_are_missing_are_a_clear_error(marian: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["./model", "../model", "work/verifeir", "/nowhere/model", "~/model", "a/b/c"])
-def test_a_path_is_never_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_paths_are_never_requested_from_the_hub(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[Any] = []
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *arguments, **_: asked.append(arguments))
     monkeypatch.chdir(tmp_path)
@@ -167,7 +167,7 @@ def test_a_path_is_never_asked_of_the_hub(name: str, monkeypatch: pytest.MonkeyP
         assert not (tmp_path / "out").exists()
 
 
-def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_models_of_the_hub_are_downloaded_by_name(marian: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[tuple[str, bool]] = []
 
     def snapshot_download(name: str, *, local_files_only: bool, **_: Any) -> str:
@@ -186,7 +186,7 @@ def test_hub_models_are_fetched_by_name(marian: Path, monkeypatch: pytest.Monkey
     assert run("convert", "someone/model", tmp_path / "bundle").exit_code == 0
 
 
-def test_ctranslate2_says_the_same(many: Path, tmp_path: Path) -> None:
+def test_ctranslate2_gives_the_same_output(many: Path, tmp_path: Path) -> None:
     pair = ("--source-language", "en_XX", "--target-language", "de_DE")
     for target in ("bundle", "ctranslate2"):
         result = run("convert", many, tmp_path / target, "--to", target, *pair)
@@ -197,7 +197,7 @@ def test_ctranslate2_says_the_same(many: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["marian", "many"])
-def test_a_converted_model_gets_a_drafter_from_text_alone(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_a_drafter_of_a_converted_model_is_trained_on_text_alone(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     languages = ("--source-language", "en_XX", "--target-language", "de_DE") if kind == "many" else ()
     assert run("convert", request.getfixturevalue(kind), tmp_path / "bundle", *languages).exit_code == 0
     (tmp_path / "mono.txt").write_text("\n".join(make_lines(30, seed=3)))
@@ -214,7 +214,7 @@ def test_a_converted_model_gets_a_drafter_from_text_alone(kind: str, request: py
     assert len(set(drafted.stdout.splitlines())) > 10
 
 
-def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
+def test_bench_scores_summaries_with_rouge(tmp_path: Path) -> None:
     (tmp_path / "saved").mkdir()
     folder = huggingface.bart(tmp_path / "saved").folder
     assert run("convert", folder, tmp_path / "bundle").exit_code == 0
@@ -229,17 +229,17 @@ def test_summaries_are_benched_with_rouge(tmp_path: Path) -> None:
     assert all(isinstance(row["rougeLsum"], float) and row["rougeLsum"] == measured["greedy"]["rougeLsum"] for row in measured.values())
     assert "bleu" not in measured["greedy"] or measured["greedy"]["bleu"] is None
     assert measured["ctranslate2-greedy"]["identical"] == [2, 2]
-    # A line of two sentences is one text.
+    # A line of two sentences is decoded as one text.
     assert run("translate", "-m", tmp_path / "bundle", "--json", text="kalo mita. Resu no.\n").stdout.count("</s>") == 0
 
 
 @pytest.mark.parametrize("name", ["no/such/folder", "nothing"])
-def test_what_is_no_model_is_said(name: str, tmp_path: Path) -> None:
+def test_folders_without_a_model_are_refused(name: str, tmp_path: Path) -> None:
     assert run("translate", "--model", name, text=LINES).exit_code == ModelError.exit_code
     assert run("convert", name, tmp_path / "bundle").exit_code == ModelError.exit_code
 
 
-def test_the_snippet_for_ctranslate2_has_the_tokens_of_the_model(many: Path, tmp_path: Path) -> None:
+def test_the_code_example_for_ctranslate2_has_the_special_tokens(many: Path, tmp_path: Path) -> None:
     languages = ("--source-language", "en", "--target-language", "de")
     result = run("convert", many, tmp_path / "model", "--to", "ctranslate2", *languages)
     assert result.exit_code == 0, result.output

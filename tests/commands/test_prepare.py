@@ -27,7 +27,7 @@ def tsv(tmp_path: Path) -> Path:
     return path
 
 
-def test_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) -> None:
+def test_prepare_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) -> None:
     result = run(tmp_path / "out", tsv, "--vocabulary-size", 320)
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
@@ -42,7 +42,7 @@ def test_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["prepare.json", "tokenizer.model", "train.tsv"]
 
 
-def test_counts_what_it_drops(tmp_path: Path) -> None:
+def test_dropped_pairs_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     rows = ["a\tb", "a\tb", "\tb", "x" * 41 + "\ty", "x" * 30 + "\ty", "n\0\tn", *(f"{line}\t{line}" for line in LINES)]
     path.write_text("".join(row + "\n" for row in rows))
@@ -53,7 +53,7 @@ def test_counts_what_it_drops(tmp_path: Path) -> None:
     assert manifest["pairs"] == {"read": 156, "kept": 151, "dropped": reasons}
 
 
-def test_reads_aligned_and_compressed_files(tmp_path: Path) -> None:
+def test_aligned_and_compressed_files_are_read(tmp_path: Path) -> None:
     source, target = tmp_path / "a.en.gz", tmp_path / "a.de"
     source.write_bytes(gzip.compress("".join(line + "\n" for line in LINES).encode()))
     target.write_text("".join(line.upper() + "\n" for line in LINES[:-1]) + "tab\tinside\n")
@@ -62,7 +62,7 @@ def test_reads_aligned_and_compressed_files(tmp_path: Path) -> None:
     assert list(read_tsv(tmp_path / "out" / "train.tsv")) == [Pair(line, line.upper()) for line in LINES[:-1]]
 
 
-def test_keeps_the_chosen_domains(tmp_path: Path, tsv: Path) -> None:
+def test_only_chosen_domains_are_kept(tmp_path: Path, tsv: Path) -> None:
     more = tmp_path / "more.tsv"
     more.write_text("web\tone\teins\nchat\ttwo\tzwei\n")
     assert run(tmp_path / "out", more, tsv, "--domain", "h?me", "--domain", "chat", "--vocabulary-size", 320).exit_code == 0
@@ -71,7 +71,7 @@ def test_keeps_the_chosen_domains(tmp_path: Path, tsv: Path) -> None:
     assert len(pairs) == 151
 
 
-def test_drops_what_is_held_out(tmp_path: Path, tsv: Path) -> None:
+def test_held_out_pairs_are_dropped(tmp_path: Path, tsv: Path) -> None:
     dev = tmp_path / "dev.tsv"
     dev.write_text(f"{LINES[3].upper()}!\tx\ny\t{LINES[7]}\n")
     result = run(tmp_path / "out", tsv, "--held-out", dev, "--vocabulary-size", 320)
@@ -83,21 +83,21 @@ def test_drops_what_is_held_out(tmp_path: Path, tsv: Path) -> None:
     assert kept == set(LINES) - {LINES[3], LINES[7]}
 
 
-def test_takes_an_existing_tokenizer(tmp_path: Path, tsv: Path) -> None:
+def test_an_existing_tokenizer_is_used(tmp_path: Path, tsv: Path) -> None:
     run(tmp_path / "first", tsv, "--vocabulary-size", 320)
     model = tmp_path / "first" / "tokenizer.model"
     assert run(tmp_path / "second", tsv, "--tokenizer", model).exit_code == 0
     assert (tmp_path / "second" / "tokenizer.model").read_bytes() == model.read_bytes()
 
 
-def test_prepares_the_same_twice(tmp_path: Path, tsv: Path) -> None:
+def test_equal_input_gives_equal_output(tmp_path: Path, tsv: Path) -> None:
     for name in ("first", "second"):
         assert run(tmp_path / name, tsv, "--vocabulary-size", 320).exit_code == 0
     for name in ("train.tsv", "tokenizer.model"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
-def test_replaces_only_with_force(tmp_path: Path, tsv: Path) -> None:
+def test_an_existing_folder_is_replaced_only_with_force(tmp_path: Path, tsv: Path) -> None:
     assert run(tmp_path / "out", tsv, "--vocabulary-size", 320).exit_code == 0
     refused = run(tmp_path / "out", tsv, "--vocabulary-size", 325)
     assert refused.exit_code == 2
@@ -115,7 +115,7 @@ def test_replaces_only_with_force(tmp_path: Path, tsv: Path) -> None:
         ("one\teins\n", "--vocabulary-size 2000: cannot train a vocabulary of 2,000 subwords: the text has 267 at most"),
     ],
 )
-def test_bad_input_leaves_nothing(tmp_path: Path, rows: str, message: str) -> None:
+def test_invalid_input_leaves_no_files(tmp_path: Path, rows: str, message: str) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text(rows)
     result = run(tmp_path / "out", path, "--vocabulary-size", 2000)
@@ -125,7 +125,7 @@ def test_bad_input_leaves_nothing(tmp_path: Path, rows: str, message: str) -> No
     assert not (tmp_path / "out").exists()
 
 
-def test_a_failure_keeps_what_was_there(tmp_path: Path, tsv: Path) -> None:
+def test_a_failure_keeps_the_existing_folder(tmp_path: Path, tsv: Path) -> None:
     assert run(tmp_path / "out", tsv, "--vocabulary-size", 320).exit_code == 0
     (tmp_path / "out" / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
@@ -140,7 +140,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path, tsv: Path) 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_small_text_gets_the_subwords_that_it_has(tmp_path: Path) -> None:
+def test_a_small_text_gives_a_smaller_vocabulary(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     lines = make_lines(2000)
     path.write_text("".join(f"{line}\t{line.upper()}\n" for line in lines))
@@ -152,7 +152,7 @@ def test_a_small_text_gets_the_subwords_that_it_has(tmp_path: Path) -> None:
     assert f"only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary" in result.stderr
 
 
-def test_domains_come_first(tmp_path: Path, tsv: Path) -> None:
+def test_files_with_domains_are_given_first(tmp_path: Path, tsv: Path) -> None:
     plain = tmp_path / "plain.tsv"
     plain.write_text("one\teins\n")
     result = run(tmp_path / "out", plain, tsv)
@@ -161,11 +161,11 @@ def test_domains_come_first(tmp_path: Path, tsv: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--source", "a"], ["--source", "a", "--target", "b", "--target", "c"]])
-def test_wants_pairs(tmp_path: Path, arguments: list[str]) -> None:
+def test_prepare_requires_sources_and_targets(tmp_path: Path, arguments: list[str]) -> None:
     assert run(tmp_path / "out", *arguments).exit_code == 2
 
 
-def test_names_an_output_that_cannot_be_made(tsv: Path) -> None:
+def test_an_output_that_cannot_be_created_is_named(tsv: Path) -> None:
     result = run(tsv / "out", tsv)
     assert result.exit_code == 2
     assert str(tsv) in result.stderr

@@ -1,4 +1,4 @@
-"""What --stats says of the decoding is what ran."""
+"""The description of the decoding in --stats."""
 
 import pytest
 
@@ -15,5 +15,5 @@ from specdec_cli.pipeline.settings import Settings
         ((40, 3.25), "specdec, drafts in 40 of 304 rounds, block size 3.2 on average"),
     ],
 )
-def test_the_decoding_that_ran_is_named(drafted: tuple[int, float] | None, words: str) -> None:
+def test_statistics_name_the_decoding_that_ran(drafted: tuple[int, float] | None, words: str) -> None:
     assert decoding_in_words(Settings("specdec", Exact(), block_size=10), drafted, 304) == words

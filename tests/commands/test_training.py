@@ -57,7 +57,7 @@ def train_verifier(folder: Path, text: Path, tokenizer: Subwords, *changes: str)
     return run("train-verifier", folder, *data, "--threads", 1, "--device", "cpu", *settings(*SMALL, *RUN, *changes))
 
 
-def test_a_run_goes_on_where_it_stopped(trained: Path, text: Path, tokenizer: Subwords) -> None:
+def test_a_run_continues_from_its_checkpoint(trained: Path, text: Path, tokenizer: Subwords) -> None:
     assert train_verifier(trained, text, tokenizer, "run.max_updates=6").exit_code == 0
     with (trained / "metrics.csv").open(encoding="utf-8") as stream:
         updates = [int(row["update"]) for row in csv.DictReader(stream)]
@@ -65,12 +65,12 @@ def test_a_run_goes_on_where_it_stopped(trained: Path, text: Path, tokenizer: Su
     assert run("translate", "-m", trained, text, "--max-length", 4).exit_code == 0
 
 
-def test_a_resumed_run_says_where_and_repeats_no_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_a_resumed_run_reports_its_start_and_repeats_no_log_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     folder = shutil.copytree(trained, tmp_path / "killed")
     metrics = folder / "metrics.csv"
     rows = metrics.read_text(encoding="utf-8").splitlines(keepends=True)
     last = next(row for row in rows if ",4," in row)
-    # What a killed process leaves: rows after the checkpoint, the last one in part.
+    # A killed process leaves log rows after the checkpoint, the last one incomplete.
     metrics.write_text("".join([*rows, last.replace(",4,", ",100,", 1), last.replace(",4,", ",200,", 1)[:30]]), encoding="utf-8")
     result = train_verifier(folder, text, tokenizer, "run.max_updates=8")
     assert result.exit_code == 0, result.output
@@ -81,7 +81,7 @@ def test_a_resumed_run_says_where_and_repeats_no_row(trained: Path, text: Path, 
     assert updates == [2, 4, 6, 8]
 
 
-def test_ctrl_c_stores_a_checkpoint_and_says_how_to_resume(
+def test_ctrl_c_stores_a_checkpoint_and_names_the_way_to_resume(
     text: Path, tokenizer: Subwords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hear = TrainingView.__call__
@@ -121,7 +121,7 @@ def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords,
     assert re.search(r"mixed\.tsv: \d+ of 26 pairs are left out, longer than the model's 16 positions", result.stderr)
 
 
-def test_a_dev_set_without_a_pair_that_fits_is_named(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_a_dev_set_without_a_usable_pair_is_named(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     long = tmp_path / "long.tsv"
     long.write_text("ka lo mi ta re su no pe di fo ka lo mi ta re su no\tka\n", encoding="utf-8")
     shape = settings(*SMALL, *RUN, "model.max_positions=16")
@@ -145,7 +145,7 @@ def test_input_is_checked_before_a_model_is_loaded(content: str, words: str, com
         assert f"{bad}{words}" in result.stderr
 
 
-def test_what_training_needs_is_named(text: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_of_training_is_named(text: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lightning_fabric", None)
     commands = (["train-verifier", tmp_path / "a", "--data", text], ["train-drafter", tmp_path / "a", "-m", trained, "--data", text])
     for command in commands:
@@ -189,7 +189,7 @@ def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Pa
     assert (refused.exit_code, "this bundle has heads, not a block drafter" in refused.stderr) == (2, True)
 
 
-def test_a_bundle_whose_drafter_is_of_another_kind_decodes_with_the_new_one(bundle: Bundle) -> None:
+def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> None:
     asked = replace(bundle, info=replace(bundle.info, decoding="specdec"))
     heads = load_recipe(DrafterRecipe, None, ["drafter.kind=heads"])
     assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
@@ -198,7 +198,7 @@ def test_a_bundle_whose_drafter_is_of_another_kind_decodes_with_the_new_one(bund
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_a_drafter_is_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
     long, tsv = " ".join(2 * lines), tmp_path / "long.tsv"
     longer = " ".join(6 * [long])
     tsv.write_text(f"{long}\t{long}\n{longer}\t{long}\n{lines[0]}\t{lines[0]}\n", encoding="utf-8")
@@ -212,7 +212,7 @@ def test_a_drafter_is_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, 
 
 
 @pytest.mark.parametrize("recipe", ["gad-drafter", "gad-big-drafter", "report-drafter"])
-def test_the_papers_drafter_is_trained_by_its_recipe(
+def test_the_drafter_of_the_paper_is_trained_by_its_recipe(
     recipe: str, trained: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(BlockDrafter, "initialize_from_verifier")  # it starts from random weights
@@ -226,7 +226,7 @@ def test_the_papers_drafter_is_trained_by_its_recipe(
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
 
-def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_a_drafter_is_trained_on_text_in_one_language(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     (tmp_path / "mono.txt").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "dev.txt").write_text("\n".join([*lines[:4], ""]), encoding="utf-8")
     assert run("convert", bundle_folder, tmp_path / "verifier", "--set", "block_size=10").exit_code == 0
@@ -249,19 +249,19 @@ def test_text_in_one_language_is_enough_for_a_drafter(bundle_folder: Path, lines
         (("preset=huge",), "unknown preset 'huge'"),
     ],
 )
-def test_a_wrong_setting_is_named(changes: tuple[str, ...], words: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_an_unknown_setting_is_named(changes: tuple[str, ...], words: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     result = train_verifier(tmp_path / "run", text, tokenizer, *changes)
     assert result.exit_code == 3
     assert words in result.stderr
 
 
-def test_a_preset_of_another_shape_than_the_initial_model_is_named(text: Path, trained: Path, tmp_path: Path) -> None:
+def test_a_preset_that_contradicts_the_initial_model_is_named(text: Path, trained: Path, tmp_path: Path) -> None:
     arguments = ["--data", text, "--dev", text, "--threads", 1, "--init", trained]
     result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "preset=big", "run.max_updates=1"))
     assert (result.exit_code, "preset big is not the shape of the initial model (width 32, not 1024" in result.stderr) == (2, True)
 
 
-def test_a_masked_model_has_no_drafter_and_is_no_teacher(make_bundle: Callable[..., Bundle], text: Path, tmp_path: Path) -> None:
+def test_masked_models_are_refused_as_verifier_and_teacher(make_bundle: Callable[..., Bundle], text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "masked"
     save_bundle(make_bundle(order="masked"), folder)
     drafted = run("train-drafter", tmp_path / "drafter", "-m", folder, "--data", text, "--dev", text, "--threads", 1)
@@ -272,7 +272,7 @@ def test_a_masked_model_has_no_drafter_and_is_no_teacher(make_bundle: Callable[.
     assert (together.exit_code, "beam search, which models of order masked cannot do" in together.stderr) == (3, True)
 
 
-def test_missing_things_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
+def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
     assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
     assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr
     assert "give either --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr

@@ -1,4 +1,4 @@
-"""`specdec translate`: a line for a line, whatever comes in."""
+"""`specdec translate`: one line for each line of any input."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ def run(bundle: Path, *arguments: object, text: bytes = b"") -> Result:
     return CliRunner().invoke(app, ["translate", "-m", str(bundle), "--threads", "1", *map(str, arguments)], input=text)
 
 
-def test_a_line_for_a_line(bundle_folder: Path) -> None:
+def test_each_line_gives_one_line(bundle_folder: Path) -> None:
     result = run(bundle_folder, text="kalo mita\n\n  \nresu\r\nno pe\u2028di\u0085fo".encode())
     assert result.exit_code == 0, result.output
     lines = result.stdout_bytes.split(b"\n")
@@ -23,14 +23,14 @@ def test_a_line_for_a_line(bundle_folder: Path) -> None:
     assert lines[5] == b""
 
 
-def test_the_batch_changes_nothing(bundle_folder: Path, lines: list[str]) -> None:
+def test_the_batch_size_does_not_change_the_output(bundle_folder: Path, lines: list[str]) -> None:
     text = "\n".join(lines).encode()
     one, many = (run(bundle_folder, "--batch-size", size, text=text) for size in (1, 7))
     assert one.stdout_bytes == many.stdout_bytes
     assert one.stdout_bytes.count(b"\n") == len(lines)
 
 
-def test_json_says_what_the_documentation_says(bundle_folder: Path) -> None:
+def test_json_has_the_documented_fields(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--json", "--max-length", 5, text=b"kalo mita\n\n")
     first, blank = map(json.loads, result.stdout.splitlines())
     assert set(first) == {"file", "line", "source", "text", "tokens", "rounds", "tokens_per_round", "score", "decoding", "warnings"}
@@ -40,7 +40,7 @@ def test_json_says_what_the_documentation_says(bundle_folder: Path) -> None:
     assert (blank["line"], blank["text"], blank["tokens"], blank["rounds"], blank["score"]) == (2, "", 0, 0, None)
 
 
-def test_n_best(bundle_folder: Path) -> None:
+def test_n_best_lists_have_scores_in_order(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--json", "--decoding", "beam", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n")
     (record,) = map(json.loads, result.stdout.splitlines())
     assert len(record["hypotheses"]) == 3
@@ -48,21 +48,21 @@ def test_n_best(bundle_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [b"caf\xe9", b"nul\0byte"])
-def test_bad_bytes_are_named_and_nothing_is_lost(bad: bytes, bundle_folder: Path) -> None:
+def test_invalid_bytes_are_reported_after_earlier_lines(bad: bytes, bundle_folder: Path) -> None:
     result = run(bundle_folder, text=b"kalo\nmita\n" + bad + b"\nresu\n")
     assert result.exit_code == 3
     assert result.stdout_bytes.count(b"\n") == 2
     assert "stdin, line 3" in result.stderr
 
 
-def test_a_long_line_is_cut_with_a_warning(bundle_folder: Path) -> None:
+def test_long_lines_are_split_with_a_warning(bundle_folder: Path) -> None:
     result = run(bundle_folder, "--max-length", 3, text=b"kalo mita " * 200 + b"\n")
     assert result.exit_code == 0
     assert result.stdout_bytes.count(b"\n") == 1
     assert "stdin, line 1: longer than the model's" in result.stderr
 
 
-def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -> None:
+def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     result = run(bundle_folder, "-o", output, "--stats", "--trace", "--max-length", 4, text=b"kalo\n")
     assert result.exit_code == 0
@@ -71,7 +71,7 @@ def test_output_file_statistics_and_trace(bundle_folder: Path, tmp_path: Path) -
     assert "tokens per round" in result.stderr
     assert "1.1 V" in result.stderr
 
-    # Greedy decoding drafts nothing: every block is one token, the verifier's own.
+    # Greedy decoding has no drafts: each round emits one token, the verifier's.
     blocks = next(line for line in result.stderr.splitlines() if " = " in line)
     assert "[" not in blocks
     assert 1 <= blocks.count("(") <= 4
@@ -98,7 +98,7 @@ def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
     assert "no shipped bundle has that name" in result.stderr
 
 
-def test_many_files_have_their_names_and_lines(bundle_folder: Path, tmp_path: Path) -> None:
+def test_json_names_file_and_line_of_many_files(bundle_folder: Path, tmp_path: Path) -> None:
     for name, text in (("a", "kalo\nmita\n"), ("b", "resu\n")):
         (tmp_path / name).write_text(text)
     files = (tmp_path / "a", "-", tmp_path / "b")
@@ -107,7 +107,7 @@ def test_many_files_have_their_names_and_lines(bundle_folder: Path, tmp_path: Pa
     assert places == [(str(tmp_path / "a"), 1), (str(tmp_path / "a"), 2), (None, 1), (None, 2), (str(tmp_path / "b"), 1)]
 
 
-def test_an_output_for_each_file(bundle_folder: Path, tmp_path: Path) -> None:
+def test_each_file_has_an_output_file(bundle_folder: Path, tmp_path: Path) -> None:
     for name, text in (("a", "kalo\nmita\n"), ("b", "resu\n")):
         (tmp_path / name).write_text(text)
     files, folder = (tmp_path / "a", tmp_path / "b"), tmp_path / "out"
@@ -120,7 +120,7 @@ def test_an_output_for_each_file(bundle_folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "kalo\nmita\n"
 
 
-def test_a_line_that_is_too_long_ends_after_those_before_it(bundle_folder: Path) -> None:
+def test_a_line_beyond_the_limit_is_reported_after_earlier_lines(bundle_folder: Path) -> None:
     text = b"kalo\n" + b"mita " * 100 + b"\nresu\n"
     result = run(bundle_folder, "--max-line-bytes", 499, text=text)
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 1)
@@ -128,7 +128,7 @@ def test_a_line_that_is_too_long_ends_after_those_before_it(bundle_folder: Path)
     assert run(bundle_folder, "--max-line-bytes", 500, text=text).exit_code == 0
 
 
-def test_lost_numbers_are_told_with_their_place(bundle_folder: Path, tmp_path: Path) -> None:
+def test_lost_numbers_are_reported_with_their_place(bundle_folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("kalo mita\nkalo 4321 mita\n")
     result = run(bundle_folder, "--json", text)
@@ -138,7 +138,7 @@ def test_lost_numbers_are_told_with_their_place(bundle_folder: Path, tmp_path: P
     assert run(bundle_folder, "--quiet", text).stderr == ""
 
 
-def test_what_is_protected_is_in_the_output(bundle_folder: Path) -> None:
+def test_protected_spans_are_in_the_output(bundle_folder: Path) -> None:
     result = run(bundle_folder, text=b"- kalo {name} mita\n|---|\nsee https://example.org/x_1 %s\n")
     first, second, third = result.stdout.splitlines()
     assert first.startswith("- ") and first.count("{name}") == 1

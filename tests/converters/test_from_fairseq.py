@@ -69,7 +69,7 @@ def test_settings_may_be_a_tree(checkpoint: Path, tmp_path: Path, nested: bool) 
     assert (found.info.source_language, found.info.target_language) == ("en", "de")
 
 
-def test_chosen_decoder_layers_are_kept(checkpoint: Path) -> None:
+def test_only_chosen_decoder_layers_are_kept(checkpoint: Path) -> None:
     one, both = (from_fairseq(checkpoint, decoder_layers=layers).bundle.verifier for layers in ((1,), (0, 1)))
     first, last = one.layers[0].state_dict(), both.layers[1].state_dict()
     assert len(one.layers) == 1 and all(torch.equal(value, last[name]) for name, value in first.items())

@@ -60,7 +60,7 @@ def test_start_padding_and_unknown_are_never_written(kind: str, make: Callable[[
     assert unknown is not None and bool(suppressed(bias[[start, unknown]]).all()) and not suppressed(bias[config.eos])
 
 
-def test_chosen_decoder_layers_are_kept(saved: Path) -> None:
+def test_only_chosen_decoder_layers_are_kept(saved: Path) -> None:
     one, both = (from_marian(saved, decoder_layers=layers).bundle.verifier for layers in ((1,), (0, 1)))
     first, last = one.layers[0].state_dict(), both.layers[1].state_dict()
     assert len(one.layers) == 1 and all(torch.equal(value, last[name]) for name, value in first.items())

@@ -1,4 +1,4 @@
-"""`specdec bench`, from command line to tables."""
+"""`specdec bench`, from the command line to tables."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ TSV = "ka lo mi\tta re\nno pe. Di fo su\tka\n\t\n"
 
 @pytest.fixture(scope="module")
 def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle with a drafter that has learned nothing."""
+    """A bundle with an untrained drafter."""
     torch.manual_seed(0)
     drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
     save_bundle(replace(bundle, drafter=drafter), path := tmp_path_factory.mktemp("models") / "drafting")
@@ -47,7 +47,7 @@ def run(*arguments: object, text: str = TSV) -> Result:
 
 
 @pytest.mark.slow
-def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
+def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
     result = run("-m", folder, *arguments, "--profile", "--histogram", "--json", tmp_path / "a" / "bench.json")
@@ -70,7 +70,7 @@ def test_rows_from_text_to_json(folder: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Order], Path]:
-    """The folder of a bundle whose model writes in an order."""
+    """Makes the folder of a bundle with a model of a generation order."""
 
     def made(order: Order) -> Path:
         bundle = make_bundle(order=order, positions="learned")
@@ -84,7 +84,7 @@ def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPat
 @pytest.mark.parametrize(
     ("order", "own"), [("bidirectional", "bidirectional"), ("right-to-left", "beam"), ("double-left-to-right", "beam")]
 )
-def test_the_usual_row_of_another_order_is_its_search(order: Order, own: str, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
+def test_the_default_row_of_another_order_is_its_search(order: Order, own: str, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     result = run("-m", ordered(order), "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output
     (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
@@ -92,7 +92,7 @@ def test_the_usual_row_of_another_order_is_its_search(order: Order, own: str, or
     assert 1.0 <= row["tokens_per_round"] <= (1.0 if order == "right-to-left" else 2.0)
 
 
-def test_a_sweep_of_another_order_has_no_greedy(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
+def test_a_sweep_of_another_order_has_no_greedy_row(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     result = run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output
     rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
@@ -100,18 +100,18 @@ def test_a_sweep_of_another_order_has_no_greedy(ordered: Callable[[Order], Path]
 
 
 @pytest.mark.parametrize("asked", ["greedy", "beam", "lookup,gs-jacobi"])
-def test_rows_that_another_order_cannot_do_are_refused(asked: str, ordered: Callable[[Order], Path]) -> None:
+def test_rows_that_do_not_fit_the_order_are_refused(asked: str, ordered: Callable[[Order], Path]) -> None:
     result = run("-m", ordered("bidirectional"), "--row", asked)
     words = f"--row {asked}: this bundle's order is bidirectional, which only decoding bidirectional writes in"
     assert (type(result.exception), str(result.exception)) == (UsageError, words)
 
 
-def test_a_left_to_right_bundle_does_not_write_from_both_ends(folder: Path) -> None:
+def test_a_left_to_right_bundle_refuses_bidirectional_rows(folder: Path) -> None:
     result = run("-m", folder, "--row", "bidirectional")
     assert str(result.exception).startswith("--row bidirectional: this bundle's order is left-to-right")
 
 
-def test_the_usual_rows_of_a_masked_model(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     made = make_bundle(order="masked")
     made.info = replace(made.info, decoding="auto")
     save_bundle(made, tmp_path / "masked")
@@ -135,7 +135,7 @@ def test_the_usual_rows_of_a_masked_model(make_bundle: Callable[..., Bundle], tm
 
 
 @pytest.mark.slow
-def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: Path) -> None:
+def test_jacobi_rows_report_their_known_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]
     result = run("-m", folder, *arguments, "--oracle-length", "--block-size", 3, "--json", tmp_path / "known.json")
@@ -148,7 +148,7 @@ def test_jacobi_rows_tell_what_they_know_of_the_length(folder: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_sweep_without_references(folder: Path, tmp_path: Path) -> None:
+def test_a_sweep_runs_without_references(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\nmi\n")
     result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
     assert result.exit_code == 0, result.output
@@ -183,7 +183,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
     return replace(plan, **changes)
 
 
-def test_rows_that_cannot_be_done_are_left_out() -> None:
+def test_default_rows_that_cannot_run_are_left_out() -> None:
     rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), INSPECTION)
     assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
     assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
@@ -209,13 +209,15 @@ def test_a_row_needs_its_kind_of_drafter() -> None:
         (["greedy", "input-guided"], {"plot": True, "batch_size": 2}, "--plot needs"),
     ],
 )
-def test_what_was_asked_for_and_cannot_be_done(names: list[str], changes: dict[str, Any], words: str) -> None:
+def test_requested_rows_that_cannot_run_are_refused(names: list[str], changes: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         possible_rows(make_plan(*names, **changes), INSPECTION)
 
 
 @pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("int8", True), ("bfloat16", False)])
-def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_output_that_differs_from_greedys_fails_after_the_report(
+    precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     rows = [RowRuns(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
@@ -246,14 +248,14 @@ def test_a_broken_promise_fails_after_all_is_told(precision: str, broken: bool, 
         (["nowhere.tsv"], "", InputError, "nowhere.tsv"),
     ],
 )
-def test_errors_before_anything_runs(arguments: list[str], text: str, kind: type[Exception], words: str) -> None:
+def test_invalid_input_is_refused_before_anything_runs(arguments: list[str], text: str, kind: type[Exception], words: str) -> None:
     result = run(*arguments, text=text)
     assert isinstance(result.exception, kind)
     assert words in str(result.exception)
 
 
 @pytest.mark.slow
-def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path: Path) -> None:
+def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -268,11 +270,11 @@ def test_corrected_grammar_is_scored_by_its_own_measures(folder: Path, tmp_path:
     result = run("-m", folder, tmp_path / "a.m2", "--task", "correct", "--row", "input-guided", "--sweep", "min-score=-1000,0")
     assert result.exit_code == 0, result.output
     assert "min score" in result.stdout
-    # What is held back leaves the source, which proposes nothing.
+    # Where no edit is applied, the output is the source, which has no edits.
     (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
     assert [cell for cell in held.split() if cell in ("100.00", "0.00")][:3] == ["100.00", "0.00", "0.00"]
 
 
-def test_what_a_task_cannot_take(folder: Path) -> None:
+def test_options_that_a_task_does_not_have_are_refused(folder: Path) -> None:
     assert "no text to decode" in str(run("-m", folder, "--task", "correct", text="").exception)
     assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

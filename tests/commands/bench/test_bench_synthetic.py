@@ -1,4 +1,4 @@
-"""`specdec bench --synthetic`, from command line to tables, with models that are tiny."""
+"""`specdec bench --synthetic`, from the command line to tables, with tiny models."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ BIG = Geometry("big", SHAPE, "input-guided", 12, 1, ("ctranslate2-greedy", "ctra
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shapes that take no time."""
+    """Replaces the measured geometries by tiny ones."""
     monkeypatch.setattr(geometries, "GEOMETRIES", (BASE, BIG))
 
 
@@ -35,7 +35,7 @@ def run(*arguments: object) -> Result:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_two_geometries_as_tables_and_json(precision: str, tmp_path: Path) -> None:
+def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path: Path) -> None:
     result = run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "a" / "s.json")
     assert result.exit_code == 0, result.output
     for words in ("Random weights", "recorded", "no model", "5.5 tokens a round", "blocks of 8", "12 tokens a round", "drafter", "8 of 8"):
@@ -71,14 +71,14 @@ def test_two_geometries_as_tables_and_json(precision: str, tmp_path: Path) -> No
         (["--json", "/dev/null/a"], "--json"),
     ],
 )
-def test_what_does_not_go_with_it(arguments: list[object], words: str) -> None:
+def test_options_that_synthetic_benchmarks_do_not_have_are_refused(arguments: list[object], words: str) -> None:
     result = run(*arguments)
     assert isinstance(result.exception, UsageError)
     assert words in str(result.exception)
 
 
 @pytest.mark.slow
-def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synthetic_output_that_differs_from_greedys_fails_after_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     differing = property(lambda one: [2] if one.measured.row.drafts else [])
     monkeypatch.setattr("specdec_cli.benchmark.comparison.Comparison.differing_lines", differing)
     monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
@@ -87,7 +87,7 @@ def test_an_output_that_is_not_greedys_fails_after_all_is_told(monkeypatch: pyte
     assert "7 of 8" in result.stdout
 
 
-def test_the_geometries_that_are_measured() -> None:
+def test_the_measured_geometries_have_the_published_shapes() -> None:
     assert [(g.shape.width, g.shape.feed_forward, g.shape.heads, g.shape.vocabulary_size) for g in GEOMETRIES] == [
         (512, 2048, 8, 32_000),
         (1024, 4096, 16, 32_000),

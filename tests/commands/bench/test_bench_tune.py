@@ -1,4 +1,4 @@
-"""`specdec bench --tune`: what is chosen, and where it is kept."""
+"""`specdec bench --tune`: the chosen settings, and their place in bundle.json."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def few_lines_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def folder(bundle: Bundle, tmp_path: Path) -> Path:
-    """A bundle with presets and with a drafter that has learned nothing."""
+    """A bundle with presets and an untrained drafter."""
     torch.manual_seed(0)
     drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
     presets = {name: (top_beta, tolerance) for name, (top_beta, tolerance) in PRESETS.items()}
@@ -51,7 +51,7 @@ def folder(bundle: Bundle, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
-    """Lines with what greedy decoding makes of them, so that its BLEU cannot be beaten."""
+    """Lines with their greedy output as reference, so that no other output has a higher BLEU."""
     engine = Engine(bundle, resolve(DecodingRequest("greedy", max_length=12), bundle))
     texts = [one.text for one in Translator(engine, bundle.tokenizer).translate(lines)]
     (path := tmp_path / "dev.tsv").write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, texts, strict=True)))
@@ -69,7 +69,7 @@ def described(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-def test_the_best_of_the_grid_become_presets_and_all_else_stays(batch: int, folder: Path, table: Path, tmp_path: Path) -> None:
+def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, folder: Path, table: Path, tmp_path: Path) -> None:
     before = described(folder)
     result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--batch-size", batch)
     assert result.exit_code == 0, result.output
@@ -101,7 +101,7 @@ def test_the_best_of_the_grid_become_presets_and_all_else_stays(batch: int, fold
     ]
 
 
-def test_the_presets_of_heads_are_for_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
+def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
     result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json")
     assert result.exit_code == 0, result.output
@@ -115,7 +115,7 @@ def test_the_presets_of_heads_are_for_blockwise(bundle: Bundle, table: Path, tmp
     assert resolve(DecodingRequest("blockwise", preset="high-quality"), loaded).rule == Tolerant(top_beta, tolerance)
 
 
-def test_the_usual_grid_where_bleu_cannot_tell(folder: Path) -> None:
+def test_equal_bleu_over_the_default_grid_gives_equal_presets(folder: Path) -> None:
     result = tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("specdec++") == 18
@@ -124,7 +124,7 @@ def test_the_usual_grid_where_bleu_cannot_tell(folder: Path) -> None:
     assert presets["high-quality"] == presets["high-efficiency"]
 
 
-def test_if_every_setting_loses_too_much_nothing_is_written(folder: Path, table: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_if_every_setting_loses_too_much_quality(folder: Path, table: Path, tmp_path: Path) -> None:
     before = described(folder)
     result = tune("-m", folder, table, "--sweep", "top-beta=300", "--sweep", "tolerance=1000", "--json", tmp_path / "a.json")
     assert type(result.exception) is SpecdecError and "every setting loses more than 0.5 BLEU" in str(result.exception)
@@ -133,7 +133,7 @@ def test_if_every_setting_loses_too_much_nothing_is_written(folder: Path, table:
     assert json.loads((tmp_path / "a.json").read_text())["presets"] == {}
 
 
-def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 100)
     before = described(folder)
     result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
@@ -154,13 +154,15 @@ def test_too_few_lines_change_no_preset(folder: Path, table: Path, monkeypatch: 
         ([], "\t\n", InputError, "stdin: no text"),
     ],
 )
-def test_what_cannot_be_tuned(arguments: list[str], text: str, kind: type[Exception], words: str, folder: Path) -> None:
+def test_options_that_tune_does_not_have_are_refused(
+    arguments: list[str], text: str, kind: type[Exception], words: str, folder: Path
+) -> None:
     result = tune("-m", folder, *arguments, text=text)
     assert type(result.exception) is kind
     assert words in str(result.exception)
 
 
-def test_references_a_drafter_and_a_name_are_needed(folder: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_tune_requires_references_a_drafter_and_a_bundle(folder: Path, bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\n")
     assert "needs dev data with references" in str(tune("-m", folder, "--input", tmp_path / "a.src").exception)
     result = tune("-m", bundle_folder, text="ka\tlo\n")
@@ -168,14 +170,14 @@ def test_references_a_drafter_and_a_name_are_needed(folder: Path, bundle_folder:
     assert "name it with --model" in str(tune(text="ka\tlo\n").exception)
 
 
-def test_a_bundle_that_may_not_be_written_is_refused_before_anything_is_decoded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_bundle_is_refused_before_decoding(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     result = tune("-m", folder, text="ka\tlo\n")
     assert isinstance(result.exception, UsageError)
     assert f"{folder / 'bundle.json'} cannot be written (no permission); copy the folder" in str(result.exception)
 
 
-def test_a_disk_that_is_full_is_named(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_by_name(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -193,16 +195,18 @@ def make_result(bleu: float, tokens: float, top_beta: int | None = None, toleran
 @pytest.mark.parametrize(
     ("measured", "quality", "efficiency"),
     [
-        # Half a point below greedy is still within.
+        # Half a point below greedy is within the limit.
         ([(30.1, 3.0), (29.5, 3.5), (29.49, 4.0)], 0, 1),
-        # Of equal BLEU the faster one, of equal rounds the better one, of equals the first.
+        # The faster of equal BLEU, the better of equal rounds, the first of equals.
         ([(30.0, 3.0), (30.0, 3.2), (29.9, 3.2)], 1, 1),
         ([(30.001, 3.0), (30.004, 3.0)], 0, 0),
         ([(31.0, 4.0), (30.0, 3.0)], 0, 0),
         ([(29.0, 4.0), (29.4, 3.0)], None, None),
     ],
 )
-def test_which_are_chosen(measured: list[tuple[float, float]], quality: int | None, efficiency: int | None) -> None:
+def test_the_best_settings_within_the_limits_are_chosen(
+    measured: list[tuple[float, float]], quality: int | None, efficiency: int | None
+) -> None:
     results = [make_result(bleu, tokens, 2, place) for place, (bleu, tokens) in enumerate(measured)]
     chosen = choose([make_result(30.0, 1.0), *results])
     if quality is None or efficiency is None:

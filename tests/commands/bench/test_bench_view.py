@@ -1,4 +1,4 @@
-"""What bench prints on narrow and wide consoles."""
+"""The output of bench on narrow and wide terminals."""
 
 import pytest
 
@@ -10,7 +10,7 @@ WIDE = Table(("decoding", *(f"speedup vs {number}" for number in range(12))), ((
 
 
 @pytest.mark.parametrize(("columns", "tables"), [("80", 3), ("200", 1), ("42", 12)])
-def test_columns_that_do_not_fit_go_into_as_few_tables_as_possible(
+def test_columns_that_do_not_fit_form_as_few_tables_as_possible(
     columns: str, tables: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -21,12 +21,12 @@ def test_columns_that_do_not_fit_go_into_as_few_tables_as_possible(
     assert max(map(len, shown)) <= int(columns)
 
 
-def test_a_busy_machine_is_said() -> None:
+def test_a_busy_machine_is_reported() -> None:
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": "int8", "threads": 2, "torch": "2"}
     assert len(machine_lines(environment | {"busy": 0.05})) == len(machine_lines(environment)) == 2
     assert machine_lines(environment | {"busy": 0.472})[2] == "Other processes took 47% of the processors: these times are not reliable."
 
 
-def test_the_share_of_other_processes_is_a_share() -> None:
+def test_the_load_of_other_processes_is_a_share() -> None:
     share = cpu_share_of_others(0.05)
     assert share is None or 0 <= share <= 1
