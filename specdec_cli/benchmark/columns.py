@@ -21,13 +21,16 @@ class Measurements(Protocol):
     """The parts of a result that columns read: the row, its settings, and its numbers by key."""
 
     @property
-    def row(self) -> Row: ...
+    def row(self) -> Row:
+        """The measured row."""
 
     @property
-    def settings(self) -> dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]:
+        """The settings of the row by their names in JSON."""
 
     @property
-    def numbers(self) -> Mapping[str, Number]: ...
+    def numbers(self) -> Mapping[str, Number]:
+        """The numbers by the keys of their columns."""
 
 
 Condition = Callable[[str, Sequence[Measurements]], bool]

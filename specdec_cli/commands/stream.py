@@ -26,28 +26,35 @@ WINDOW = 16
 
 
 class Decoded(Protocol):
-    """A decoded line: its text, tokens, rounds, log probability, ids of its sentences, decoding, and warnings."""
+    """A decoded line, as translator and corrector return it."""
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The output."""
 
     @property
-    def tokens(self) -> int: ...
+    def tokens(self) -> int:
+        """The number of emitted tokens, EOS included."""
 
     @property
-    def rounds(self) -> int: ...
+    def rounds(self) -> int:
+        """The number of rounds, of all sentences together."""
 
     @property
-    def score(self) -> float | None: ...
+    def score(self) -> float | None:
+        """The sum of the natural log probabilities of the tokens; None if it was not computed."""
 
     @property
-    def sentences(self) -> tuple[tuple[int, ...], ...]: ...
+    def sentences(self) -> tuple[tuple[int, ...], ...]:
+        """The ids of each sentence of the line."""
 
     @property
-    def decoding(self) -> str: ...
+    def decoding(self) -> str:
+        """The name of the decoding that produced the line."""
 
     @property
-    def warnings(self) -> tuple[str, ...]: ...
+    def warnings(self) -> tuple[str, ...]:
+        """Messages about suspicious output, such as repetitions or lost numbers."""
 
 
 R = TypeVar("R", bound=Decoded)

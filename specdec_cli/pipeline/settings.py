@@ -38,19 +38,24 @@ class Described(Protocol):
     """The part of a bundle that settings depend on; a description without weights has it too."""
 
     @property
-    def info(self) -> BundleInfo: ...
+    def info(self) -> BundleInfo:
+        """Task, languages and defaults of decoding."""
 
     @property
-    def tokenizer(self) -> Tokenizer: ...
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer."""
 
     @property
-    def shape(self) -> TransformerConfig: ...
+    def shape(self) -> TransformerConfig:
+        """The configuration of the verifier."""
 
     @property
-    def drafter_config(self) -> AnyDrafterConfig | None: ...
+    def drafter_config(self) -> AnyDrafterConfig | None:
+        """The configuration of the drafter; None without a drafter."""
 
     @property
-    def path(self) -> Path | None: ...
+    def path(self) -> Path | None:
+        """The folder of the bundle; None for a bundle in memory."""
 
 
 @dataclass(frozen=True)
