@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import select
 import sys
 from collections.abc import Iterator
@@ -10,9 +9,7 @@ from contextlib import contextmanager
 
 import typer
 
-from specdec_cli.errors import InputError, SpecdecError
-
-_NO_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory|bad_alloc", re.IGNORECASE)
+from specdec_cli.errors import InputError, SpecdecError, is_out_of_memory
 
 
 @contextmanager
@@ -34,12 +31,10 @@ def exit_codes() -> Iterator[None]:
     except OSError as error:
         cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the destination
         raise _failed(cause if name is None else f"{name}: {cause}") from error
-    except MemoryError as error:
-        raise _out_of_memory() from error
-    except RuntimeError as error:
-        if not _NO_MEMORY.search(str(error)):
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
             raise
-        raise _out_of_memory() from error
+        raise _failed("out of memory; smaller batches, beams or blocks need less") from error
     except SystemExit as error:
         # Rich raises SystemExit when the reader of stdout has closed the pipe.
         if isinstance(error.__context__, BrokenPipeError):
@@ -75,10 +70,6 @@ def _null(number: int, mode: int) -> int:
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
     print(f"specdec: error: {message}", file=sys.stderr)
     return typer.Exit(code)
-
-
-def _out_of_memory() -> typer.Exit:
-    return _failed("out of memory; smaller batches, beams or blocks need less")
 
 
 def _reader_has_gone() -> bool:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.bundle_info import DIGEST, FORMAT, naming
@@ -92,7 +92,12 @@ def _load_model(folder: Path, fewest: int, make: Callable[[], M]) -> M:
     held = count_weights(weights)
     if fewest > 2 * held:  # checked before memory is allocated; smaller differences are reported per tensor
         raise ModelError(f"{path}: a model of these layers and sizes has at least {fewest} weights, but {weights} holds {held}")
-    with naming(path), Uninitialized():
-        module = make()
-    load_weights(module, weights)
+    try:
+        with naming(path), Uninitialized():
+            module = make()
+        load_weights(module, weights)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise ModelError(f"{weights}: not enough memory for its {held:,} weights") from error
     return module.eval()

@@ -111,6 +111,16 @@ def test_more_weights_than_a_file_holds_are_refused_by_its_header(
         load_bundle(folder)
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")])
+def test_a_model_that_does_not_fit_into_memory_is_named(saved: dict[str, Path], error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("specdec_cli.model.bundle.load_weights", fail)
+    with pytest.raises(ModelError, match=r"verifier/model.safetensors: not enough memory for its [\d,]+ weights"):
+        load_bundle(saved["float32"])
+
+
 @pytest.mark.parametrize("changes", [{"mask": 320}, {"candidates": 321}])
 def test_a_drafter_of_another_vocabulary_is_named(saved: dict[str, Path], changes: dict[str, int], tmp_path: Path) -> None:
     folder = configured(saved["float32"], tmp_path, "drafter/config.json", **changes)
