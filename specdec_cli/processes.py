@@ -26,7 +26,7 @@ _ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
 
 
 class Process:
-    """A Python module that output questions (it calls `serve`), inside a `with` block; `label` names it in messages.
+    """Runs a Python module that calls `serve` in a subprocess, inside a `with` block; `label` names it in messages.
 
     Calls raise ModelError, with the last lines of the process's stderr, if the process dies; an error that it reports is raised here.
     """

@@ -26,7 +26,7 @@ _Decode = Callable[[Sequence[str]], list[Output]]
 
 
 class BundleRunner:
-    """Runs rows with a loaded bundle; `split`: whether lines are split into sentences."""
+    """Runs rows with a loaded bundle; with `split`, lines are split into sentences."""
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split

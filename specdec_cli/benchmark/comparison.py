@@ -19,27 +19,27 @@ class Comparison:
 
     @cached_property
     def sentences(self) -> int:
-        """Decoded sentences."""
+        """The number of decoded sentences."""
         return sum(len(output.sentences) for output in self.measured.outputs)
 
     @cached_property
     def tokens(self) -> int:
-        """Emitted tokens of all sentences, EOS included."""
+        """The number of emitted tokens of all sentences, EOS included."""
         return sum(output.tokens for output in self.measured.outputs)
 
     @cached_property
     def rounds(self) -> int:
-        """Rounds of all sentences; 0 where they were not counted."""
+        """The number of rounds of all sentences; 0 if they were not counted."""
         return sum(output.rounds or 0 for output in self.measured.outputs)
 
     @cached_property
     def seconds(self) -> float:
-        """Median wall time of a run."""
+        """The median wall time of a run, in seconds."""
         return median(run.seconds for run in self.measured.runs)
 
     @cached_property
     def milliseconds(self) -> list[float]:
-        """Milliseconds a sentence of each line with text."""
+        """For each line with text, the milliseconds per sentence."""
         return milliseconds_per_sentence(self.measured)
 
     @cached_property
@@ -51,12 +51,12 @@ class Comparison:
         return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]
 
     def speedup_over(self, other: RowRuns | None) -> float | None:
-        """Ratio of median wall times; None without another row."""
+        """The median wall time of `other` divided by that of this row; None without another row."""
         return median(run.seconds for run in other.runs) / self.seconds if other else None
 
 
 def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
-    """Each row beside the first greedy row and the first beam row with the same batch size and threads."""
+    """Pair each row with the first greedy row and the first beam row that have the same batch size and threads."""
     return [Comparison(one, baseline(one.row, measured, "greedy"), baseline(one.row, measured, "beam")) for one in measured]
 
 
@@ -67,7 +67,7 @@ def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | 
 
 
 def milliseconds_per_sentence(one: RowRuns) -> list[float]:
-    """For each line with text, in order: its median time over all runs, by its sentences; empty if lines were not timed."""
+    """For each line with text, its median time over all runs divided by its number of sentences; empty if lines were not timed."""
     times = []
     for outputs in zip(*(run.outputs for run in one.runs), strict=True):
         seconds = [output.seconds for output in outputs if output.seconds is not None]

@@ -146,13 +146,13 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
 
 
 def variant_option(decoding: str) -> DecodingOption | None:
-    """The option that the variants of a decoding are values of: one with words, else the first; None if they are presets."""
+    """The option whose values are the variants of a decoding: its first with named values, else its first; None if they are presets."""
     own = METHODS[decoding].options if decoding in METHODS else ()
     return next((option for option in own if not option.numeric), own[0] if own else None)
 
 
 def _check_variant(text: str, decoding: str, variant: str, presets: Sequence[str]) -> None:
-    """Raises UsageError for a variant that the decoding does not have."""
+    """Raise UsageError for a variant that the decoding does not have."""
     own = variant_option(decoding)
     if own is not None and own.numeric:
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):

@@ -18,7 +18,7 @@ _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
-    """The output format; at most one of the first four arguments is true."""
+    """Make the function that formats a corrected line; at most one of the first four arguments is true."""
     if diff:
         return lambda line, correction: rewrapped(line, marked(line.text, correction.edits, coloured))
     if m2:

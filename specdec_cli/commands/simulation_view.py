@@ -22,7 +22,7 @@ MARGIN = 1.15
 def print_simulation(
     console: Console, bundle: Bundle, timed: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine
 ) -> None:
-    """Print tokens per round, break-even and milliseconds per line of every block size, for each set.
+    """Print tokens per round, break-even and milliseconds per line for every block size and each dev set.
 
     Tokens are counted with `bundle` in floating point; rounds are timed with `timed`, the same bundle on `machine` in its
     default precision. Raises UsageError for a bundle without a drafter.

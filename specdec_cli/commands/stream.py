@@ -83,7 +83,7 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 
 
 class Stream:
-    """A bundle on a machine, ready to decode lines as requested; with `trace`, rounds are shown on stderr."""
+    """Decodes lines with a bundle on a machine as requested; with `trace`, rounds are shown on stderr."""
 
     def __init__(self, model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         self.machine = machine

@@ -123,7 +123,7 @@ def _check(
     block_size: str | None,
     output: Path | None,
 ) -> None:
-    """Raises UsageError for options that contradict each other, before anything is loaded."""
+    """Raise UsageError for options that contradict each other, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--output {output}: the name must end with one of {', '.join(SUFFIXES)}")
     if (sentence is None) == (file is None):
@@ -181,7 +181,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
 
 
 def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: "int | str | None") -> "Picture":
-    """Raises UsageError for a sentence that is too long."""
+    """Raise UsageError for a sentence that is too long."""
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.request import DecodingRequest

@@ -29,7 +29,9 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
 
 
 def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Cut the first `counts` (B,) of `ids` (B, k) after an EOS and at each row's limit: the counts left, and which rows (B,) end.
+    """Cut accepted ids, the first `counts` (B,) of `ids` (B, k), after an EOS and at each row's limit.
+
+    Returns the remaining counts (B,), and which rows (B,) end.
 
     A finished row takes no ids.
     """

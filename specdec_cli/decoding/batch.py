@@ -19,7 +19,7 @@ Begin = Callable[[Sequence[Sentence]], State]
 def open_batch(
     execution: Execution, sentences: Iterable[Sentence], begin: Begin, batch_size: int, rule: Rule | None, *, with_scores: bool = False
 ) -> "Iterator[Batch]":
-    """A batch of at most `batch_size` of the `sentences`, whose rows `begin` makes; `rule` is None where nothing is verified."""
+    """Start a batch of at most `batch_size` of the `sentences`; `begin` makes their rows. `rule` is None if nothing is verified."""
     queue = execution.queue(sentences, begin, ahead=-(-batch_size // REFILL_DIVISOR))
     with execution.rows(batch_size, rule) as rows:
         yield Batch(execution, queue, rows, batch_size, with_scores)
@@ -34,7 +34,7 @@ class Batch:
         self.state = None if entering is None else rows.begin(entering)
 
     def advance(self, state: State, verdict: Verdict) -> Iterator[Hypothesis]:
-        """Append the accepted tokens to `state`. Once enough rows have finished, hand out their hypotheses and refill the batch."""
+        """Append the accepted tokens to `state`. Once enough rows have finished, yield their hypotheses and refill the batch."""
         finished = self._execution.advance(state, verdict) - self._rows.empty
         running = len(state.finished) - self._rows.empty
         if REFILL_DIVISOR * finished >= running:

@@ -57,7 +57,7 @@ class Constraints:
 
     @property
     def everywhere(self) -> bool:
-        """Whether a constraint can apply at any position: it depends on the tokens before, not on their number alone."""
+        """Whether a constraint can apply at any position, because it depends on the preceding tokens and not only on their number."""
         return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1)
 
     def bind(self, state: State, slots: int) -> bool:

@@ -16,7 +16,7 @@ from specdec_cli.decoding.verifier import Verifier
 
 @dataclass(frozen=True)
 class Round:
-    """A round, as it is shown to an onlooker before the state advances."""
+    """A round: the state before it, the draft, and the accepted tokens. An onlooker gets it before the state advances."""
 
     state: State
     draft: Draft
@@ -25,7 +25,7 @@ class Round:
 
 @dataclass(frozen=True)
 class LoopOptions:
-    """The acceptance rule, most sentences in a batch, most tokens of an output, and whether to compute log probabilities."""
+    """The acceptance rule, the largest numbers of sentences in a batch and of tokens in an output; `with_scores`: log probabilities."""
 
     rule: Rule
     batch_size: int = 1

@@ -43,7 +43,7 @@ class Verifier:
 
     @property
     def longest_source(self) -> int:
-        """Source tokens, EOS included, that fit the model's positions."""
+        """The largest number of source tokens, EOS included, that fits the model's positions."""
         return self.model.config.max_positions // MULTIPLE * MULTIPLE
 
     def source_width(self, tokens: int) -> int:
@@ -51,7 +51,7 @@ class Verifier:
         return round_up(tokens, MULTIPLE)
 
     def capacity(self, source_width: int) -> int:
-        """Cache positions of a row whose source is padded to `source_width`. Positions beyond the capacity share the last one."""
+        """The number of cache positions of a row whose source is padded to `source_width`. Positions beyond it share the last one."""
         longest = max(source_width, round_up(self.constraints.min_length, MULTIPLE))
         return min(3 * longest + MULTIPLE, self.longest_source)
 
@@ -166,6 +166,6 @@ class Verifier:
         return Scores(self.model.output(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
-        """`asked` positions (B, Q) from the last accepted token or step on; Q is `asked`, rounded up to the model's row multiple."""
+        """Positions (B, Q) from the last accepted token or step on; Q is `asked`, rounded up to the model's row multiple."""
         count = round_up(asked, self.model.row_multiple)
         return (state.lengths[:, None] - self.model.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)

@@ -44,7 +44,7 @@ _FUNCTIONS: dict[str, tuple[list[type], type | None]] = {
 
 
 class Kernels:
-    """The functions of a compiled library, each named as it is there without "specdec_", with room to work in for each caller.
+    """The functions of the compiled library, named without their prefix "specdec_", and scratch memory for each thread.
 
     `instructions` names the instruction set that the products use. Raises AttributeError for a library that lacks a function.
     """
@@ -72,11 +72,11 @@ class Kernels:
 
     @staticmethod
     def threads(work: int) -> int:
-        """How many threads to do so many multiplications with: one, where others would hardly have begun."""
+        """The number of threads for `work` multiplications: one if starting more would take longer than it saves."""
         return torch.get_num_threads() if work >= WORTH_SHARING else 1
 
     def scratch(self, size: int) -> int:
-        """The address of at least `size` bytes, this thread's until it asks again."""
+        """The address of at least `size` bytes of scratch memory; it belongs to the calling thread until its next call."""
         room: Tensor | None = getattr(self._own, "room", None)
         if room is None or room.numel() < size:
             room = self._own.room = torch.empty(2 * size, dtype=torch.uint8)
@@ -85,23 +85,23 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The kernels, or why there are none, in one line."""
+    """The kernels, or None and the reason in one line."""
 
     kernels: Kernels | None
     reason: str = ""
 
 
 def load_kernels() -> Kernels | None:
-    """The kernels, compiled if need be; None where `kernels_or_reason` has a reason."""
+    """The kernels, compiled if needed; None if there are none (see `kernels_or_reason`)."""
     return kernels_or_reason().kernels
 
 
 @cache
 def kernels_or_reason() -> Loaded:
-    """The kernels, compiled if need be, or why there are none.
+    """The kernels, compiled if needed, or the reason why there are none.
 
-    There are none with SPECDEC_KERNELS=off in the environment, where the processor lacks the instructions, where no compiler
-    succeeds, and where the cache folder cannot be written to. A library in the cache that is damaged is compiled anew.
+    There are none if SPECDEC_KERNELS=off is set, if the processor lacks the instructions, if no compiler succeeds, or if the
+    cache folder cannot be written to. A damaged library in the cache is compiled again.
     """
     if os.environ.get("SPECDEC_KERNELS") == "off":
         return Loaded(None, "SPECDEC_KERNELS is off")
@@ -122,7 +122,7 @@ def kernels_or_reason() -> Loaded:
 
 
 def kernels_digest() -> str:
-    """What tells apart kernels of other sources, other flags or another processor."""
+    """A hash of the sources and flags of the kernels and of the processor."""
     return fingerprint(*(path.read_bytes() for path in SOURCES), FLAGS)
 
 

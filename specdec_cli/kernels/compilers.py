@@ -23,9 +23,9 @@ class CompilationError(Exception):
 
 
 def compile_library(sources: Sequence[str], flags: Sequence[str], failures: Path) -> bytes:
-    """The shared library of C `sources`, by the first compiler that succeeds.
+    """Compile C `sources` to a shared library with the first compiler that succeeds, and return its content.
 
-    What a compiler says when it fails is kept in the JSON file `failures`, with what identifies the compiler; the same one is
+    The errors of a compiler that fails are stored in the JSON file `failures` with the identity of the compiler, which is
     not tried again. Raises CompilationError, naming each compiler and the first error it reported.
     """
     known = _read(failures)

@@ -142,14 +142,16 @@ class CopyStruct(ctypes.Structure):
 
 
 def describe_norm(norm: nn.Module) -> NormStruct:
-    """A layer norm, or none."""
+    """The description of `norm`; all zero if it is not a layer norm."""
     if not isinstance(norm, nn.LayerNorm):
         return NormStruct(None, None, 0.0)
     return NormStruct(norm.weight.data_ptr(), norm.bias.data_ptr(), norm.eps)
 
 
 def describe_keys(stored: Tensor | None, ends: Tensor | None) -> KeysStruct:
-    """Keys and values (B, S, 2, H, D), or those that layers make themselves; a query sees the first `ends`, (B, Q) or (B, 1), of them."""
+    """The description of keys and values `stored` (B, S, 2, H, D), of which a query sees the first `ends`, (B, Q) or (B, 1).
+
+    With None, layers compute the keys and values themselves."""
     strides = (None, 0, 0) if ends is None else (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
     if stored is None:
         return KeysStruct(None, None, 0, 0, *strides, 1)

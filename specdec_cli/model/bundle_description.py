@@ -14,7 +14,7 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class BundleDescription:
-    """What is known of a bundle before its weights are loaded: `shape` is the verifier's, `path` that of bundle.json."""
+    """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json."""
 
     info: BundleInfo
     tokenizer: Tokenizer
@@ -24,7 +24,7 @@ class BundleDescription:
 
 
 def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
-    """Read all of a bundle but its weights, and check it; a given language replaces the bundle's own.
+    """Read and check a bundle without its weights; a given language replaces the bundle's own.
 
     Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does not support.
     """

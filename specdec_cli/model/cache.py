@@ -14,7 +14,7 @@ class KeyStore(Protocol):
     """Stores the keys and values (B, Q, 2, H, D) of a pass and returns all that its queries may attend to."""
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store those of this pass; all keys and values (B, S, 2, H, D)."""
+        """Store the keys and values of this pass; return all keys and values (B, S, 2, H, D)."""
 
 
 @dataclass
@@ -28,14 +28,14 @@ class LayerCache:
     slots: Tensor
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store (B, Q, 2, H, D) at the positions of this pass; all keys and values (B, S, 2, H, D)."""
+        """Store keys and values (B, Q, 2, H, D) at the positions of this pass; return all keys and values (B, S, 2, H, D)."""
         self.store.flatten(0, 1).index_copy_(0, self.slots, keys_values.flatten(0, 1))
         return self.store
 
 
 @cache
 def steps(number: int, device: torch.device) -> Tensor:
-    """0, 1, ... (number,); a cached tensor, which must not be written to."""
+    """The integers from 0 to `number` - 1 (number,); a cached tensor, which must not be written to."""
     return torch.arange(number, device=device)
 
 
@@ -60,11 +60,11 @@ class Cache:
 
     @property
     def capacity(self) -> int:
-        """Positions per row."""
+        """The number of positions per row."""
         return self.whole.shape[1]
 
     def at(self, positions: Tensor) -> list[LayerCache]:
-        """A writer for each layer at `positions` (B, Q)."""
+        """For each layer, the cache that writes at `positions` (B, Q)."""
         slots = self._slots(positions)
         return [LayerCache(store, slots) for store in self.whole.unbind(2)]
 

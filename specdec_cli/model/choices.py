@@ -4,7 +4,7 @@ from torch import Tensor
 
 
 class Choices:
-    """By torch's operators, for models in floating point."""
+    """Choices of tokens by logits, computed by PyTorch's operators, for models in floating point."""
 
     def first(self, logits: Tensor) -> Tensor:
         """The ids (...) with the largest logits (..., V); the first one on ties."""

@@ -22,7 +22,7 @@ class _Copy:
 
 
 class DraftNetwork(nn.Module):
-    """A network that drafts for `verifier`. A slot may condition on the token chosen for the slot before it (`SlotLink`)."""
+    """A trained network that drafts for `verifier`. A slot may condition on the token chosen for the slot before it (`SlotLink`)."""
 
     config: DrafterConfig | HeadsConfig
     chain: SlotLink | None

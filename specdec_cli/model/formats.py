@@ -37,7 +37,7 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format that can become a bundle: whether a path is of it, and the conversion.
+    """A format that can be converted to a bundle: a test whether a path has it, and the conversion.
 
     `convert` raises ModelError; any KeyError, TypeError, ValueError, IndexError or AttributeError means a model that is not valid.
     """
@@ -69,17 +69,17 @@ _WRITERS: dict[str, Writer] = {}
 
 
 def register_reader(name: str, reader: Reader) -> None:
-    """Make a format known under the name of its toolkit."""
+    """Register a format that can be converted to a bundle, under the name of its toolkit."""
     _READERS[name] = reader
 
 
 def register_writer(name: str, writer: Writer) -> None:
-    """Make a format to write known under its name."""
+    """Register a format that bundles can be written in, under its name."""
     _WRITERS[name] = writer
 
 
 def readers() -> Mapping[str, Reader]:
-    """The formats that can become bundles, by name."""
+    """The formats that can be converted to bundles, by name."""
     _import_plugins()
     return _READERS
 

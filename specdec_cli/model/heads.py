@@ -22,7 +22,7 @@ class Head(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:
-        """(..., W) to (..., W)."""
+        """States (..., W) from states (..., W)."""
         change: Tensor = self.outer(F.relu(self.inner(states)))
         output: Tensor = states + self.dropout(change)
         return output

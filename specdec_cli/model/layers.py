@@ -24,12 +24,12 @@ class Sublayer(nn.Module):
         self.dropout = Dropout(dropout)
 
     def enter(self, x: Tensor) -> Tensor:
-        """The input of the sublayer."""
+        """The input of the sublayer: `x`, normalised in a pre-norm layer."""
         entered: Tensor = self.norm(x) if self.pre else x
         return entered
 
     def leave(self, x: Tensor, change: Tensor) -> Tensor:
-        """The residual sum."""
+        """The sum of `x` and the output `change` of the sublayer, normalised in a post-norm layer."""
         total: Tensor = x + self.dropout(change)
         return total if self.pre else self.norm(total)
 
@@ -46,7 +46,7 @@ class FeedForward(nn.Module):
         self.residual = Sublayer(config, dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, T, W) to (B, T, W)."""
+        """States (B, T, W) from states (B, T, W)."""
         return self.residual.leave(x, self.outer(self.activation(self.inner(self.residual.enter(x)))))
 
 
@@ -60,7 +60,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, dropout)
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """(B, S, W) to (B, S, W); each row attends to its own tokens."""
+        """States (B, S, W) from states (B, S, W); each row attends to its own tokens."""
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
         output: Tensor = self.feed_forward(x)
@@ -83,7 +83,7 @@ class DecoderLayer(nn.Module):
         return self.cross_attention.project_memory(states)
 
     def forward(self, x: Tensor, mask: Mask, memory: Tensor, memory_mask: PrefixMask, cache: KeyStore | None) -> Tensor:
-        """(B, Q, W) to (B, Q, W), over the memory's keys and values (B, M, 2, H, D); an additive mask is (B, 1, Q, S).
+        """States (B, Q, W) from states (B, Q, W), with the memory's keys and values (B, M, 2, H, D); an additive mask is (B, 1, Q, S).
 
         Self-attention is over all keys in the cache, or without a cache over those of `x` itself.
         """
@@ -101,7 +101,7 @@ class EncoderLayers(nn.ModuleList):
     """The encoder layers in order."""
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """(B, S, W) to (B, S, W); each row attends to its own tokens."""
+        """States (B, S, W) from states (B, S, W); each row attends to its own tokens."""
         for layer in self:
             x = layer(x, mask)
         return x
@@ -123,7 +123,7 @@ class DecoderLayers(nn.ModuleList):
         stores: Sequence[KeyStore | None] | None,
         between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) to (B, Q, W), over the memory's keys and values and the store of each layer.
+        """States (B, Q, W) from states (B, Q, W), with the memory's keys and values and the store of each layer.
 
         `between` (B, Q, W), if given, is added before every layer but the first.
         """

@@ -17,19 +17,19 @@ class LengthHead(nn.Module):
         self.output = nn.Linear(width, 2 * reach + 1)
 
     def mean(self, states: Tensor, ends: Tensor) -> Tensor:
-        """The mean (B, W) of the encoder's states (B, S, W), of which the first `ends` (B, 1) of a row are its own."""
+        """The mean (B, W) of the first `ends` (B, 1) of each row of the encoder's states (B, S, W)."""
         own = torch.arange(states.shape[1], device=states.device) < ends
         return states.masked_fill(~own[..., None], 0.0).sum(1) / ends
 
     def forward(self, states: Tensor, ends: Tensor) -> Tensor:
-        """Logits (B, 2 * reach + 1) of the differences of lengths from the same."""
+        """Logits (B, 2 * reach + 1) of the differences of lengths, from the arguments of `mean`."""
         logits: Tensor = self.output(self.mean(states, ends))
         return logits
 
     def classes(self, differences: Tensor) -> Tensor:
-        """The places (...) of `differences` (...) in the logits; those beyond the reach count as the nearest within it."""
+        """The indices (...) of `differences` (...) in the logits; differences beyond the reach are clamped to it."""
         return differences.clamp(-self.reach, self.reach) + self.reach
 
     def differences(self, classes: Tensor) -> Tensor:
-        """The differences (...) that `classes` (...) of the logits stand for."""
+        """The differences (...) of lengths for indices `classes` (...) in the logits."""
         return classes - self.reach

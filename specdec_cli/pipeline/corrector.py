@@ -76,7 +76,7 @@ class EditFilter:
 class Correction:
     """A corrected line and its edits; tokens, rounds and log probability are sums over its sentences.
 
-    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see text/suspicion.py).
+    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see text/output_checks.py).
     """
 
     text: str

@@ -8,7 +8,7 @@ from specdec_cli.pipeline.settings import Settings
 
 
 class SentenceDecoder(Protocol):
-    """An engine with its settings, ready to decode."""
+    """Decodes sentences with fixed settings; each engine implements it."""
 
     @property
     def settings(self) -> Settings:
@@ -32,7 +32,7 @@ class SentenceDecoder(Protocol):
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """Rounds with a draft and the mean number of tokens asked for in them; None if the length of drafts does not adapt."""
+        """The number of rounds with a draft and their mean block size; None if the block size is not adaptive."""
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""

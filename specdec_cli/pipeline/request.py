@@ -49,7 +49,7 @@ class DecodingRequest:
 
 
 def check_ranges(request: DecodingRequest) -> None:
-    """Raises UsageError for a number that is out of its range or NaN."""
+    """Raise UsageError for a number that is out of its range or NaN."""
     for name, (low, high) in RANGES.items():
         value = getattr(request, name)
         if isinstance(value, int | float) and not low <= value <= high:

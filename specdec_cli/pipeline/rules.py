@@ -35,7 +35,7 @@ SETTING_RULES = (
 
 
 def check_known(decoding: str) -> None:
-    """Raises UsageError for an unknown decoding, and for a chain with a decoding that is not chainable."""
+    """Raise UsageError for an unknown decoding, and for a chain with a decoding that is not chainable."""
     for part in parts(decoding):
         if part not in DECODINGS:
             raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(DECODINGS)}")
@@ -44,7 +44,7 @@ def check_known(decoding: str) -> None:
 
 
 def check_settings(request: DecodingRequest, decoding: str) -> None:
-    """Raises UsageError for a setting that is not valid with `decoding`, and for settings that contradict each other."""
+    """Raise UsageError for a setting that is not valid with `decoding`, and for settings that contradict each other."""
     for rule in SETTING_RULES:
         if rule.is_given(request) and not rule.allows(decoding):
             raise UsageError(f"{rule.setting}: for decoding {', '.join(rule.decodings)}, not for {decoding}")

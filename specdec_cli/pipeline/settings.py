@@ -35,7 +35,7 @@ PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficie
 
 
 class Described(Protocol):
-    """The part of a bundle that settings depend on; a description without weights has it too."""
+    """The part of a bundle that settings depend on; BundleDescription has it too."""
 
     @property
     def info(self) -> BundleInfo:
@@ -84,7 +84,7 @@ class Settings:
 
 
 def resolve(request: DecodingRequest, bundle: Described) -> Settings:
-    """Fill in the bundle's defaults.
+    """Resolve a request: fill in the bundle's defaults, and check the result.
 
     Raises UsageError for a request that contradicts itself or asks for what the bundle lacks, and ModelError for a bundle
     with an unknown decoding.
@@ -144,7 +144,7 @@ def _automatic(bundle: Described) -> str:
 
 
 def _check_bundle(decoding: str, bundle: Described) -> None:
-    """Raises UsageError if the bundle lacks the drafter of the decoding, or the shared vocabulary that copying needs."""
+    """Raise UsageError if the bundle lacks the drafter of the decoding, or the shared vocabulary that copying needs."""
     kind = None if bundle.drafter_config is None else bundle.drafter_config.kind
     if any(method.trained not in (None, kind) for method in methods_of(decoding)):
         lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]

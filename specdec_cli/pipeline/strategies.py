@@ -26,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Tools:
-    """What all groups are decoded with; `reads` names the states of the verifier that the bundle's drafter needs."""
+    """The settings and models for all groups; `reads` names the states of the verifier that the bundle's drafter needs."""
 
     settings: Settings
     verifier: Verifier
@@ -39,7 +39,7 @@ Strategy = Callable[[Tools, Drafter, Group], Iterator[Hypothesis]]
 
 
 def strategy_of(decoding: str) -> Strategy:
-    """The strategy of a decoding: its own, or the loop."""
+    """The strategy of a decoding: one of its own, or else the decoding loop."""
     return _STRATEGIES.get(decoding, _loop)
 
 

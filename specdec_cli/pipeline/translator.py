@@ -14,7 +14,7 @@ class Translation:
     """A translated line; tokens, rounds and the log probability `score` are sums over its sentences.
 
     `hypotheses` are the n best lines with their log probabilities; `sentences` are the ids of each sentence; `decoding` is the
-    decoding that was used ("" for a copied line); `warnings` name possible errors (see text/suspicion.py).
+    decoding that was used ("" for a copied line); `warnings` name possible errors (see text/output_checks.py).
     """
 
     text: str

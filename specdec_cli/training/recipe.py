@@ -93,7 +93,7 @@ class VerifierRecipe:
 
 @dataclass(frozen=True)
 class DrafterRecipe:
-    """Recipe of a block drafter or heads. Raises ModelError for what is for the other kind.
+    """Recipe of a block drafter or heads. Raises ModelError for a setting that only the other kind has.
 
     - `drafter`: the shape of the drafter.
     - `cuts`: prefixes of a sentence after which a block is trained. A single one is drawn uniformly; of several, the first is the

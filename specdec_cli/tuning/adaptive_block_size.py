@@ -31,7 +31,7 @@ before); the interval doubles each time, up to LONGEST_PAUSE."""
 
 
 class AdaptiveBlockSize:
-    """A drafter whose number of tokens, 1 to `longest`, maximises the expected tokens per millisecond.
+    """A drafter whose block size, from 1 to `longest`, maximises the expected number of tokens per millisecond.
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds. A round
     with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, at the cost that `costs` gives. `for_rows` also compares
@@ -53,7 +53,7 @@ class AdaptiveBlockSize:
         """Rounds with a draft, counted for each unfinished row, and the tokens asked for in them."""
 
     def best(self, rows: int) -> tuple[int, bool]:
-        """The best number of tokens for a batch of `rows`, and whether drafting them is faster than plain decoding."""
+        """The best block size for a batch of `rows`, and whether drafting is then faster than plain decoding."""
         chosen, best = 1, 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
@@ -99,7 +99,7 @@ class AdaptiveBlockSize:
             self._choices.clear()
 
     def begin(self, state: State) -> object:
-        """The record of the drafter. Also caps the weight of the rows before in the statistics at MOST_ROUNDS rounds."""
+        """The record of the wrapped drafter. Also caps the weight of the previous rows in the statistics at MOST_ROUNDS rounds."""
         share = min(1.0, MOST_ROUNDS / max(self._lasted, 1))
         for sums, before in zip((self._asked, self._offered, self._passed), self._before, strict=True):
             sums[:] = [then + share * (now - then) for then, now in zip(before, sums, strict=True)]
@@ -111,7 +111,7 @@ class AdaptiveBlockSize:
         return self._asked.copy(), self._offered.copy(), self._passed.copy()
 
     def propose(self, state: State) -> Draft:
-        """A draft (B, k)."""
+        """A draft (B, k) of the best block size."""
         self._started = time.perf_counter()
         self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1

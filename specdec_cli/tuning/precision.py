@@ -9,7 +9,7 @@ from specdec_cli.kernels.build import load_kernels
 
 
 def best_precision(device: str) -> str:
-    """int8 on a CPU with compiled kernels, else float32."""
+    """The precision that `auto` stands for: int8 on a CPU with compiled kernels, else float32."""
     return "int8" if device == "cpu" and load_kernels() is not None else "float32"
 
 

@@ -93,7 +93,7 @@ class CostCheck:
 
     @property
     def full(self) -> bool:
-        """Whether CHECKED rounds were counted."""
+        """Whether at least CHECKED rounds were counted."""
         return len(self._ratios) == CHECKED
 
     @property

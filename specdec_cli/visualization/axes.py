@@ -20,7 +20,7 @@ class Axes:
 
     @property
     def step(self) -> float:
-        """The difference of values between two grid lines; about four of them reach `largest`."""
+        """The difference between the values of two adjacent grid lines; about four such steps reach `largest`."""
         return _round_step(self.largest / 4)
 
     @property

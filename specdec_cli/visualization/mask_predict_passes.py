@@ -13,7 +13,7 @@ from specdec_cli.visualization.picture import Cell, Picture
 
 @torch.inference_mode()
 def mask_predict_passes(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], words: int, iterations: int) -> Picture:
-    """The passes over an output of so many `words` (tokens, EOS not counted), with the probability of each token in its pass."""
+    """The picture of all passes over an output of `words` tokens (without EOS), with the probability of each token in its pass."""
     model = verifier.model
     padded = [*source, *[model.config.padding] * (verifier.source_width(len(source)) - len(source))]
     memory = model.encode(torch.tensor([padded], device=verifier.device))

@@ -124,7 +124,7 @@ def _synthetic(
 
 
 def _check_targets(json_file: Path | None, plot: Path | None) -> None:
-    """Raises UsageError for a file that cannot be written, before anything is measured."""
+    """Raise UsageError for a file that cannot be written, before anything is measured."""
     from specdec_cli.benchmark.scatter import check_plot
 
     if plot is not None:
@@ -141,7 +141,7 @@ def _check_targets(json_file: Path | None, plot: Path | None) -> None:
 
 
 def _check_promises(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:
-    """Raises SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
+    """Raise SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
     from specdec_cli.benchmark.summary import exactness_violations
 
     # On other devices and in other precisions, products may depend on the number of rows, and no decoding is exact.

@@ -57,7 +57,7 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 
 
 def _check_options(base: Row, rows: Sequence[Row]) -> None:
-    """Raises UsageError for an option that applies to no row."""
+    """Raise UsageError for an option that applies to no row."""
     given = dict(base.options)
     if base.oracle_length and not any(row.oracle_length for row in rows):
         raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")

@@ -93,7 +93,7 @@ class Outcome:
 
 
 def check_alone(context: typer.Context) -> None:
-    """Raises UsageError for parameters of `bench` that are not valid with --synthetic."""
+    """Raise UsageError for parameters of `bench` that are not valid with --synthetic."""
     given = [p for p in context.command.params if p.name and getattr(context.get_parameter_source(p.name), "name", "") == "COMMANDLINE"]
     others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in OPTIONS]
     if others:

@@ -31,12 +31,12 @@ class SyntheticWorker(Worker):
         return self._recorded.share_outside_kernels(Row.from_dict(row), lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The questions by their names."""
+        """The methods that answer requests, by name of the request."""
         return super().handlers() | {"outside-kernels": self.outside_kernels}
 
 
 def inspect(model: dict[str, Any], device: str, precision: str, threads: int | None, folders: dict[str, str]) -> dict[str, Any]:
-    """The fields of an Inspection; `folders` are where to convert the model to, by number format."""
+    """The fields of an Inspection. `folders` are the folders for the model converted to CTranslate2, by number format."""
     from specdec_cli.benchmark.synthetic import random_bundle
 
     geometry = Geometry.from_dict(model)

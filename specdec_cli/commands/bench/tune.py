@@ -29,7 +29,7 @@ MOST_LOST = 0.5
 
 
 def check_tunable(model: ModelChoice, task: Task) -> None:
-    """Raises UsageError for a bundle that cannot be tuned or written, before anything is decoded."""
+    """Raise UsageError for a bundle that cannot be tuned or written, before anything is decoded."""
     folder = find_bundle(model)
     if task != "translate":
         raise UsageError(f"--tune uses BLEU, and so is for the task translate, not for {task}")

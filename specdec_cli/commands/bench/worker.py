@@ -72,7 +72,7 @@ class Worker:
         return self._runner.profile(Row.from_dict(row), lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The questions by their names."""
+        """The methods that answer requests, by name of the request."""
         return {
             "open-bundle": self.open_bundle,
             "open-ctranslate2": self.open_ctranslate2,
@@ -85,13 +85,13 @@ class Worker:
 def inspect(
     model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
 ) -> dict[str, Any]:
-    """The fields of an Inspection; `folders` are where to convert the bundle to, by number format."""
+    """The fields of an Inspection. `folders` are the folders for the bundle converted to CTranslate2, by number format."""
     machine = resolve_machine(device, precision, threads)
     return look_at(open_bundle(ModelChoice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
 
 
 def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
-    """The fields of an Inspection of `bundle`, which is for `machine`, but not there yet."""
+    """The fields of an Inspection of `bundle`, which has not been moved to `machine` yet."""
     import torch
 
     return {

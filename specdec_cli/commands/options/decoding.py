@@ -119,12 +119,12 @@ class MethodOptions(OptionGroup):
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
-        """A parameter for each option, None by default."""
+        """A command parameter for each option, with the default None."""
         return [Parameter(option.name, Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(option)) for option in cls.options]
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        """The options that are given, which are removed from `values`."""
+        """Build the group from the options in `values` that were given, and remove them from `values`."""
         asked = {option.name: (option, values.pop(option.name)) for option in cls.options}
         parsed = {name: number_or(value, *option.choices) if option.numeric else value for name, (option, value) in asked.items()}
         return cls({name: value for name, value in parsed.items() if value is not None})

@@ -20,7 +20,7 @@ class OptionGroup:
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        """The group from its values, which are removed from `values`."""
+        """Build the group from its values in `values`, and remove them from `values`."""
         return cls(**{name: kind.build(values) if _is_group(kind) else values.pop(name) for name, kind, _ in cls._fields()})
 
     @classmethod
@@ -31,7 +31,7 @@ class OptionGroup:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that has the options of each group among the parameters of `command` in the group's place."""
+    """Wrap `command`: each parameter that is an option group is replaced by the options of the group."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hints[name] for name in signature(command).parameters if _is_group(hints[name])}
     parameters: list[Parameter] = []

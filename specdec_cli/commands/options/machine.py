@@ -86,12 +86,12 @@ class MachineOptions(OptionGroup):
 
     @property
     def rows(self) -> int:
-        """Largest number of sentences decoded together."""
+        """The largest number of sentences in a batch."""
         return batch_rows(self.batch_size)
 
     @property
     def batch_memory(self) -> int:
-        """Bytes that batches may take: those given, else half of what is free; 0 for no bound, where that is not known."""
+        """Memory for batches in bytes: the value that was given, else half of the free memory; 0 (no limit) if that is unknown."""
         if self.memory is not None:
             return self.memory * 2**20
         described = Path("/proc/meminfo")

@@ -27,7 +27,7 @@ def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
 
 
 def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
-    """A callback of an option that takes a number or one of `words`; the value stays text."""
+    """Make the callback that checks an option which takes a number or one of `words`; the value stays text."""
 
     def check(value: str | None) -> str | None:
         number_or(value, *words)

@@ -12,7 +12,7 @@ from specdec_cli.model.transformer import Transformer
 
 
 def choose_execution(model: Transformer, constraints: Constraints, device: torch.device) -> Execution:
-    """CUDA graphs on a GPU, compiled kernels for an int8 model where they can be used, else operators."""
+    """Choose the execution: CUDA graphs on a GPU, compiled kernels for an int8 model if they support it, else operators."""
     operators = OperatorExecution(model.choices, model.config.eos)
     if device.type == "cuda":
         return GraphExecution(operators, CudaCapture(), CudaEncodeStream())

@@ -51,7 +51,7 @@ class BatchBuffers:
 
     @property
     def bytes(self) -> int:
-        """Size of the batch."""
+        """The size of the batch in bytes."""
         return sum(tensor.nbytes for tensor in tensors(self._batch))
 
     def store(self, state: State) -> State:
@@ -97,7 +97,7 @@ class BatchBuffers:
 
 
 class BufferPool:
-    """Buffers by the form of their batch. A decoding takes them out while it uses them."""
+    """Buffers by the form of their batch (see model/rows.py). A decoding removes buffers from the pool while it uses them."""
 
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
@@ -108,7 +108,7 @@ class BufferPool:
         return self._free.pop(form, None) or BatchBuffers(like, self._capture)
 
     def give_back(self, form: Hashable, buffers: BatchBuffers) -> None:
-        """Keep `buffers` for another decoding; drop those that were given back first if there are too many."""
+        """Keep `buffers` for another decoding; if there are too many, free those that were given back first."""
         self._free[form] = buffers
         while len(self._free) > MOST_FREE or sum(each.bytes for each in self._free.values()) > MOST_FREE_BYTES:
             self._free.popitem(last=False)

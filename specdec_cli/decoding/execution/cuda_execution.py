@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class GraphExecution:
-    """Rounds of `operators` by graphs; sources are encoded on `encode_stream`.
+    """Computes the rounds of `operators` with CUDA graphs; sources are encoded on the CUDA stream `encode_stream`.
 
     The batch of a decoding lies in buffers, which one decoding at a time uses. Steps on another state run eagerly.
     """
@@ -53,7 +53,7 @@ class GraphExecution:
 
     @contextmanager
     def rows(self, batch_size: int, rule: Rule | None) -> Iterator[Rows]:  # noqa: ARG002
-        """Batches in buffers, which are given back in the end."""
+        """The rows of a decoding, in buffers that are given back to the pool at the end."""
         rows = BufferedRows(self.pool, self._in_use, batch_size)
         try:
             yield rows
@@ -94,7 +94,7 @@ class BufferedRows:
         return self._buffers.store(filled)
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """`entering` rows replace finished ones, and the other finished rows are removed; the rest is filled up again."""
+        """Replace finished rows by `entering` rows, remove the other finished rows, and fill the batch up with empty rows."""
         return self.begin(exchange_compactly(state, entering))
 
     def release(self) -> None:

@@ -21,7 +21,7 @@ class PaddedDrafter:
 
     @property
     def block_size(self) -> int:
-        """The most tokens of a draft (0: no bound)."""
+        """The largest number of tokens in a draft (0: no limit)."""
         return self._drafter.block_size
 
     @block_size.setter
@@ -29,7 +29,7 @@ class PaddedDrafter:
         self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
 
     def begin(self, state: State) -> object:
-        """The record of the drafter."""
+        """The wrapped drafter's record of new rows."""
         return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
@@ -40,7 +40,7 @@ class PaddedDrafter:
         return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass on the verdict without the padding's slots."""
+        """Pass the verdict, without the slots of the padding, to the wrapped drafter."""
         slots = self._size + 1
         accepted = verdict.accepted
         if slots < accepted.ids.shape[1]:

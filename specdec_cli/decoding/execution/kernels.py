@@ -83,7 +83,7 @@ class KernelExecution:
         return self._kernels.advance(ctypes.byref(own.batch), ctypes.byref(own.answer), verdict.accepted.ids.shape[1])
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
-        """Batches that keep finished rows, if the kernels verify by `rule`: they skip such rows."""
+        """The rows of a decoding. Finished rows are kept if the kernels verify by `rule`, because they skip such rows."""
         if isinstance(rule, Exact) and not self._constraints.everywhere:
             return nullcontext(KeptRows())
         return self._operators.rows(batch_size, rule)
@@ -121,7 +121,7 @@ class KeptRows:
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """`entering` rows replace finished ones; the other finished rows become empty."""
+        """Replace finished rows by `entering` rows; the other finished rows become empty."""
         free = state.finished.nonzero()[:, 0]
         taken = 0 if entering is None else len(entering.lengths)
         if entering is not None:

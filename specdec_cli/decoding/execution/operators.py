@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OperatorExecution:
-    """Chooses tokens with `choices` and ends rows at `eos`; `run` runs the steps."""
+    """Computes rounds with PyTorch operators: `choices` chooses tokens, `eos` ends rows, and `run` runs the steps."""
 
     choices: Choices
     eos: int
@@ -47,7 +47,7 @@ class OperatorExecution:
         return int(self.run(("advance",), _advance, state, accepted.ids, accepted.counts, verdict.ended, *scores))
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:  # noqa: ARG002
-        """Batches without empty rows."""
+        """The rows of a decoding, in batches without empty rows."""
         return nullcontext(CompactRows())
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:  # noqa: ARG002

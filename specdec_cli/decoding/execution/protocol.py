@@ -16,7 +16,7 @@ NO_SENTENCE = -1
 
 
 class Rows(Protocol):
-    """Decides where the rows of one decoding lie. Some rows of a batch may be `empty`."""
+    """Places the rows of one decoding in batches; `empty` is the number of empty rows in the batch."""
 
     empty: int
 
@@ -24,7 +24,7 @@ class Rows(Protocol):
         """A batch of new rows only."""
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """The batch after `entering` rows, at most as many as are finished, took the places of finished ones."""
+        """Replace finished rows by `entering` rows, which are at most as many, and return the batch."""
 
 
 class SourceQueue(Protocol):
@@ -48,10 +48,10 @@ class Execution(Protocol):
         """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
-        """The rows of a decoding with batches of at most `batch_size`; `rule` is None where nothing is verified."""
+        """The rows of a decoding with batches of at most `batch_size`; `rule` is None for decodings without verification."""
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
         """A queue of `sentences`. If the execution prefetches, it encodes `ahead` sentences before they are taken."""
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """`drafter`, its drafts padded to few different sizes if each size has a cost of its own."""
+        """`drafter`; its drafts are padded to a few sizes if each new size has a cost."""

@@ -5,7 +5,7 @@ from specdec_cli.model.rows import keep_rows, replace_rows
 
 
 def exchange_compactly(state: State, entering: State | None) -> State:
-    """Put `entering` rows in the places of finished ones and remove the finished rows that are left."""
+    """Replace finished rows by `entering` rows, and remove the other finished rows."""
     free = state.finished.nonzero()[:, 0]
     taken = 0 if entering is None else len(entering.lengths)
     if entering is not None:
@@ -23,5 +23,5 @@ class CompactRows:
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """`entering` rows replace finished ones; the other finished rows are removed."""
+        """Replace finished rows by `entering` rows, and remove the other finished rows."""
         return exchange_compactly(state, entering)
