@@ -17,7 +17,8 @@ from specdec_cli.kernels.build import Loaded
 from specdec_cli.tuning import round_timing
 from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import round_costs
-from tests.fakes import FakeDrafter, in_precision, right, tiny_transformer
+from tests.fake_drafters import FakeDrafter, right
+from tests.fakes import in_precision, tiny_transformer
 
 TIMES = Costs((3, 5), (1.0, 2.0), ((1.0, 2.0), (3.0, 4.0)), ((0.1, 0.2), (0.3, 0.4)))
 BROKEN: dict[str, bytes] = {

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.source import modules, tree
+from tests.source import ROOT, modules, tree
 
 MOST_FILE_LINES, MOST_FUNCTION_LINES = 250, 50
 
@@ -19,3 +19,9 @@ def test_files_and_functions_are_small(name: str) -> None:
             length = node.end_lineno - node.body[0].lineno + 1
             long += [f"{name}.{node.name}: {length} lines"] if length > MOST_FUNCTION_LINES else []
     assert long == []
+
+
+@pytest.mark.parametrize("folder", ["tests", "documentation"])
+def test_files_of_tests_and_documentation_are_small(folder: str) -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in (ROOT / folder).rglob("*.py")}
+    assert [f"{path}: {count} lines" for path, count in lines.items() if count > MOST_FILE_LINES] == []

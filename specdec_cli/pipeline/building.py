@@ -37,7 +37,7 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
 
 
 def build_drafter(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
-    """The drafter of a decoding, with an adaptive block size if the settings say so. Raises UsageError for settings that it does not support.
+    """The drafter of a decoding, with an adaptive block size if the settings say so. Raises UsageError for unsupported settings.
 
     Jacobi and GS-Jacobi decoding draft up to `lengths`, if they are given.
     """

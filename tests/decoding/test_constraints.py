@@ -28,7 +28,8 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
-from tests.fakes import VOCABULARY, FakeDrafter, in_precision, make_sentences, sometimes, tiny_drafter, tiny_heads, tiny_transformer
+from tests.fake_drafters import FakeDrafter, sometimes
+from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30

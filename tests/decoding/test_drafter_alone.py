@@ -26,7 +26,8 @@ from specdec_cli.text.subwords import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
 from tests.decoding.execution.imitation import imitated
-from tests.fakes import DRAFTERS, FakeDrafter, in_precision, make_sentences, right, tiny_drafter, tiny_transformer
+from tests.fake_drafters import FakeDrafter, right
+from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
 SIZE = 4
 LONGEST = 18

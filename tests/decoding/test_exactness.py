@@ -17,7 +17,8 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from tests.fakes import FakeDrafter, in_precision, make_sentences, sometimes, tiny_transformer
+from tests.fake_drafters import FakeDrafter, sometimes
+from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 LONGEST = 9
 EXACT = ["float32", "int8", "int8 by operators"]

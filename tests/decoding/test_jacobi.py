@@ -16,7 +16,8 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import BOS, EOS, PADDING
-from tests.fakes import drafts, in_precision, make_sentences, tiny_transformer
+from tests.fake_drafters import drafts
+from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 LONGEST = 30
 SENTENCES = make_sentences(8, 16)

@@ -21,7 +21,8 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.fakes import DRAFTERS, GUESSES, FakeDrafter, Guess, TableVerifier, make_sentences, right, tiny_drafter, tiny_transformer, wrong
+from tests.fake_drafters import GUESSES, FakeDrafter, Guess, TableVerifier, right, wrong
+from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
 
 LONGEST = 40
 WIDTHS = (16, 32, 48)

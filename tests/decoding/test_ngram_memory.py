@@ -4,7 +4,8 @@ import torch
 
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.text.subwords import EOS
-from tests.fakes import VOCABULARY, drafts
+from tests.fake_drafters import drafts
+from tests.fakes import VOCABULARY
 
 
 def memory(block_size: int) -> NgramMemory:

@@ -16,7 +16,8 @@ from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import BOS, EOS, MASK
-from tests.fakes import VOCABULARY, TableVerifier, make_sentences, tiny_transformer
+from tests.fake_drafters import TableVerifier
+from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 
 WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
 """Even ids begin a word, odd ones go on with it."""

@@ -19,7 +19,8 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs
-from tests.fakes import VOCABULARY, FakeDrafter, drafts, make_sentences, right, tiny_transformer, wrong
+from tests.fake_drafters import FakeDrafter, drafts, right, wrong
+from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 
 LONGEST = 30
 EXACT = Exact()

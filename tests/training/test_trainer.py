@@ -13,62 +13,10 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle
-from specdec_cli.text.subwords import EOS
-from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Report, Trainer
 from specdec_cli.training.recipe import RunSettings
-from specdec_cli.training.schedule import learning_rate
-from specdec_cli.training.verifier import VerifierTask, edited_positions
-from tests.training.conftest import OPTIMIZER, RUN, Copier, make_pairs, train
-
-
-def test_a_copy_task_is_learnt(copier: Copier) -> None:
-    losses = [report.loss for report in copier.reports]
-    assert len(losses) == RUN.max_updates
-    assert losses[0] > 3.0
-    assert losses[-1] < 0.5
-    assert copier.reports[-1].figures["dev_loss"] < 0.8
-
-
-def test_the_bundle_holds_the_best_state(copier: Copier) -> None:
-    best = min(report.figures["dev_loss"] for report in copier.reports if report.figures)
-    task = VerifierTask(load_bundle(copier.folder), [], copier.dev, RUN)
-    with torch.no_grad():
-        task.objective.eval()
-        assert task.evaluate()["dev_loss"] == pytest.approx(best, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
-    [
-        ([7, 8, 9], [7, 8, 9], []),
-        ([7, 8, 9], [7, 5, 9], [1]),
-        ([7, 9], [7, 5, 6, 9], [1, 2]),
-        ([7, 8, 9], [7, 9], [1]),  # the token after the gap: there it was decided to leave 8 out
-        ([5, 7, 8, 9], [7, 8, 6, 9], [0, 2]),
-    ],
-)
-def test_where_a_target_departs_from_its_source(source: list[int], target: list[int], expected: list[int]) -> None:
-    assert edited_positions(SentencePair(source, target)) == expected
-
-
-def test_edits_weigh_more(make_copier: Callable[..., Bundle]) -> None:
-    pairs = [SentencePair([7, 8, 9, EOS], [7, 5, 9, EOS])]
-    plain, weighted = (VerifierTask(make_copier(), pairs, pairs, replace(RUN, edit_weight=weight)) for weight in (1.0, 3.0))
-    losses = []
-    for task in (plain, weighted):
-        (key,) = task.batches(0)
-        weights = task.batch(key)[2]
-        losses.append(float(task.objective(*task.batch(key))[0].detach()))
-        assert weights[0, :5].tolist() == [1.0, 1.0 if task is plain else 3.0, 1.0, 1.0, 0.0]
-    assert losses[1] > losses[0]
-    with torch.no_grad():
-        assert plain.evaluate() == weighted.evaluate()  # dev is judged without weights
-
-
-def test_the_learning_rate_is_that_of_the_schedule(copier: Copier) -> None:
-    rates = [report.learning_rate for report in copier.reports]
-    assert rates == [learning_rate(OPTIMIZER, update, RUN.max_updates) for update in range(1, RUN.max_updates + 1)]
+from specdec_cli.training.verifier import VerifierTask
+from tests.training.conftest import RUN, make_pairs, train
 
 
 def stop_at(update: int, number: signal.Signals = signal.SIGTERM) -> Callable[[Report], None]:

@@ -15,7 +15,8 @@ from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs
-from tests.fakes import FakeDrafter, make_sentences, right, tiny_transformer, wrong
+from tests.fake_drafters import FakeDrafter, right, wrong
+from tests.fakes import make_sentences, tiny_transformer
 
 TOKENS = 60
 TARGET = [7 + place % 30 for place in range(TOKENS)]

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,14 +11,11 @@ import typer
 from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark.environment import describe_environment
-from specdec_cli.benchmark.examples import Examples
 from specdec_cli.benchmark.records import Output, RowRuns, Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import summarise
 from specdec_cli.commands.bench.command import bench
-from specdec_cli.commands.bench.run import Outcome, Plan, possible_rows
-from specdec_cli.commands.bench.worker import Inspection
-from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.bench.run import Outcome
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
@@ -155,63 +151,6 @@ def test_a_sweep_runs_without_references(folder: Path, tmp_path: Path) -> None:
     lines = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
     assert [line[:2] for line in lines[2:]] == [["| greedy", "—"], ["| specdec", "1"], ["| specdec", "3"]]
     assert "BLEU" not in lines[0]
-
-
-INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=None, limits=[], refused={"int8": "no int8"})
-
-
-def make_plan(*names: str, **changes: Any) -> Plan:
-    parts = (name.partition(":") for name in names)
-    rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
-    plan = Plan(
-        ModelChoice("m"),
-        Examples("a", ("ka",), None),
-        lambda _: None,
-        rows,
-        False,
-        {},
-        1,
-        64,
-        "cpu",
-        "auto",
-        None,
-        True,
-        False,
-        False,
-        False,
-    )
-    return replace(plan, **changes)
-
-
-def test_default_rows_that_cannot_run_are_left_out() -> None:
-    rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), INSPECTION)
-    assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
-    assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
-    assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
-
-
-def test_a_row_needs_its_kind_of_drafter() -> None:
-    for kind, there, missing in (("block", "specdec", "blockwise"), ("heads", "blockwise", "lookup,specdec")):
-        rows, left_out = possible_rows(make_plan("specdec", "blockwise", missing), replace(INSPECTION, drafter=kind))
-        assert there in [row.name for row in rows]
-        assert left_out[missing] == {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}[kind]
-
-
-@pytest.mark.parametrize(
-    ("names", "changes", "words"),
-    [
-        (["specdec"], {"asked": True}, "--row specdec: the bundle has no drafter"),
-        (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
-        (["greedy", "specdec"], {"sweep": {"block-size": (4,)}}, "sweep of block-size"),
-        (["greedy"], {"profile": True}, "--profile needs"),
-        (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
-        (["specdec"], {"plot": True, "batch_size": 1}, "--row specdec|--plot needs"),
-        (["greedy", "input-guided"], {"plot": True, "batch_size": 2}, "--plot needs"),
-    ],
-)
-def test_requested_rows_that_cannot_run_are_refused(names: list[str], changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        possible_rows(make_plan(*names, **changes), INSPECTION)
 
 
 @pytest.mark.parametrize(("precision", "broken"), [("float32", True), ("int8", True), ("bfloat16", False)])

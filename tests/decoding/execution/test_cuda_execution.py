@@ -35,17 +35,8 @@ from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
-from tests.fakes import (
-    DRAFTERS,
-    VOCABULARY,
-    FakeDrafter,
-    make_sentences,
-    sometimes,
-    tiny_drafter,
-    tiny_heads,
-    tiny_transformer,
-    wrong_at_the_end,
-)
+from tests.fake_drafters import FakeDrafter, sometimes, wrong_at_the_end
+from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 LONGEST = 30
 Make = Callable[[Verifier], Drafter]

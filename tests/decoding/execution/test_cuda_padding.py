@@ -16,12 +16,8 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.decoding.execution.imitation import imitated
-from tests.fakes import (
-    FakeDrafter,
-    make_sentences,
-    sometimes,
-    tiny_transformer,
-)
+from tests.fake_drafters import FakeDrafter, sometimes
+from tests.fakes import make_sentences, tiny_transformer
 from tests.tuning.test_adaptive_block_size import CHEAP
 
 LONGEST = 30

@@ -9,7 +9,8 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.verifier import Verifier
 from tests.decoding.execution.imitation import imitated
-from tests.fakes import FakeDrafter, make_sentences, right, tiny_drafter, tiny_transformer
+from tests.fake_drafters import FakeDrafter, right
+from tests.fakes import make_sentences, tiny_drafter, tiny_transformer
 
 LONGEST = 40
 

@@ -19,7 +19,8 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.fakes import DRAFTERS, VOCABULARY, FakeDrafter, make_sentences, right, tiny_drafter, tiny_heads, tiny_transformer
+from tests.fake_drafters import FakeDrafter, right
+from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 
 class Calls(TorchFunctionMode):

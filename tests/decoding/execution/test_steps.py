@@ -18,12 +18,7 @@ from specdec_cli.decoding.loop import LoopOptions, Round, decode
 from specdec_cli.decoding.state import State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import tensors
-from tests.fakes import (
-    DRAFTERS,
-    make_sentences,
-    tiny_drafter,
-    tiny_transformer,
-)
+from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
 
 R = TypeVar("R")
 

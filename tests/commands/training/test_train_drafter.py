@@ -1,0 +1,102 @@
+"""`specdec train-drafter`: from text to a bundle with a drafter."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.machine import resolve_machine
+from specdec_cli.commands.simulation_view import COLUMNS
+from specdec_cli.commands.train_drafter import with_new_drafter
+from specdec_cli.model.bundle import Bundle, load_bundle, read_info
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.recipe import load_recipe
+from specdec_cli.training.recipe import DrafterRecipe
+from tests.commands.training.runs import RUN, run, settings
+
+
+def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "drafter"
+    shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
+    arguments = ["train-drafter", folder, "-m", trained, "--data", text, "--dev", text, "--threads", 1, "--device", "cpu"]
+    result = run(*arguments, *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    assert "tokens_per_round" in result.stderr
+    simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
+    assert simulated.exit_code == 0, simulated.output
+    assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
+    assert f"precision {resolve_machine('cpu', 'auto', 1).precision}" in simulated.stdout
+    greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
+    assert greedy.stdout_bytes == specdec.stdout_bytes
+
+
+def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
+    folder, data = tmp_path / "heads", ("--data", text, "--dev", text, "--threads", 1, "--device", "cpu")
+    shape = ["drafter.kind=heads", "drafter.max_block=3", "drafter.feed_forward=64", "run.max_updates=2"]
+    result = run("train-drafter", folder, "-m", trained, *data, *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    again = run("train-drafter", tmp_path / "again", "-m", trained, *data, "--init", folder, *settings(*RUN, *shape))
+    assert again.exit_code == 0, again.output
+    other = run("train-drafter", tmp_path / "other", "-m", trained, *data, "--init", folder, *settings(*RUN, "run.max_updates=2"))
+    assert (other.exit_code, "a drafter of kind heads cannot be the start of one of kind block" in other.stderr) == (2, True)
+    simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
+    assert simulated.exit_code == 0, simulated.output
+    assert [line.split()[0] for line in simulated.stdout.splitlines() if line.strip()[:1].isdigit()] == ["1", "2", "3"]
+    translate = ("translate", "-m", folder, text, "--max-length", 8)
+    greedy, blockwise = (run(*translate, "--trace", "--decoding", name) for name in ("greedy", "blockwise"))
+    assert greedy.stdout_bytes == blockwise.stdout_bytes
+    assert len(blockwise.stderr.splitlines()) > 3  # the rounds
+    refused = run(*translate, "--decoding", "specdec")
+    assert (refused.exit_code, "this bundle has heads, not a block drafter" in refused.stderr) == (2, True)
+
+
+def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> None:
+    asked = replace(bundle, info=replace(bundle.info, decoding="specdec"))
+    heads = load_recipe(DrafterRecipe, None, ["drafter.kind=heads"])
+    assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
+    assert with_new_drafter(asked, DrafterRecipe(), None).info.decoding == "specdec"
+    assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    long, tsv = " ".join(2 * lines), tmp_path / "long.tsv"
+    longer = " ".join(6 * [long])
+    tsv.write_text(f"{long}\t{long}\n{longer}\t{long}\n{lines[0]}\t{lines[0]}\n", encoding="utf-8")
+    shape = ["drafter.prefix=own", "drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
+    arguments = ["train-drafter", tmp_path / "out", "-m", bart_folder, "--data", tsv, "--dev", tsv, "--threads", 1, "--device", "cpu"]
+    result = run(*arguments, *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    assert "long.tsv: 1 of 3 pairs are left out, longer than the model's 1,024 positions" in result.stderr
+    assert "long.tsv: 1 of 3 lines are left out" in result.stderr
+    assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
+
+
+@pytest.mark.parametrize("recipe", ["gad-drafter", "gad-big-drafter", "report-drafter"])
+def test_the_drafter_of_the_paper_is_trained_by_its_recipe(
+    recipe: str, trained: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(BlockDrafter, "initialize_from_verifier")  # it starts from random weights
+    folder = tmp_path / "drafter"
+    shape = ["drafter.layers=2", "drafter.feed_forward=64", "drafter.max_block=3", "run.max_updates=2", "run.accumulation=1"]
+    model = ["drafter.model.width=48", "drafter.model.heads=3", "drafter.model.encoder_layers=1"]
+    arguments = ["train-drafter", folder, "-m", trained, "--recipe", recipe, "--data", text, "--dev", text, "--threads", 1]
+    result = run(*arguments, "--device", "cpu", *settings(*RUN, *shape, *model))
+    assert result.exit_code == 0, result.output
+    greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
+    assert greedy.stdout_bytes == specdec.stdout_bytes
+
+
+def test_a_drafter_is_trained_on_text_in_one_language(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mono.txt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "dev.txt").write_text("\n".join([*lines[:4], ""]), encoding="utf-8")
+    assert run("convert", bundle_folder, tmp_path / "verifier", "--set", "block_size=10").exit_code == 0
+    arguments = ["--verifier", tmp_path / "verifier", "--source", tmp_path / "mono.txt", "--dev", tmp_path / "dev.txt", "--threads", 1]
+    shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
+    result = run("train-drafter", tmp_path / "drafter", *arguments, "--device", "cpu", *settings(*RUN, *shape))
+    assert result.exit_code == 0, result.output
+    assert read_info(tmp_path / "drafter").block_size == 3  # no longer than the new drafter's blocks
+    outputs = (tmp_path / "drafter" / "outputs" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
+    assert 0 < len(outputs) <= len(lines)
+    translate = ["translate", "-m", tmp_path / "drafter", tmp_path / "dev.txt", "--max-length", 6]
+    assert run(*translate, "--decoding", "specdec").stdout == run(*translate, "--decoding", "greedy").stdout

@@ -1,0 +1,155 @@
+"""`specdec train-verifier`, and errors of both training commands."""
+
+import csv
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.training_view import TrainingView
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.text.subwords import Subwords
+from specdec_cli.training.loop import Report
+from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
+from tests.conftest import largest_file
+
+
+def test_a_run_continues_from_its_checkpoint(trained: Path, text: Path, tokenizer: Subwords) -> None:
+    assert train_verifier(trained, text, tokenizer, "run.max_updates=6").exit_code == 0
+    with (trained / "metrics.csv").open(encoding="utf-8") as stream:
+        updates = [int(row["update"]) for row in csv.DictReader(stream)]
+    assert updates == [2, 4, 6]
+    assert run("translate", "-m", trained, text, "--max-length", 4).exit_code == 0
+
+
+def test_a_resumed_run_reports_its_start_and_repeats_no_log_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    folder = shutil.copytree(trained, tmp_path / "killed")
+    metrics = folder / "metrics.csv"
+    rows = metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = next(row for row in rows if ",4," in row)
+    # A killed process leaves log rows after the checkpoint, the last one incomplete.
+    metrics.write_text("".join([*rows, last.replace(",4,", ",100,", 1), last.replace(",4,", ",200,", 1)[:30]]), encoding="utf-8")
+    result = train_verifier(folder, text, tokenizer, "run.max_updates=8")
+    assert result.exit_code == 0, result.output
+    resumed = re.search(r"checkpoint\.pt: resuming after update (\d) of 8", result.stderr)
+    assert resumed is not None
+    with metrics.open(encoding="utf-8") as stream:
+        updates = [int(row["update"]) for row in csv.DictReader(stream)]
+    assert updates == [2, 4, 6, 8]
+
+
+def test_ctrl_c_stores_a_checkpoint_and_names_the_way_to_resume(
+    text: Path, tokenizer: Subwords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = TrainingView.__call__
+
+    def interrupt(view: TrainingView, report: Report) -> None:
+        hear(view, report)
+        if report.progress.update == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(TrainingView, "__call__", interrupt)
+    stopped = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=20")
+    assert stopped.exit_code == 130
+    assert "stopped after update 3; the same command resumes there" in stopped.stderr
+    resumed = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4")
+    assert resumed.exit_code == 0
+    assert "resuming after update 3 of 4" in resumed.stderr
+
+
+@pytest.mark.parametrize("file", ["verifier/model.safetensors", "checkpoint.pt"])
+def test_a_full_disk_is_an_error_that_names_the_file(file: str, trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    # A checkpoint is larger than the bundle, so that each can be the first that does not fit.
+    with largest_file((trained / file).stat().st_size - 1000):
+        result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=2")
+    assert result.exit_code == 3
+    assert f"specdec: error: {tmp_path / 'run' / file}: " in result.stderr
+    assert not list((tmp_path / "run").rglob("*.partial"))
+
+
+def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed.tsv"
+    mixed.write_text(text.read_text(encoding="utf-8") + 2 * "ka lo mi ta re su no pe di fo ka lo mi ta re su no\tka\n", encoding="utf-8")
+    shape = ["model.max_positions=64", "run.max_updates=2"]
+    assert "left out" not in train_verifier(tmp_path / "all", mixed, tokenizer, *shape).stderr
+    shape[0] = "model.max_positions=16"
+    result = train_verifier(tmp_path / "some", mixed, tokenizer, *shape)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"mixed\.tsv: \d+ of 26 pairs are left out, longer than the model's 16 positions", result.stderr)
+
+
+def test_a_dev_set_without_a_usable_pair_is_named(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    long = tmp_path / "long.tsv"
+    long.write_text("ka lo mi ta re su no pe di fo ka lo mi ta re su no\tka\n", encoding="utf-8")
+    shape = settings(*SMALL, *RUN, "model.max_positions=16")
+    result = run("train-verifier", tmp_path / "a", "--data", text, "--dev", long, "--tokenizer", tokenizer.path, "--device", "cpu", *shape)
+    assert result.exit_code == 3
+    assert "long.tsv: all 1 pairs are longer than the model's 16 positions" in result.stderr
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields, expected 2")])
+@pytest.mark.parametrize("command", ["train-verifier", "train-drafter", "train-drafter --source"])
+def test_input_is_checked_before_a_model_is_loaded(content: str, words: str, command: str, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.tsv", tmp_path / "bad.tsv"
+    good.write_text("ka\tlo\n", encoding="utf-8")
+    bad.write_text(content, encoding="utf-8")
+    name, *kind = command.split()
+    model = "--init" if name == "train-verifier" else "--model"
+    for data, dev in ((bad, good), (good, bad)):
+        result = run(name, tmp_path / "a", *kind or ["--data"], data, "--dev", dev, model, "no/model/here")
+        assert result.exit_code == 3
+        assert f"{bad}{words}" in result.stderr
+
+
+def test_the_missing_extra_of_training_is_named(text: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lightning_fabric", None)
+    commands = (["train-verifier", tmp_path / "a", "--data", text], ["train-drafter", tmp_path / "a", "-m", trained, "--data", text])
+    for command in commands:
+        result = run(*command, "--dev", text)
+        assert result.exit_code == 2
+        assert "pip install 'specdec[training]'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (("run.sede=2",), "unknown key 'sede'"),
+        (("model.width=30",), "multiples of 16"),
+        (("preset=huge",), "unknown preset 'huge'"),
+    ],
+)
+def test_an_unknown_setting_is_named(changes: tuple[str, ...], words: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    result = train_verifier(tmp_path / "run", text, tokenizer, *changes)
+    assert result.exit_code == 3
+    assert words in result.stderr
+
+
+def test_a_preset_that_contradicts_the_initial_model_is_named(text: Path, trained: Path, tmp_path: Path) -> None:
+    arguments = ["--data", text, "--dev", text, "--threads", 1, "--init", trained]
+    result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "preset=big", "run.max_updates=1"))
+    assert (result.exit_code, "preset big is not the shape of the initial model (width 32, not 1024" in result.stderr) == (2, True)
+
+
+def test_masked_models_are_refused_as_verifier_and_teacher(make_bundle: Callable[..., Bundle], text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "masked"
+    save_bundle(make_bundle(order="masked"), folder)
+    drafted = run("train-drafter", tmp_path / "drafter", "-m", folder, "--data", text, "--dev", text, "--threads", 1)
+    assert (drafted.exit_code, "drafters are for models of order left-to-right, not masked" in drafted.stderr) == (2, True)
+    alone = run("distill", folder, tmp_path / "alone", text, "--threads", 1)
+    assert (alone.exit_code, "order 'masked' (supported: left-to-right)" in alone.stderr) == (3, True)
+    together = run("distill", folder, tmp_path / "together", text, "--with", folder, "--threads", 1)
+    assert (together.exit_code, "beam search, which models of order masked cannot do" in together.stderr) == (3, True)
+
+
+def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
+    assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
+    assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr
+    assert "give either --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
+    unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
+    assert unknown.exit_code == 2
+    assert "gad-verifier" in unknown.stderr
