@@ -76,12 +76,12 @@ static int open_room(struct worker *worker, const struct specdec_session *sessio
     return room->wide && room->mixed && room->bytes && room->ranges && room->own;
 }
 
-int worker_open(struct worker *worker, struct specdec_session *session, struct team *team) {
+int worker_open(struct worker *worker, struct specdec_session *session) {
     const struct specdec_model *model = session->model;
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
     worker->session = session;
-    worker->team = team;
-    if (!open_rows(worker, session) || !open_room(worker, session, team->threads)) return 0;
+    worker->team = session->team;
+    if (!open_rows(worker, session) || !open_room(worker, session, session->team ? session->options.threads : 1)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
     worker->x = take(worker, product_of(positions, width), sizeof(float));
     worker->places = take(worker, positions, sizeof *worker->places);

@@ -41,7 +41,8 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
     const struct call call = {
         {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, &worker->room},
         model, worker->positions, worker->chosen};
-    team_run(worker->team, run, &call, sizeof call);
+    const int64_t projected = model->decoder.count * 2 * model->decoder.width * model->decoder.width * positions;
+    team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -3,25 +3,38 @@
 #include <string.h>
 
 #define LANES 16
+#define FEW 4 // rows
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// A thread's own room: the normed input of a product, or scores, a query, what it attends to, and keys and values of a head.
+// A thread's own room: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
+// head.
 int64_t own_size_of(const struct stack *stack, int64_t longest) {
     const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_room, keys);
-    return sum_of(larger(stack->width, stack->inner), sum_of(sum_of(keys, 2 * stack->head_room), for_head));
+    const int64_t attention = sum_of(sum_of(keys, 2 * stack->head_room), for_head), wide = larger(stack->width, stack->inner);
+    return larger(sum_of(2 * wide, FEW * sizeof(struct range) / sizeof(float)), attention);
 }
 
+static void quantize_row(const struct linear_call *call, float *normed, uint8_t *bytes, struct range *ranges, int64_t row) {
+    const int64_t inputs = call->linear->inputs;
+    call->kernels->quantize(call->linear, call->x + row * inputs, normed, bytes + row * inputs, ranges + row);
+}
+
+// Few rows are quantized by every thread for itself, once it has a part of the product: that takes less time than waiting for
+// each other.
 void run_linear(struct member *member, const struct linear_call *call) {
-    const struct linear *linear = call->linear;
-    const struct room *room = call->room;
-    const int64_t inputs = linear->inputs, rows = call->rows;
-    float *normed = room->own + member->index * room->own_size;
-    SHARED_FOR (member, row, rows)
-        call->kernels->quantize(linear, call->x + row * inputs, normed, room->bytes + row * inputs, room->ranges + row);
-    SHARED_FOR (member, tile, linear->tiles) {
+    const int64_t rows = call->rows;
+    float *normed = call->room->own + member->index * call->room->own_size;
+    struct range *ranges = rows > FEW ? call->room->ranges : (struct range *)(normed + call->linear->inputs);
+    uint8_t *bytes = rows > FEW ? call->room->bytes : (uint8_t *)(ranges + FEW);
+    int64_t quantized = rows > FEW ? rows : 0;
+    if (quantized) {
+        SHARED_FOR (member, row, rows) quantize_row(call, normed, bytes, ranges, row);
+    }
+    SHARED_FOR (member, tile, call->linear->tiles) {
+        while (quantized < rows) quantize_row(call, normed, bytes, ranges, quantized++);
         float *tops = call->tops ? call->tops + tile * rows : 0;
-        const struct product product = {linear, room->bytes, room->ranges, rows, call->residual, call->to, tops};
+        const struct product product = {call->linear, bytes, ranges, rows, call->residual, call->to, tops};
         call->kernels->multiply(&product, tile);
     }
 }
@@ -135,4 +148,14 @@ void embed_token(const struct kernels *kernels, const struct embedding *embeddin
 void run_pass(struct member *member, const struct pass *pass) {
     for (int64_t i = 0; i < pass->stack->count; i++) run_layer(member, pass, i);
     normalize_rows(member, pass, pass->stack->last);
+}
+
+int64_t multiplications_of(const struct stack *stack, int64_t positions) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < stack->count; i++) {
+        const struct layer *layer = stack->layers + i;
+        const struct linear *all[] = {&layer->query_key_value, &layer->output, &layer->query, &layer->cross_output, &layer->inner, &layer->outer};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) sum += all[k]->inputs * all[k]->outputs;
+    }
+    return sum * positions;
 }

@@ -39,6 +39,9 @@ int64_t own_size_of(const struct stack *stack, int64_t longest);
 
 void run_pass(struct member *member, const struct pass *pass);
 
+// The multiplications of all matrix products of a pass over so many positions.
+int64_t multiplications_of(const struct stack *stack, int64_t positions);
+
 // to (rows, outputs) = linear(x (rows, inputs)) + residual, if given; `tops` (tiles, rows) if given.
 struct linear_call {
     const struct kernels *kernels;

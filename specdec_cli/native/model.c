@@ -149,7 +149,8 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
     if (!model) return SPECDEC_NO_MEMORY;
     model->shape = *shape;
     model->kernels = kernels;
-    struct reader reader = {tensors, count, 0, &model->arena, kernels, SPECDEC_OK, -1};
+    model->team = team_open();
+    struct reader reader = {tensors, count, 0, &model->arena, kernels, model->team ? SPECDEC_OK : SPECDEC_NO_MEMORY, -1};
     take_model(&reader, model);
     if (!reader.status && reader.next != count) reader.status = SPECDEC_BAD_TENSOR;
     *damaged = reader.damaged;
@@ -160,6 +161,7 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
 
 void specdec_model_destroy(struct specdec_model *model) {
     if (!model) return;
+    team_close(model->team);
     arena_free(&model->arena);
     free(model);
 }

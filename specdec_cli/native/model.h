@@ -5,6 +5,7 @@
 #include "kernels.h"
 #include "memory.h"
 #include "specdec.h"
+#include "team.h"
 
 // A layer norm; NULLs where there is none.
 struct norm {
@@ -57,6 +58,7 @@ struct specdec_model {
     struct linear output;
     struct specdec_tensor output_rows; // the weights of `output` as they are stored
     struct drafter drafter;
+    struct team *team; // lent to sessions
     struct arena arena;
 };
 

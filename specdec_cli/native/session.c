@@ -50,9 +50,10 @@ static int32_t open_workers(struct specdec_session *session) {
     const int64_t threads = session->options.threads, apart = session->options.batch > 1;
     session->worker_count = apart ? threads : 1;
     session->workers = arena_take(&session->arena, session->worker_count, sizeof *session->workers);
-    if (!session->workers || !team_open(&session->team, apart ? 1 : (int)threads)) return SPECDEC_NO_MEMORY;
+    if (!session->workers) return SPECDEC_NO_MEMORY;
+    if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
     for (int64_t i = 0; i < session->worker_count; i++)
-        if (!worker_open(session->workers + i, session, &session->team)) return SPECDEC_NO_MEMORY;
+        if (!worker_open(session->workers + i, session)) return SPECDEC_NO_MEMORY;
     return SPECDEC_OK;
 }
 
@@ -106,7 +107,7 @@ static void *work(void *given) {
 static void start_workers(struct specdec_session *session) {
     for (int64_t i = 1; i < session->worker_count; i++) {
         struct worker *worker = session->workers + i;
-        if (!worker->started) worker->started = pthread_create(&worker->thread, 0, work, worker) ? -1 : 1;
+        if (!worker->started) worker->started = start_thread(&worker->thread, work, worker) ? 1 : -1;
     }
 }
 
@@ -147,8 +148,11 @@ static void wait_for_others(struct specdec_session *session, int64_t nanoseconds
 
 int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output) {
     const int64_t until = now() + (int64_t)(milliseconds > 0 ? milliseconds : 0) * 1000000;
-    if (session->worker_count > 1 && session->owner != getpid()) return SPECDEC_FORKED;
+    const int forked = session->owner != getpid();
+    if (forked && session->worker_count > 1) return SPECDEC_FORKED;
+    if (forked) session->workers->team = session->team = 0;
     start_workers(session);
+    if (session->team) team_start(session->team);
     for (;;) {
         if (hand_out(session, output)) return SPECDEC_OK;
         if (session->handed_out == session->count) return SPECDEC_FINISHED;
@@ -166,7 +170,7 @@ void specdec_session_destroy(struct specdec_session *session) {
     atomic_store(&session->stopped, 1);
     for (int64_t i = 0; session->workers && i < session->worker_count; i++)
         if (session->workers[i].started > 0 && session->owner == getpid()) pthread_join(session->workers[i].thread, 0);
-    team_close(&session->team);
+    if (session->team && session->owner == getpid()) team_give_back(session->team);
     for (int64_t i = 0; session->workers && i < session->worker_count; i++)
         if (session->workers[i].session) worker_close(session->workers + i);
     while (session->first) {

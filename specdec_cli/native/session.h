@@ -71,7 +71,7 @@ struct specdec_session {
     pid_t owner;
     struct worker *workers;
     int64_t worker_count;
-    struct team team;
+    struct team *team; // of the model, borrowed; NULL: each worker works alone
     // Under the lock: sentences that are done and not handed out yet, the first first.
     pthread_mutex_t lock;
     pthread_cond_t progress;
@@ -80,7 +80,7 @@ struct specdec_session {
 };
 
 // buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
-int worker_open(struct worker *worker, struct specdec_session *session, struct team *team);
+int worker_open(struct worker *worker, struct specdec_session *session);
 void worker_close(struct worker *worker);
 // Room for a row of a source of so many tokens, grown if need be.
 int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length);

@@ -1,149 +1,110 @@
+// Loops of a piece of work, and how its threads wait for each other.
+
 #include "team.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
-#define PATIENCE 4000 // looks before a thread goes to sleep
+#include "helpers.h"
 
-#if defined(__x86_64__)
-#define PAUSE() __builtin_ia32_pause()
-#else
-#define PAUSE() ((void)0)
+#ifndef WORTHWHILE
+#define WORTHWHILE (1 << 20) // multiplications for which one thread more is worth while
 #endif
+#define ALONE 64             // the caller works alone for so many times a delay
+#define CAUTION 32           // and up to so many times longer where one delay follows the other,
+#define LONGEST 2000000000LL // but never for more nanoseconds
 
-static void wait_for(struct team *team, int64_t turns) {
-    for (int looks = 0; looks < PATIENCE; looks++) {
-        if (atomic_load_explicit(&team->done, memory_order_acquire) >= turns) return;
-        PAUSE();
+static int64_t clock_of(clockid_t id) {
+    struct timespec time;
+    clock_gettime(id, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+// Whether the thread is the first to take this part of its loop.
+static int is_taken_by(const struct member *member, struct part *part) {
+    long long before = atomic_load_explicit(&part->taken, memory_order_relaxed);
+    return before < member->loop && atomic_compare_exchange_strong(&part->taken, &before, member->loop);
+}
+
+static void report_done(const struct member *member, int part) {
+    atomic_store(&member->team->parts[part].done, member->loop);
+    if (atomic_load(&member->team->waiting)) wake_waiting(member->team);
+}
+
+static void wait_for_parts(const struct member *member) {
+    for (int i = 0; i < member->threads; i++) {
+        atomic_llong *done = &member->team->parts[i].done;
+        int looks = 0;
+        for (; looks < PATIENCE && atomic_load_explicit(done, memory_order_acquire) < member->loop; looks++) PAUSE();
+        if (looks == PATIENCE) sleep_until(member->team, done, member->loop);
     }
-    pthread_mutex_lock(&team->lock);
-    atomic_fetch_add(&team->waiting, 1);
-    while (atomic_load(&team->done) < turns) pthread_cond_wait(&team->progress, &team->lock);
-    atomic_fetch_sub(&team->waiting, 1);
-    pthread_mutex_unlock(&team->lock);
 }
 
-static void report_done(struct team *team, int64_t turns) {
-    atomic_fetch_add(&team->done, turns);
-    if (!atomic_load(&team->waiting)) return;
-    pthread_mutex_lock(&team->lock);
-    pthread_cond_broadcast(&team->progress);
-    pthread_mutex_unlock(&team->lock);
-}
+// The first turn of a part. A loop of fewer turns than threads has them in its first parts, the caller's before all.
+static int64_t begin_of(int64_t total, int64_t part, int64_t threads) { return (total * part + threads - 1) / threads; }
 
 int take_turns(struct member *member, struct turns *turns) {
-    struct team *team = member->team;
-    if (!team) {
+    if (!member->team) {
         const int first = turns->end == 0 && turns->total > 0;
         turns->end = turns->total;
         return first;
     }
-    if (turns->end > turns->index) report_done(team, turns->end - turns->index);
-    const int64_t end = member->base + turns->total, step = turns->total / (HANDFULS * team->threads) + 1;
-    long long next = atomic_load_explicit(&team->next, memory_order_relaxed);
-    while (next < end) {
-        const int64_t after = next + step < end ? next + step : end;
-        if (!atomic_compare_exchange_weak_explicit(&team->next, &next, after, memory_order_acq_rel, memory_order_relaxed)) continue;
-        turns->index = next - member->base;
-        turns->end = after - member->base;
+    if (turns->tried == 0) member->loop++;
+    if (turns->part >= 0) report_done(member, turns->part);
+    while (turns->tried < member->threads) {
+        const int part = (member->index + turns->tried++) % member->threads;
+        if (!is_taken_by(member, member->team->parts + part)) continue;
+        turns->part = part;
+        turns->index = begin_of(turns->total, part, member->threads);
+        turns->end = begin_of(turns->total, part + 1, member->threads);
         return 1;
     }
-    wait_for(team, end);
-    member->base = end;
+    wait_for_parts(member);
     return 0;
 }
 
-// The piece of work after number `last`, copied; 0: the team is closing.
-static long join(struct team *team, long last, team_work *work, struct member *member, void *argument) {
-    for (int looks = 0; looks < PATIENCE && atomic_load_explicit(&team->generation, memory_order_acquire) == last; looks++) PAUSE();
-    pthread_mutex_lock(&team->lock);
-    team->sleeping++;
-    while (!team->closing && atomic_load(&team->generation) == last) pthread_cond_wait(&team->wake, &team->lock);
-    team->sleeping--;
-    const long now = team->closing ? 0 : atomic_load(&team->generation);
-    *work = team->work;
-    member->base = team->base;
-    memcpy(argument, team->argument, ARGUMENT_SIZE);
-    pthread_mutex_unlock(&team->lock);
-    return now;
+// A helper that copies it meanwhile notices: it reads the number last.
+static void publish(struct team *team, const struct work *work) {
+    int64_t words[WORDS];
+    memcpy(words, work, sizeof words);
+    const long long number = atomic_load(&team->number) | 1;
+    atomic_store(&team->number, number);
+    for (size_t i = 0; i < WORDS; i++) atomic_store_explicit(&team->words[i], words[i], memory_order_release);
+    atomic_store(&team->number, number + 1);
 }
 
-struct start {
-    struct team *team;
-    int index;
-    long generation;
-};
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static void *help(void *given) {
-    const struct start start = *(struct start *)given;
-    free(given);
-    struct member member = {start.team, 0, start.index};
-    _Alignas(16) char argument[ARGUMENT_SIZE];
-    team_work work;
-    for (long last = start.generation; (last = join(start.team, last, &work, &member, argument));) work(&member, argument);
-    return 0;
+// After a delay the caller works alone: the longer, the less time it worked with helpers since the delay before.
+static void note_delay(struct team *team, int64_t end, int64_t lost) {
+    const int rare = team->together > ALONE * lost;
+    team->caution = rare || !team->caution ? 1 : smaller(2 * team->caution, CAUTION);
+    team->alone_until = end + smaller(ALONE * team->caution * lost, LONGEST);
+    team->together = 0;
 }
 
-// Starts helpers that are missing; with fewer the team is smaller. A child process has none of its parent's.
-static void hire(struct team *team) {
-    if (team->owner != getpid()) {
-        team->owner = getpid();
-        team->helpers = team->sleeping = 0;
-        atomic_store(&team->waiting, 0);
-        pthread_mutex_init(&team->lock, 0);
-        pthread_cond_init(&team->wake, 0);
-        pthread_cond_init(&team->progress, 0);
-    }
-    for (; team->helpers < team->threads - 1; team->helpers++) {
-        struct start *start = malloc(sizeof *start);
-        if (!start) return;
-        *start = (struct start){team, team->helpers + 1, atomic_load(&team->generation)};
-        if (pthread_create(&team->members[team->helpers], 0, help, start)) {
-            free(start);
-            return;
-        }
-    }
+// Runs `work` on the caller's thread and the helpers.
+static void run_together(struct team *team, struct work *work) {
+    const int64_t start = clock_of(CLOCK_MONOTONIC), busy = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    struct member member = {team, work->loops, 0, (int)work->threads};
+    publish(team, work);
+    wake_helpers(team, work->threads);
+    work->run(&member, work->argument);
+    team->loops = member.loop;
+    const int64_t end = clock_of(CLOCK_MONOTONIC), lost = end - start - (clock_of(CLOCK_THREAD_CPUTIME_ID) - busy);
+    team->together += end - start;
+    // Much time without a processor: the caller, or a helper that had begun a part, shares one with other programs.
+    if (4 * lost > end - start) note_delay(team, end, lost);
 }
 
-void team_run(struct team *team, team_work work, const void *argument, size_t size) {
-    struct member member = {team->threads > 1 ? team : 0, 0, 0};
-    if (!member.team) {
-        work(&member, argument);
+void team_run(struct team *team, int64_t multiplications, team_work run, const void *argument, size_t size) {
+    const int64_t threads = team ? smaller(1 + multiplications / WORTHWHILE, team->hired + 1) : 1;
+    if (threads < 2 || clock_of(CLOCK_MONOTONIC) < team->alone_until) {
+        struct member member = {0, 0, 0, 1};
+        run(&member, argument);
         return;
     }
-    hire(team);
-    pthread_mutex_lock(&team->lock);
-    // All turns so far are done: nobody takes one before the next work is open.
-    member.base = team->base = atomic_load(&team->next);
-    team->work = work;
-    memcpy(team->argument, argument, size);
-    atomic_fetch_add(&team->generation, 1);
-    const int asleep = team->sleeping;
-    pthread_mutex_unlock(&team->lock);
-    if (asleep) pthread_cond_broadcast(&team->wake);
-    work(&member, argument);
-}
-
-int team_open(struct team *team, int threads) {
-    memset(team, 0, sizeof *team);
-    team->threads = threads;
-    atomic_store(&team->generation, 1);
-    team->members = calloc((size_t)threads, sizeof *team->members);
-    return team->members != 0;
-}
-
-void team_close(struct team *team) {
-    if (team->helpers && team->owner == getpid()) {
-        pthread_mutex_lock(&team->lock);
-        team->closing = 1;
-        pthread_cond_broadcast(&team->wake);
-        pthread_mutex_unlock(&team->lock);
-        for (int i = 0; i < team->helpers; i++) pthread_join(team->members[i], 0);
-        pthread_mutex_destroy(&team->lock);
-        pthread_cond_destroy(&team->wake);
-        pthread_cond_destroy(&team->progress);
-    }
-    free(team->members);
-    team->members = 0;
+    struct work work = {run, team->loops, threads, {0}};
+    memcpy(work.argument, argument, size);
+    run_together(team, &work);
 }

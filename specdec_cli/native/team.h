@@ -1,62 +1,64 @@
 // Threads that share the loops of one piece of work.
 //
-// All threads run the same function; what they share are its loops (SHARED_FOR), whose turns they take in handfuls from one
-// counter. A thread goes on when all turns of a loop are done. It never waits for a thread that has taken none, so a helper
-// that the system lets sleep between two handfuls holds up nobody. Waiting spins for a bounded time, then sleeps.
+// All threads run the same function; what they share are its loops (SHARED_FOR). A loop has as many parts as there are
+// threads. Each thread takes its own part, then those that nobody has taken yet, and goes on when all parts are done. So it
+// waits only for threads that have begun a part: a helper that has no processor between two loops delays nobody. One that
+// loses its processor during a part delays all; after such a piece of work the caller works alone for a while, long enough
+// that delays take a small part of the time. Waiting spins for a bounded time, then sleeps.
 //
-// Counters only grow while a team lives: a helper that is late finds nothing left of the work that it comes for. What it reads
-// of it outside of a turn is its own copy.
+// Loops are numbered, and numbers only grow while a team lives: a helper that is late finds every part of its loop taken.
+// What it reads of a piece of work outside of its parts is its own copy, and what that points to must live until
+// team_give_back().
+//
+// A team belongs to a model and is lent to one session at a time. Its helpers are started when they are first needed, and
+// again in a child process after fork(). Between sessions they sleep.
 
 #pragma once
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#define HANDFULS 4        // for each thread
 #define ARGUMENT_SIZE 256 // bytes of an argument, at most
 
+struct team;
 struct member;
 typedef void (*team_work)(struct member *member, const void *argument);
 
-struct team {
-    atomic_long generation; // counts pieces of work
-    atomic_llong next, done; // turns taken and turns done, of all loops so far
-    atomic_long waiting;     // threads that sleep until turns are done
-    pthread_mutex_t lock;
-    pthread_cond_t wake, progress;
-    // Under the lock:
-    team_work work;
-    int64_t base; // turns before this piece of work
-    char argument[ARGUMENT_SIZE];
-    int closing, sleeping, threads, helpers;
-    pthread_t *members;
-    pid_t owner; // the process that the helpers live in
-};
-
-// A thread at a piece of work: its place among the threads, and the turns before the loop that it is at.
+// A thread at a piece of work: its place among the threads, and the number of the loop that it is at.
 struct member {
     struct team *team; // NULL: it works alone
-    int64_t base;
-    int index;
+    int64_t loop;
+    int index, threads;
 };
 
-// A handful of turns, from `index` to before `end`; `total` in this loop.
+// A part of a loop: the turns from `index` to before `end`. `tried`: how many parts the thread has looked at.
 struct turns {
     int64_t total, index, end;
+    int tried, part;
 };
 
-// A team of so many threads, this one included. Returns 0 without memory.
-int team_open(struct team *team, int threads);
+// NULL without memory.
+struct team *team_open(void);
 void team_close(struct team *team);
 
-// Do `work` on all threads of the team. The argument is copied.
-void team_run(struct team *team, team_work work, const void *argument, size_t size);
+// Lends the team with up to so many threads, the caller's included. Returns 0 if another session of this process has it.
+int team_borrow(struct team *team, int threads);
+// Starts the helpers that are missing.
+void team_start(struct team *team);
+// Returns when no helper is at work any more.
+void team_give_back(struct team *team);
 
-static inline struct turns first_turns(int64_t total) { return (struct turns){total, 0, 0}; }
+// Starts a thread to which the system delivers no signals: they are for the caller's threads. Returns 0 if it cannot.
+int start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
-// The next handful; in the end, when all turns of the loop are done, none.
+// Do `work` of so many multiplications of bytes, on as many threads of a borrowed team as it is worth; NULL: on the caller's
+// alone. The argument is copied.
+void team_run(struct team *team, int64_t multiplications, team_work work, const void *argument, size_t size);
+
+static inline struct turns first_turns(int64_t total) { return (struct turns){total, 0, 0, 0, -1}; }
+
+// The next part of the loop that is free; in the end, when all parts are done, none.
 int take_turns(struct member *member, struct turns *turns);
 
 // A loop over 0 .. total - 1 whose turns all threads share. It has no break.

@@ -90,7 +90,8 @@ static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions
         {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
          worker->ends, worker->memory, worker->memory_room, &worker->room},
         model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, worker->session->options.with_scores};
-    team_run(worker->team, run, &call, sizeof call);
+    const int64_t output = model->output.inputs * model->output.outputs * positions;
+    team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
         const int32_t *predicted = worker->predicted + worker->starts[i];

@@ -4,15 +4,19 @@ import ctypes
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from specdec_cli.native.library import load_library
+
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "specdec_cli" / "native"
 ISAS = ("scalar", "avx2", "avx-vnni", "avx512-vnni")
-FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1")
+"""With those of setup.py; threads share even the work of tiny models."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,20 +33,36 @@ def native() -> None:
 
 
 @pytest.fixture(scope="session")
-def probe(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A library with the functions of probe.c."""
+def probe_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The engine as a library that also has the functions of probe.c."""
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     path = tmp_path_factory.mktemp("native") / "probe.so"
     sources = [*map(str, sorted(SOURCES.glob("*.c"))), str(Path(__file__).parent / "probe.c")]
     subprocess.run(["cc", *FLAGS, "-I", str(SOURCES), *sources, "-o", str(path), "-lm"], check=True)
-    library = ctypes.CDLL(str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def probe(probe_path: Path) -> Any:
+    """The library with the functions of probe.c."""
+    library = ctypes.CDLL(str(probe_path))
     for name in ("dot", "largest", "log_probability"):
         getattr(library, f"probe_{name}").restype = ctypes.c_float
     for name in ("product", "sum"):
         getattr(library, f"probe_{name}").argtypes = [ctypes.c_int64, ctypes.c_int64]
         getattr(library, f"probe_{name}").restype = ctypes.c_int64
     return library
+
+
+@pytest.fixture(scope="module")
+def sharing(probe_path: Path) -> Iterator[None]:
+    """Decode with an engine whose threads share even the work of tiny models."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPECDEC_NATIVE", str(probe_path))
+        load_library.cache_clear()
+        yield
+    load_library.cache_clear()
 
 
 @pytest.fixture(params=ISAS)

@@ -20,6 +20,8 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 
+pytestmark = pytest.mark.usefixtures("sharing")
+
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "post-norm": {"norm": "post", "activation": "gelu", "positions": "learned", "position_offset": 2, "embedding_norm": True},

@@ -1,0 +1,70 @@
+// What the files of a team share: team.c (loops and pieces of work) and helpers.c (the threads).
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "team.h"
+
+#define PATIENCE 4000 // looks before a thread goes to sleep
+#define LINE 64       // bytes that processors exchange together
+
+#if defined(__x86_64__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("yield")
+#else
+#define PAUSE() ((void)0)
+#endif
+
+// A piece of work for the members with an index below `threads`; `loops`: those before it.
+struct work {
+    team_work run;
+    int64_t loops, threads;
+    char argument[ARGUMENT_SIZE];
+};
+
+#define WORDS (sizeof(struct work) / sizeof(int64_t))
+
+struct helper {
+    struct team *team;
+    int index;       // from 1 on
+    int64_t joined;  // the number of the latest work when it was started
+    pthread_t thread;
+    pthread_cond_t wake;
+    atomic_int asleep;
+};
+
+// A part of each loop: the latest loop of which it was taken, and of which it was done.
+struct part {
+    _Alignas(LINE) atomic_llong taken;
+    atomic_llong done;
+};
+
+struct team {
+    // The number of the latest work, and its words. The number is odd while there is none to join.
+    _Alignas(LINE) atomic_llong number;
+    atomic_llong words[WORDS];
+    // Threads that sleep until a part is done, or all helpers rest; minus the number of helpers at work.
+    _Alignas(LINE) atomic_llong resting;
+    atomic_int waiting, closing, lent;
+    struct part *parts; // as many as threads were ever asked for
+    _Alignas(LINE) pthread_mutex_t lock;
+    pthread_cond_t progress;
+    // Used by the borrower alone:
+    struct helper **helpers; // `hired` of them, room for `most`
+    int threads, hired, most;
+    int64_t loops; // begun so far
+    int64_t alone_until;       // in nanoseconds
+    int64_t together, caution; // nanoseconds of work with helpers since the last delay; see note_delay()
+    pid_t owner;   // the process that the helpers live in
+};
+
+// Wakes the helpers that sleep among the first `threads` threads, of which the caller's is one.
+void wake_helpers(struct team *team, int64_t threads);
+
+// Sleeps until `counter` is at least `least`; whoever changes it calls wake_waiting().
+void sleep_until(struct team *team, atomic_llong *counter, int64_t least);
+void wake_waiting(struct team *team);

@@ -1,0 +1,63 @@
+"""Threads of the native engine: what they share, who may have them, and what a child process does without them."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.model import NativeModel, Request
+
+pytestmark = pytest.mark.usefixtures("sharing")
+SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
+
+FORKED = """
+import os, sys
+from tests.native.test_threads import SOURCES, outputs, shipped
+from specdec_cli.native.model import Request
+
+model = shipped()
+running = model.decode(SOURCES, Request(threads=3, max_length=12))
+first = next(running)
+child = os.fork()
+rest = [each.ids for each in running]
+if child == 0:
+    same = [first.ids, *rest] == outputs(model, 1) == outputs(model, 3) == outputs(model, 3)
+    os._exit(0 if same else 1)
+assert [first.ids, *rest] == outputs(model, 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def shipped() -> NativeModel:
+    """The verifier of en-gec."""
+    return NativeModel(describe_bundle(SHIPPED / "en-gec").shape, SHIPPED / "en-gec" / "verifier" / "model.safetensors")
+
+
+def outputs(model: NativeModel, threads: int) -> list[list[int]]:
+    """Ids of all sources, decoded one after the other."""
+    return [each.ids for each in model.decode(SOURCES, Request(threads=threads, max_length=12))]
+
+
+def test_two_queues_of_one_model_at_once() -> None:
+    model = shipped()
+    expected = outputs(model, 1)
+    running = model.decode(SOURCES, Request(threads=2, max_length=12))
+    first = next(running)
+    assert outputs(model, 2) == expected  # the helpers are at the other queue
+    assert [first.ids, *(each.ids for each in running)] == expected
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(outputs, [model] * 6, [2, 3, 1, 3, 2, 2])) == [expected] * 6
+
+
+def test_more_threads_after_fewer() -> None:
+    model = shipped()
+    found = [outputs(model, threads) for threads in (1, 2, 5, 3, 8)]
+    assert found == [found[0]] * 5
+
+
+def test_a_child_process_goes_on_with_a_queue() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
