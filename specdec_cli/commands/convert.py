@@ -1,5 +1,6 @@
 """`specdec convert`: models from and to other toolkits."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 _PROOFS = {"de": "Das ist ein kurzer Satz.", "fr": "Ceci est une phrase courte."}
 _PROOF = "This is a short sentence."
 _PROOF_LENGTH = 64
-_BUNDLE_PANEL = "A bundle"
-_SOURCE_PANEL = "Another toolkit's model"
+_bundle_option = partial(typer.Option, rich_help_panel="A bundle")
+_source_option = partial(typer.Option, rich_help_panel="Another toolkit's model")
 
 Storage = Literal["float32", "float16", "int8"]
 SourceArgument = Annotated[
@@ -38,36 +39,20 @@ QuantizationOption = Annotated[
         show_default="float32",
     ),
 ]
-StorageOption = Annotated[
-    Storage, typer.Option("--storage", help="Number format of a bundle's weights on disk.", rich_help_panel=_BUNDLE_PANEL)
-]
+StorageOption = Annotated[Storage, _bundle_option("--storage", help="Number format of a bundle's weights on disk.")]
 SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable.", rich_help_panel=_BUNDLE_PANEL
-    ),
+    list[str] | None, _bundle_option("--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable.")
 ]
-SourceLanguageOption = Annotated[
-    str, typer.Option("--source-language", metavar="CODE", help="As the model names it.", rich_help_panel=_SOURCE_PANEL)
-]
-TargetLanguageOption = Annotated[
-    str, typer.Option("--target-language", metavar="CODE", help="As the model names it.", rich_help_panel=_SOURCE_PANEL)
-]
+SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
+TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
 DecoderLayersOption = Annotated[
-    str | None,
-    typer.Option(
-        "--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.", rich_help_panel=_SOURCE_PANEL
-    ),
+    str | None, _source_option("--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.")
 ]
 TaskOption = Annotated[
     Literal["translate", "summarise", "correct", "simplify"] | None,
-    typer.Option(
-        "--task", help="What the model does.", show_default="BART summarises, the others translate", rich_help_panel=_SOURCE_PANEL
-    ),
+    _source_option("--task", help="What the model does.", show_default="BART summarises, the others translate"),
 ]
-RevisionOption = Annotated[
-    str | None, typer.Option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.", rich_help_panel=_SOURCE_PANEL)
-]
+RevisionOption = Annotated[str | None, _source_option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.")]
 
 
 def convert(

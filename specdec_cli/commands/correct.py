@@ -2,6 +2,7 @@
 
 import sys
 import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -17,37 +18,32 @@ from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
 
-_EDITS_PANEL = "Edits"
+_edits_option = partial(typer.Option, rich_help_panel="Edits")
 
 
-DiffOption = Annotated[bool, typer.Option("--diff", help="Mark what changes, word by word, in the line.", rich_help_panel=_EDITS_PANEL)]
-M2Option = Annotated[bool, typer.Option("--m2", help="Write edits in M2 format.", rich_help_panel=_EDITS_PANEL)]
-CheckOption = Annotated[
-    bool,
-    typer.Option("--check", help="Write one edit per line, with its place; exit code 1 if there is any.", rich_help_panel=_EDITS_PANEL),
-]
+DiffOption = Annotated[bool, _edits_option("--diff", help="Mark what changes, word by word, in the line.")]
+M2Option = Annotated[bool, _edits_option("--m2", help="Write edits in M2 format.")]
+CheckOption = Annotated[bool, _edits_option("--check", help="Write one edit per line, with its place; exit code 1 if there is any.")]
 MinScoreOption = Annotated[
     float | None,
-    typer.Option(
+    _edits_option(
         "--min-score",
         metavar="X",
         max=0.0,
         callback=not_nan,
         help="Leave out edits whose log probability is below X, such as -0.5.",
         show_default="the bundle's",
-        rich_help_panel=_EDITS_PANEL,
     ),
 ]
 MaxEditRatioOption = Annotated[
     float | None,
-    typer.Option(
+    _edits_option(
         "--max-edit-ratio",
         metavar="X",
         min=0.0,
         callback=not_nan,
         help="Leave a sentence unchanged if more than this share of its words would change.",
         show_default="0.6; no limit if the bundle does not correct",
-        rich_help_panel=_EDITS_PANEL,
     ),
 ]
 

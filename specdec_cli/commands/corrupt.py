@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, cast
@@ -14,45 +15,26 @@ import typer
 
 from specdec_cli.commands.options.machine import SeedOption
 from specdec_cli.commands.options.text import OutputOption, QuietOption
-from specdec_cli.commands.options.values import MACHINE_PANEL, OUTPUT_PANEL
+from specdec_cli.commands.options.values import machine_option, output_option
 from specdec_cli.errors import InputError
 
 if TYPE_CHECKING:
     from specdec_cli.corruption.run import Chunk, Tally
 
-_PANEL = "Errors"
+_errors_option = partial(typer.Option, rich_help_panel="Errors")
 
 ColumnOption = Annotated[
     int | None,
-    typer.Option(
-        "--column",
-        metavar="N",
-        min=1,
-        help="Tab-separated column that is the text, from 1.",
-        show_default="the last one",
-        rich_help_panel=OUTPUT_PANEL,
-    ),
+    output_option("--column", metavar="N", min=1, help="Tab-separated column that is the text, from 1.", show_default="the last one"),
 ]
-RecipeOption = Annotated[str, typer.Option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.", rich_help_panel=_PANEL)]
+RecipeOption = Annotated[str, _errors_option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.")]
 SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change the recipe, as in clean=0.5 or rates.tense=2. Repeatable.", rich_help_panel=_PANEL
-    ),
+    list[str] | None, _errors_option("--set", metavar="KEY=VALUE", help="Change the recipe, as in clean=0.5 or rates.tense=2. Repeatable.")
 ]
-CopiesOption = Annotated[
-    int, typer.Option("--copies", metavar="N", min=1, help="Pairs for each line, drawn independently.", rich_help_panel=_PANEL)
-]
+CopiesOption = Annotated[int, _errors_option("--copies", metavar="N", min=1, help="Pairs for each line, drawn independently.")]
 ProcessesOption = Annotated[
     int | None,
-    typer.Option(
-        "--processes",
-        metavar="N",
-        min=1,
-        help="Processes to work in; the output is the same.",
-        show_default="all cores",
-        rich_help_panel=MACHINE_PANEL,
-    ),
+    machine_option("--processes", metavar="N", min=1, help="Processes to work in; the output is the same.", show_default="all cores"),
 ]
 
 

@@ -14,7 +14,7 @@ from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.options.decoding import BeamSizeOption, LengthPenaltyOption, MaxLengthOption
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
-from specdec_cli.commands.options.values import DECODING_PANEL, MACHINE_PANEL, OUTPUT_PANEL
+from specdec_cli.commands.options.values import decoding_option, machine_option, output_option
 from specdec_cli.commands.training_run import check_text, teller
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.distillation.filters import Filters
@@ -33,49 +33,33 @@ _USUAL_LENGTH = 256
 
 MaxSourceLengthOption = Annotated[
     int | None,
-    typer.Option(
+    decoding_option(
         "--max-source-length",
         metavar="N",
         min=1,
         help="Tokens of a source at most, the end of sentence included; longer ones are dropped.",
         show_default="the bundle's",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 QuantizationOption = Annotated[
     str,
-    typer.Option(
+    decoding_option(
         "--quantization",
         metavar="TYPE",
         help="Number format that the teacher computes in: float32, int8, bfloat16, float16 or another of CTranslate2's.",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 KeepCopiesOption = Annotated[
-    bool,
-    typer.Option(
-        "--keep-copies",
-        help="Keep output that equals its source; a bundle for correction always does.",
-        rich_help_panel=OUTPUT_PANEL,
-    ),
+    bool, output_option("--keep-copies", help="Keep output that equals its source; a bundle for correction always does.")
 ]
-ShardLinesOption = Annotated[
-    int,
-    typer.Option("--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.", rich_help_panel=OUTPUT_PANEL),
-]
-BatchTokensOption = Annotated[
-    int,
-    typer.Option("--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.", rich_help_panel=MACHINE_PANEL),
-]
+ShardLinesOption = Annotated[int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.")]
+BatchTokensOption = Annotated[int, machine_option("--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.")]
 
 
 WithOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="BUNDLE",
-        help="A further teacher of the same vocabulary: an ensemble, by our own beam search. Repeatable.",
-        rich_help_panel=DECODING_PANEL,
+    decoding_option(
+        "--with", metavar="BUNDLE", help="A further teacher of the same vocabulary: an ensemble, by our own beam search. Repeatable."
     ),
 ]
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,46 +19,30 @@ if TYPE_CHECKING:
 FORMAT = 1
 USUAL_SIZE = 8000
 """Default size of a vocabulary, if the text has as many subwords."""
-_PANEL = "Cleaning"
+_cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 
 DomainOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--domain",
-        metavar="NAME",
-        help="Keep this domain, or those of a pattern such as 'wiki-*'. Repeatable.",
-        show_default="all",
-        rich_help_panel=_PANEL,
+    _cleaning_option(
+        "--domain", metavar="NAME", help="Keep this domain, or those of a pattern such as 'wiki-*'. Repeatable.", show_default="all"
     ),
 ]
-MinCharactersOption = Annotated[
-    int, typer.Option("--min-characters", metavar="N", min=1, help="Drop shorter lines.", rich_help_panel=_PANEL)
-]
-MaxCharactersOption = Annotated[
-    int, typer.Option("--max-characters", metavar="N", min=1, help="Drop longer lines.", rich_help_panel=_PANEL)
-]
+MinCharactersOption = Annotated[int, _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines.")]
+MaxCharactersOption = Annotated[int, _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines.")]
 MaxRatioOption = Annotated[
-    float,
-    typer.Option("--max-ratio", metavar="X", min=1.0, help="Drop pairs of a longer over shorter line beyond it.", rich_help_panel=_PANEL),
+    float, _cleaning_option("--max-ratio", metavar="X", min=1.0, help="Drop pairs of a longer over shorter line beyond it.")
 ]
-NormalizeOption = Annotated[
-    bool, typer.Option("--normalize-punctuation", help="Normalise punctuation as Moses does.", rich_help_panel=_PANEL)
-]
-DetokenizeOption = Annotated[bool, typer.Option("--detokenize", help="Join tokenised text as Moses does.", rich_help_panel=_PANEL)]
-SourceLanguageOption = Annotated[
-    str, typer.Option("--source-language", metavar="CODE", help="For the rules of Moses.", rich_help_panel=_PANEL)
-]
-TargetLanguageOption = Annotated[
-    str, typer.Option("--target-language", metavar="CODE", help="For the rules of Moses.", rich_help_panel=_PANEL)
-]
+NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
+DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
+SourceLanguageOption = Annotated[str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses.")]
+TargetLanguageOption = Annotated[str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses.")]
 HeldOutOption = Annotated[
     list[Path] | None,
-    typer.Option(
+    _cleaning_option(
         "--held-out",
         metavar="FILE",
         help="Drop pairs with a sentence of this dev or test set, in TSV or plain text. Repeatable.",
         show_default=False,
-        rich_help_panel=_PANEL,
     ),
 ]
 FilesOption = list[Path] | None

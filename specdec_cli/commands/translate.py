@@ -4,26 +4,19 @@ import json
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
-from specdec_cli.commands.options.values import OUTPUT_PANEL
+from specdec_cli.commands.options.values import output_option
 from specdec_cli.text.paragraphs import rewrapped
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.translator import Translation
 
-NBestOption = Annotated[
-    int,
-    typer.Option(
-        "--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.", rich_help_panel=OUTPUT_PANEL
-    ),
-]
+NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.")]
 
 
 @with_groups

@@ -11,7 +11,7 @@ import typer
 from specdec_cli.commands.options.decoding import BlockSizeOption, DecodingName
 from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption, batch_rows
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
-from specdec_cli.commands.options.values import DECODING_PANEL, OUTPUT_PANEL, number_or_auto
+from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
 from specdec_cli.decoding.names import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 
@@ -28,36 +28,24 @@ SUFFIXES = (".html", ".svg", ".json")
 SentenceArgument = Annotated[str | None, typer.Argument(metavar="SENTENCE", help="The sentence to decode.", show_default=False)]
 FileOption = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         "--file",
         metavar="FILE",
         help="A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target; - is stdin.",
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-LimitOption = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", min=1, help="Only the first N lines of --file.", rich_help_panel=OUTPUT_PANEL),
-]
+LimitOption = Annotated[int | None, output_option("--limit", metavar="N", min=1, help="Only the first N lines of --file.")]
 ShownOption = Annotated[
     DecodingName | None,
-    typer.Option(
+    decoding_option(
         "--decoding",
         metavar="NAME",
         help="A decoding that drafts shows its rounds; jacobi shows which token waited for which.",
         show_default="how the bundle drafts; jacobi if it has no drafter, and with --file",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 OutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help=f"Write {', '.join(SUFFIXES)} instead of coloured text.",
-        rich_help_panel=OUTPUT_PANEL,
-    ),
+    Path | None, output_option("--output", "-o", metavar="FILE", help=f"Write {', '.join(SUFFIXES)} instead of coloured text.")
 ]
 
 

@@ -1,6 +1,7 @@
 """The options of `specdec bench`."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -12,128 +13,87 @@ from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, OfflineOption, PrecisionOption, ThreadsOption
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.text import NoSplitOption, QuietOption
-from specdec_cli.commands.options.values import DECODING_PANEL, OUTPUT_PANEL
+from specdec_cli.commands.options.values import decoding_option, output_option
 from specdec_cli.decoding.names import OPTIONS, Task
 
-_COMPARED_PANEL = "What is compared"
+_compared_option = partial(typer.Option, rich_help_panel="What is compared")
 FileArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample. For correction also M2.", show_default=False
     ),
 ]
-SourceOption = Annotated[
-    Path | None, typer.Option("--input", metavar="FILE", help="Source lines, instead of TSV.", rich_help_panel=OUTPUT_PANEL)
-]
+SourceOption = Annotated[Path | None, output_option("--input", metavar="FILE", help="Source lines, instead of TSV.")]
 ReferencesOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--reference", metavar="FILE", help="A reference for each line of --input. Repeatable, for rewriting.", rich_help_panel=OUTPUT_PANEL
-    ),
+    list[Path] | None, output_option("--reference", metavar="FILE", help="A reference for each line of --input. Repeatable, for rewriting.")
 ]
 TaskOption = Annotated[
     Task | None,
-    typer.Option(
+    output_option(
         "--task",
         metavar="NAME",
         help="Task, which decides the scores: translate, summarise, correct (grammatical errors) or simplify.",
         show_default="the bundle's",
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
 KeepTokensOption = Annotated[
     bool,
-    typer.Option(
-        "--keep-tokens",
-        help="With --task correct: decode tokenised text as it is; by default its tokens are joined first.",
-        rich_help_panel=OUTPUT_PANEL,
-    ),
+    output_option("--keep-tokens", help="With --task correct: decode tokenised text as it is; by default its tokens are joined first."),
 ]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N lines.", rich_help_panel=OUTPUT_PANEL)
-]
+LimitOption = Annotated[int | None, output_option("--limit", metavar="N", min=1, help="Only the first N lines.")]
 RowsOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _compared_option(
         "--row",
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or a chain with commas between, of which each row of a batch takes the first that has a draft; after a "
         "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
         show_default="the usual ones that the bundle can do",
-        rich_help_panel=_COMPARED_PANEL,
     ),
 ]
 SweepOption = Annotated[
     list[str] | None,
-    typer.Option(
+    _compared_option(
         "--sweep",
         metavar="KEY=V1,V2,...",
         help=f"Rows for several values of {', '.join(SWEEP_KEYS[:-1])} or {SWEEP_KEYS[-1]}. Repeatable: all combinations.",
-        rich_help_panel=_COMPARED_PANEL,
     ),
 ]
 OracleLengthOption = Annotated[
     bool,
-    typer.Option(
+    _compared_option(
         "--oracle-length",
         help="Give jacobi and gs-jacobi the length of greedy's output beforehand, as the paper does for PJ and PGJ; that is not timed.",
-        rich_help_panel=_COMPARED_PANEL,
     ),
 ]
-RepetitionsOption = Annotated[
-    int, typer.Option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.", rich_help_panel=_COMPARED_PANEL)
-]
+RepetitionsOption = Annotated[int, _compared_option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.")]
 ProfileOption = Annotated[
-    bool,
-    typer.Option(
-        "--profile", help="Print the time by module and that of a round, for rows that draft or search.", rich_help_panel=_COMPARED_PANEL
-    ),
+    bool, _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search.")
 ]
-HistogramOption = Annotated[
-    bool,
-    typer.Option("--histogram", help="Print the distribution of the speedup of specdec over sentences.", rich_help_panel=_COMPARED_PANEL),
-]
+HistogramOption = Annotated[bool, _compared_option("--histogram", help="Print the distribution of the speedup of specdec over sentences.")]
 PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        help="Draw speedup against edit ratio, one point per line: .svg, .png or .pdf.",
-        rich_help_panel=_COMPARED_PANEL,
-    ),
+    Path | None, _compared_option("--plot", metavar="FILE", help="Draw speedup against edit ratio, one point per line: .svg, .png or .pdf.")
 ]
 TuneOption = Annotated[
     bool,
-    typer.Option(
+    _compared_option(
         "--tune",
         help="Try settings of specdec++ (of blockwise, if the bundle has heads) and store the best in the bundle as its presets, "
         "by BLEU and tokens per round. --sweep of top-beta or tolerance tries other values.",
-        rich_help_panel=_COMPARED_PANEL,
     ),
 ]
 SyntheticOption = Annotated[
     bool,
-    typer.Option(
+    _compared_option(
         "--synthetic",
         help="Measure this machine without a model: rounds of two usual shapes with random weights and recorded acceptance, "
         "beside CTranslate2 with its fastest settings.",
-        rich_help_panel=_COMPARED_PANEL,
     ),
 ]
-JsonFileOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write all numbers to this file.", rich_help_panel=OUTPUT_PANEL)
-]
-MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=OUTPUT_PANEL)]
+JsonFileOption = Annotated[Path | None, output_option("--json", metavar="FILE", help="Write all numbers to this file.")]
+MarkdownOption = Annotated[bool, output_option("--markdown", help="Print Markdown.")]
 ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="BUNDLE",
-        help=MODEL_HELP,
-        show_default="en-de, or en-gec with --task correct",
-        rich_help_panel=DECODING_PANEL,
-    ),
+    str | None, decoding_option("--model", "-m", metavar="BUNDLE", help=MODEL_HELP, show_default="en-de, or en-gec with --task correct")
 ]
 
 

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-import typer
-
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import MachineOptions
-from specdec_cli.commands.options.values import DECODING_PANEL, checks_number_or, number_or, number_or_auto
+from specdec_cli.commands.options.values import checks_number_or, decoding_option, number_or, number_or_auto
 from specdec_cli.decoding.names import DECODINGS, METHODS, OPTIONS, DecodingOption, OptionValue
 
 if TYPE_CHECKING:
@@ -24,87 +22,65 @@ Preset = Literal["exact", "high-quality", "high-efficiency"]
 
 DecodingNameOption = Annotated[
     DecodingOrAuto,
-    typer.Option(
+    decoding_option(
         "--decoding",
         metavar="NAME",
         help=f"How to decode: {', '.join(('auto', *DECODINGS))}. All but {', '.join(INEXACT[:-1])} and {INEXACT[-1]} give greedy's output. "
         "drafter verifies nothing; its rounds are drafting passes.",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 BlockSizeOption = Annotated[
     str | None,
-    typer.Option(
+    decoding_option(
         "--block-size",
         metavar="N|auto",
         callback=checks_number_or("auto"),
         help="Most tokens drafted in a round; auto adapts their number to what pays. There is no limit by default if input-guided or "
         "jacobi is chosen with --decoding, and the default of gs-jacobi and hybrid-jacobi is then 3.",
         show_default="auto",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 TopBetaOption = Annotated[
     int | None,
-    typer.Option(
-        "--top-beta",
-        metavar="N",
-        min=1,
-        help="Accept a drafted token only among the verifier's N best.",
-        show_default="the preset's",
-        rich_help_panel=DECODING_PANEL,
+    decoding_option(
+        "--top-beta", metavar="N", min=1, help="Accept a drafted token only among the verifier's N best.", show_default="the preset's"
     ),
 ]
 ToleranceOption = Annotated[
     float | None,
-    typer.Option(
+    decoding_option(
         "--tolerance",
         metavar="X",
         min=0.0,
         help="Accept a drafted token only if its log probability is at most X below the best.",
         show_default="the preset's",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 PresetOption = Annotated[
     Preset | None,
-    typer.Option(
-        "--preset",
-        metavar="NAME",
-        help="Values of --top-beta and --tolerance: exact, high-quality or high-efficiency.",
-        rich_help_panel=DECODING_PANEL,
-    ),
+    decoding_option("--preset", metavar="NAME", help="Values of --top-beta and --tolerance: exact, high-quality or high-efficiency."),
 ]
 BeamSizeOption = Annotated[
     int | None,
-    typer.Option(
-        "--beam-size",
-        metavar="N",
-        min=1,
-        help="Hypotheses that beam search keeps.",
-        show_default="the bundle's, else 5",
-        rich_help_panel=DECODING_PANEL,
-    ),
+    decoding_option("--beam-size", metavar="N", min=1, help="Hypotheses that beam search keeps.", show_default="the bundle's, else 5"),
 ]
 LengthPenaltyOption = Annotated[
     float | None,
-    typer.Option(
+    decoding_option(
         "--length-penalty",
         metavar="X",
         help="Beam search divides the score of a hypothesis by its length to this power.",
         show_default="the bundle's, else 1.0",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 MaxLengthOption = Annotated[
     int | None,
-    typer.Option(
+    decoding_option(
         "--max-length",
         metavar="N",
         min=1,
         help="Most tokens emitted for a sentence, the end of sentence included.",
         show_default="three times the source's",
-        rich_help_panel=DECODING_PANEL,
     ),
 ]
 
@@ -132,13 +108,12 @@ class MethodOptions(OptionGroup):
 
 def _annotation(option: DecodingOption) -> Any:
     """The type of an option of some decodings, as typer reads it."""
-    described = typer.Option(
+    described = decoding_option(
         f"--{option.name.replace('_', '-')}",
         metavar=option.metavar,
         callback=checks_number_or(*option.choices) if option.numeric else None,
         help=option.help,
         show_default=option.shown_default,
-        rich_help_panel=DECODING_PANEL,
     )
     return Annotated[str | None if option.numeric else Literal[option.choices] | None, described]
 

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from specdec_cli.commands.machine import Machine, resolve_machine
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.values import MACHINE_PANEL, checks_number_or, number_or_auto
+from specdec_cli.commands.options.values import checks_number_or, machine_option, number_or_auto
 
 LARGEST_BATCH = 64
 """Sentences that are decoded together where that is `auto`."""
@@ -18,53 +16,41 @@ EngineName = Literal["auto", "native", "reference"]
 
 BatchSizeOption = Annotated[
     str,
-    typer.Option(
-        "--batch-size",
-        metavar="N|auto",
-        callback=checks_number_or("auto"),
-        help="Largest number of sentences decoded together.",
-        rich_help_panel=MACHINE_PANEL,
+    machine_option(
+        "--batch-size", metavar="N|auto", callback=checks_number_or("auto"), help="Largest number of sentences decoded together."
     ),
 ]
 MemoryOption = Annotated[
     int | None,
-    typer.Option(
+    machine_option(
         "--memory",
         metavar="MB",
         min=1,
         help="Memory for batches and for lines that are read but not yet written, besides the model.",
         show_default="half of what is free",
-        rich_help_panel=MACHINE_PANEL,
     ),
 ]
-DeviceOption = Annotated[Device, typer.Option("--device", help="Where to compute.", rich_help_panel=MACHINE_PANEL)]
+DeviceOption = Annotated[Device, machine_option("--device", help="Where to compute.")]
 PrecisionOption = Annotated[
     Precision,
-    typer.Option(
+    machine_option(
         "--precision",
         help="Number format of the arithmetic; auto takes the fastest in which the output is still greedy's at that precision.",
-        rich_help_panel=MACHINE_PANEL,
     ),
 ]
 EngineOption = Annotated[
     EngineName,
-    typer.Option(
+    machine_option(
         "--engine",
         help="What computes: reference (PyTorch, every decoding), or native (without PyTorch, int8 on a CPU: greedy, lookup, "
         "input-guided). auto is reference.",
-        rich_help_panel=MACHINE_PANEL,
     ),
 ]
 ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", metavar="N", min=1, max=1024, help="Threads to compute with.", show_default="all cores", rich_help_panel=MACHINE_PANEL
-    ),
+    int | None, machine_option("--threads", metavar="N", min=1, max=1024, help="Threads to compute with.", show_default="all cores")
 ]
-SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.", rich_help_panel=MACHINE_PANEL)
-]
-OfflineOption = Annotated[bool, typer.Option("--offline", help="Never use the network.", rich_help_panel=MACHINE_PANEL)]
+SeedOption = Annotated[int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.")]
+OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the network.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,58 +8,42 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.values import OUTPUT_PANEL
+from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
 from specdec_cli.text.lines import Line, read_lines
 from specdec_cli.text.paragraphs import join_paragraphs
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
 
 FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
-NoSplitOption = Annotated[
-    bool,
-    typer.Option("--no-split", help="Take each line as one sentence instead of splitting it.", rich_help_panel=OUTPUT_PANEL),
-]
+NoSplitOption = Annotated[bool, output_option("--no-split", help="Take each line as one sentence instead of splitting it.")]
 UnwrapOption = Annotated[
     bool,
-    typer.Option(
+    output_option(
         "--unwrap",
         help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-MaxLineBytesOption = Annotated[
-    int,
-    typer.Option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.", rich_help_panel=OUTPUT_PANEL),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="File to write to.", show_default="stdout", rich_help_panel=OUTPUT_PANEL),
-]
+MaxLineBytesOption = Annotated[int, output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.")]
+OutputOption = Annotated[Path | None, output_option("--output", "-o", metavar="FILE", help="File to write to.", show_default="stdout")]
 OutputDirOption = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         "--output-dir",
         metavar="FOLDER",
         help="Folder to write a file of the same name to for each FILE; compressed input becomes plain output.",
         show_default=False,
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Write a JSON object for each line instead of text.", rich_help_panel=OUTPUT_PANEL)
-]
-StatsOption = Annotated[
-    bool, typer.Option("--stats", help="At the end, print tokens per round, time and memory to stderr.", rich_help_panel=OUTPUT_PANEL)
-]
+JsonOption = Annotated[bool, output_option("--json", help="Write a JSON object for each line instead of text.")]
+StatsOption = Annotated[bool, output_option("--stats", help="At the end, print tokens per round, time and memory to stderr.")]
 TraceOption = Annotated[
     bool,
-    typer.Option(
+    output_option(
         "--trace",
         help="Print each round to stderr: draft, accepted tokens, bifurcation. Always drafts, even where greedy decoding is faster.",
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.", rich_help_panel=OUTPUT_PANEL)]
+QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only errors to stderr.")]
 
 
 @dataclass(frozen=True, kw_only=True)

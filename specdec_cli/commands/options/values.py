@@ -1,13 +1,14 @@
-"""Panels of the help, and checks of values that several options share."""
+"""Options in the panels of the help that several commands share, and checks of their values."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import typer
 
-DECODING_PANEL = "Model and decoding"
-MACHINE_PANEL = "Machine"
-OUTPUT_PANEL = "Input and output"
+decoding_option = partial(typer.Option, rich_help_panel="Model and decoding")
+machine_option = partial(typer.Option, rich_help_panel="Machine")
+output_option = partial(typer.Option, rich_help_panel="Input and output")
 
 
 def number_or(value: str | None, *words: str) -> int | str | None:
