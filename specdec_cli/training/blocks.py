@@ -67,29 +67,34 @@ def block_states(
     positions = begin[..., None] + torch.arange(slots, device=cuts.device)
     positions = positions.clamp_max(network.verifier.config.max_positions - 1)
     view = network.read_source(sentences.source, sentences.memory)
+    blocks = _Blocks(cuts, positions, visible, glanced, view)
     if network.config.attention == "bidirectional":
-        return _one_row_per_block(network, sentences, cuts, positions, visible, glanced, view)
-    return _all_blocks_in_one_row(network, sentences, cuts, positions, visible, glanced, view)
+        return _one_row_per_block(network, sentences, blocks)
+    return _all_blocks_in_one_row(network, sentences, blocks)
 
 
-def _all_blocks_in_one_row(
-    network: BlockDrafter,
-    sentences: EncodedSentences,
-    cuts: Tensor,
-    positions: Tensor,
-    visible: int,
-    glanced: Tensor | None,
-    view: SourceView,
-) -> Tensor:
+@dataclass(frozen=True)
+class _Blocks:
+    """M blocks per sentence: the arguments of `block_states`, the `positions` (B, M, K) of slots, and the view of the sources."""
+
+    cuts: Tensor
+    positions: Tensor
+    visible: int
+    glanced: Tensor | None
+    view: SourceView
+
+
+def _all_blocks_in_one_row(network: BlockDrafter, sentences: EncodedSentences, blocks: _Blocks) -> Tensor:
     """Causal attention: the blocks of a sentence share one row `[prefix | block 1 | ... | block M]`."""
+    cuts, positions, view = blocks.cuts, blocks.positions, blocks.view
     rows, count, slots = positions.shape
     last = sentences.prefix.gather(1, cuts)
     previous = None
     if network.config.prefix == "states":
         previous = _previous_states(sentences, cuts)
-    x = network.embed_block(last, positions, view, previous, glanced).flatten(1, 2)
+    x = network.embed_block(last, positions, view, previous, blocks.glanced).flatten(1, 2)
     flat_positions = positions.flatten(1)
-    mask = _block_mask(cuts + network.config.offset, sentences.prefix.shape[1], slots, visible)
+    mask = _block_mask(cuts + network.config.offset, sentences.prefix.shape[1], slots, blocks.visible)
     stores: Sequence[KeyStore] | None = None
     if network.config.prefix == "states":
         stores = [_PrefixStore(keys_values) for keys_values in network.project_states(sentences.states).unbind(2)]
@@ -111,26 +116,19 @@ def _previous_states(sentences: EncodedSentences, cuts: Tensor) -> Tensor:
     return sentences.states.gather(1, before) * (cuts > 0)[..., None]
 
 
-def _one_row_per_block(
-    network: BlockDrafter,
-    sentences: EncodedSentences,
-    cuts: Tensor,
-    positions: Tensor,
-    visible: int,
-    glanced: Tensor | None,
-    view: SourceView,
-) -> Tensor:
+def _one_row_per_block(network: BlockDrafter, sentences: EncodedSentences, blocks: _Blocks) -> Tensor:
     """Bidirectional attention: the prefix attends to the block, so each block has its own row `[prefix | block]`."""
-    rows, count, slots = positions.shape
+    cuts = blocks.cuts
+    rows, count, slots = blocks.positions.shape
     sentence = torch.arange(rows, device=cuts.device).repeat_interleave(count)
-    view, prefix = select_rows(view, sentence), sentences.prefix[sentence]
-    last, positions = prefix.gather(1, cuts.reshape(-1, 1)), positions.flatten(0, 1)
+    view, prefix = select_rows(blocks.view, sentence), sentences.prefix[sentence]
+    last, positions = prefix.gather(1, cuts.reshape(-1, 1)), blocks.positions.flatten(0, 1)
     steps = torch.arange(prefix.shape[1], device=cuts.device).expand_as(prefix)
-    glanced = None if glanced is None else glanced.flatten(0, 1)[:, None]
+    glanced = None if blocks.glanced is None else blocks.glanced.flatten(0, 1)[:, None]
     block = network.embed_block(last, positions[:, None], view, None, glanced)[:, 0]
     x = torch.cat([network.embed_prefix(prefix, steps), block], dim=1)
     begin = cuts.reshape(-1, 1) + network.config.offset
-    seen = torch.cat([steps < begin, (torch.arange(slots, device=cuts.device) < visible).expand_as(positions)], dim=1)
+    seen = torch.cat([steps < begin, (torch.arange(slots, device=cuts.device) < blocks.visible).expand_as(positions)], dim=1)
     mask = additive_mask(seen, x.dtype)[:, None, None]
     states = network.run(x, torch.cat([steps, positions], dim=1), mask, view, None)
     return states[:, -slots:].reshape(rows, count, slots, -1)
