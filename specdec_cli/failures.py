@@ -24,7 +24,7 @@ def exit_codes() -> Iterator[None]:
     except SpecdecError as error:
         raise _failed(str(error), error.exit_code) from error
     except BrokenPipeError as error:
-        if _reader_has_gone():
+        if reader_has_gone():
             raise typer.Exit(0) from error
         # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
@@ -72,7 +72,7 @@ def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
     return typer.Exit(code)
 
 
-def _reader_has_gone() -> bool:
+def reader_has_gone() -> bool:
     """Whether stdout is a pipe whose reading end is closed."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)

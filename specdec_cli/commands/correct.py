@@ -87,6 +87,7 @@ def correct(
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
     written = view(diff, m2, check, text.as_json, coloured=coloured, decoding=stream.settings.decoding)
     writer = text.open_writer(files or ())
+    stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
     with writer:

@@ -11,11 +11,13 @@ from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import Described, resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.output_checks import DESCRIPTIONS
 from specdec_cli.text.windows import windows
+from specdec_cli.text.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
@@ -117,6 +119,11 @@ class Stream:
         except LineTooLong as error:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error
 
+    def watch(self, writer: Writer) -> None:
+        """Let the native engine end soon after the reader of the output has gone."""
+        if isinstance(self.engine, NativeEngine):
+            self.engine.meanwhile = writer.check
+
     def warn(self, index: int, message: str) -> None:
         """Print a warning about a line of the current window to stderr, unless --quiet."""
         if not self._quiet:
@@ -146,7 +153,6 @@ def _open(model: str | ModelChoice, machine: Machine, request: DecodingRequest, 
 
 def _open_native(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
     from specdec_cli.model.bundle_description import describe_bundle
-    from specdec_cli.pipeline.native_engine import NativeEngine
 
     if trace:
         raise UsageError("--trace: the native engine does not show rounds; --engine reference does")

@@ -51,6 +51,7 @@ def translate(
     split = not (text.no_split or summarises)
     translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
     writer = text.open_writer(files or ())
+    stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
         for line, translation in stream.run(lines, translator.translate):

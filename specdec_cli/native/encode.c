@@ -64,31 +64,34 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     return SPECDEC_OK;
 }
 
+// A sentence from the queue in a free row, at positions from `first` on. Returns a status.
+static int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_t first) {
+    const int32_t status = begin_row(worker->session, row, number);
+    if (status) return status;
+    worker->running++;
+    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){first, 0, row->source[k], -1, k};
+    return SPECDEC_OK;
+}
+
 int32_t enter_rows(struct worker *worker) {
     struct specdec_session *session = worker->session;
     const int64_t batch = session->options.batch, free_rows = batch - worker->running;
-    if (worker->running && LEAVING * free_rows < batch) return SPECDEC_OK;
+    if (worker->running && LEAVING * free_rows < batch && !worker->entering) return SPECDEC_OK;
     int64_t rows = 0, positions = 0;
     worker->starts[0] = 0;
-    for (int64_t i = 0; i < batch; i++) {
+    for (int64_t i = 0; i < batch && positions < CHUNK; i++) {
         struct row *row = worker->rows + i;
         if (row->number != VACANT) continue;
         if (atomic_load(&session->entered) >= session->count) break;
         const int64_t number = atomic_fetch_add(&session->entered, 1);
         if (number >= session->count) break;
-        const int64_t length = session->starts[number + 1] - session->starts[number];
-        if (rows && positions + length > CHUNK) {
-            encode_chosen(worker, rows, positions);
-            rows = positions = 0;
-        }
-        const int32_t status = begin_row(session, row, number);
+        const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;
-        worker->running++;
         worker->chosen[rows] = row;
-        for (int64_t k = 0; k < length; k++) worker->positions[positions + k] = (struct position){positions, 0, row->source[k], -1, k};
-        positions += length;
+        positions += row->source_length;
         worker->starts[++rows] = positions;
     }
     if (rows) encode_chosen(worker, rows, positions);
-    return SPECDEC_OK;
+    worker->entering = positions >= CHUNK;
+    return worker->entering ? SPECDEC_WAITING : SPECDEC_OK;
 }

@@ -1,7 +1,8 @@
 """A model of the native engine, from a bundle's files."""
 
 import ctypes
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +26,8 @@ from specdec_cli.native.library import (
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
-PATIENCE = 50
-"""Milliseconds after which a call of the library returns, so that signals are heard."""
+PATIENCE = 20
+"""Milliseconds after which a call of the library returns, so that signals are handled."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,14 @@ class NativeModel:
         """Tokens that an output has room for, the start included, after a source of so many tokens."""
         return int(self._library.specdec_capacity(self._model, source_length))
 
-    def decode(self, sources: Sequence[Sequence[int]], request: Request) -> Generator[Decoded]:
-        """Decode sources (ids ending with EOS); each comes as soon as it is done. Raises NativeError for ids or options that do not fit."""
+    def decode(
+        self, sources: Sequence[Sequence[int]], request: Request, meanwhile: Callable[[], None] = lambda: None
+    ) -> Generator[Decoded]:
+        """Decode sources (ids ending with EOS); each comes as soon as it is done.
+
+        `meanwhile` is called every PATIENCE milliseconds or so; decoding ends with an exception that it raises. Raises
+        NativeError for ids or options that do not fit.
+        """
         starts = [0]
         for ids in sources:
             starts.append(starts[-1] + len(ids))
@@ -109,8 +116,11 @@ class NativeModel:
         places = (ctypes.c_int64 * len(starts))(*starts)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
         try:
-            output = Output()
+            output, due = Output(), time.monotonic()
             while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
+                if time.monotonic() >= due:
+                    meanwhile()
+                    due = time.monotonic() + PATIENCE / 1000
                 if status != WAITING:
                     scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
                     yield Decoded(output.number, output.ids[: output.length], scores, output.rounds)

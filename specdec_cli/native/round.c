@@ -54,7 +54,7 @@ static void take(struct worker *worker, const struct verdict *verdict) {
 int32_t work_once(struct worker *worker) {
     struct specdec_session *session = worker->session;
     const int32_t status = enter_rows(worker);
-    if (status) return status;
+    if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running) return SPECDEC_FINISHED;
     for (int64_t i = 0; i < session->options.batch; i++)
         if (worker->rows[i].number != VACANT) propose_draft(session, worker->rows + i);

@@ -40,9 +40,9 @@ static int32_t measure(struct specdec_session *session, const int32_t *ids, cons
     session->longest_capacity = specdec_capacity(session->model, session->longest_source);
     session->longest_draft = session->options.decoding == SPECDEC_GREEDY ? 0 : session->longest_capacity;
     const int64_t positions = larger(session->longest_source, session->longest_draft + 1);
-    // Rows that enter or run together: as many as there are, up to CHUNK positions; or a single one.
+    // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
-    session->most_positions = larger(positions, of_all < CHUNK ? of_all : CHUNK);
+    session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;
     return SPECDEC_OK;
 }
 

@@ -56,7 +56,7 @@ struct worker {
     int64_t *starts, *places, *ends, *own_room, *memory_room;
     float **own, **memory;
     struct row **chosen; // rows of a pass
-    int started;
+    int started, entering; // entering: others may follow those that entered last
     pthread_t thread;
 };
 
@@ -86,7 +86,8 @@ void worker_close(struct worker *worker);
 int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length);
 int64_t padded_length(int64_t source_length);
 
-// encode.c: takes sentences from the queue into free rows. Returns a status.
+// encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
+// call have CHUNK positions, and fewer than the last of them has besides.
 int32_t enter_rows(struct worker *worker);
 
 // verify.c: one pass over the last token of each running row and its draft; how many drafted tokens pass, in `passed`
@@ -106,5 +107,5 @@ void begin_draft(const struct specdec_session *session, struct row *row);
 void propose_draft(const struct specdec_session *session, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
 
-// round.c: one round of a worker, or rows that enter. Returns a status; SPECDEC_FINISHED: nothing is left to do.
+// round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left to do.
 int32_t work_once(struct worker *worker);

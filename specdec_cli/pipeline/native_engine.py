@@ -1,6 +1,6 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.decoding.acceptance_rules import Exact
@@ -37,6 +37,8 @@ class NativeEngine:
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int) -> None:
         self.settings, self._threads = settings, threads
+        self.meanwhile: Callable[[], None] = lambda: None
+        """Called now and then while sentences are decoded, which ends with an exception that it raises."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
         self._way = _way(bundle, settings)
         self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
@@ -86,7 +88,7 @@ class NativeEngine:
             word_starts=self._word_starts,
         )
         name = "greedy" if way.decoding == "greedy" else settings.decoding
-        for each in self._model.decode([sentence.source for sentence in sentences], request):
+        for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile):
             score = sum(each.log_probabilities) if settings.with_scores else None
             yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
 

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, Protocol, Self
 
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import make_folder
 from specdec_cli.text.lines import STDIO
 
@@ -21,6 +22,9 @@ class Writer(Protocol):
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
         """Write the output of a line of the input file `source` (None: stdin)."""
+
+    def check(self) -> None:
+        """Raise BrokenPipeError if nobody will read what is written."""
 
     def __enter__(self) -> Self: ...
 
@@ -54,6 +58,11 @@ class LineWriter:
         with self._failures():
             stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
             stream.flush()
+
+    def check(self) -> None:
+        """Raise BrokenPipeError if the output is a pipe whose reader has gone."""
+        if self._file is None and reader_has_gone():
+            raise BrokenPipeError
 
     def close(self) -> None:
         """Close the file; stdout stays open."""
@@ -106,6 +115,9 @@ class FolderWriter:
             self._next()
         assert self._writer is not None
         self._writer.write(text, ending)
+
+    def check(self) -> None:
+        """Do nothing: files have no reader."""
 
     def _next(self) -> None:
         if self._writer is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import Decoded, NativeModel, Request
 
 pytestmark = pytest.mark.usefixtures("sharing")
 SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
@@ -61,3 +61,14 @@ def test_more_threads_after_fewer() -> None:
 def test_a_child_process_goes_on_with_a_queue() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_queue_ends_with_what_is_raised_meanwhile(batch: int) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    found: list[Decoded] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(shipped().decode(SOURCES * 40, Request(batch=batch, threads=2), stop))
+    assert len(found) < len(SOURCES)
