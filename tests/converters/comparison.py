@@ -1,4 +1,4 @@
-"""Our decoding and transformers', side by side."""
+"""Decoding by specdec and by transformers, for comparison."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ LONGEST = 40
 
 
 def sources_of(made: Any) -> list[list[int]]:
-    """Sources of 1 to 200 tokens beside their frame: real text, and random ids for the long ones."""
+    """Sources of 1 to 200 tokens without special tokens: text, and random ids for the long ones."""
     frame = made.encode("")
     texts = [made.encode(line) for line in make_lines(20, seed=5)]
     generator = torch.Generator().manual_seed(1)
@@ -27,16 +27,16 @@ def sources_of(made: Any) -> list[list[int]]:
 
 
 def decode(bundle: Bundle, sources: Sequence[Sequence[int]], **request: Any) -> list[list[int]]:
-    """Our ids for each source."""
+    """The output ids of specdec for each source."""
     engine = Engine(bundle, resolve(DecodingRequest(**{"max_length": LONGEST} | request), bundle))
     found = {h.number: h.ids for h in engine.decode([Sentence(n, source) for n, source in enumerate(sources)])}
     return [found[n] for n in range(len(sources))]
 
 
 def generate(made: Any, sources: Sequence[Sequence[int]], **settings: Any) -> list[list[int]]:
-    """transformers' ids for each source, one by one, without the decoder start and what follows EOS.
+    """The output ids of transformers for each source, decoded one by one, without the decoder start and padding.
 
-    They come by the model's own settings but for those that are given.
+    The generation settings are those of the model, with the given changes.
     """
     eos, outputs = made.model.config.eos_token_id, []
     for source in sources:

@@ -1,4 +1,4 @@
-"""Small models of transformers', stored as fairseq stores its own, with dictionaries and subwords beside them."""
+"""Small transformers models stored as checkpoints of fairseq, with dictionaries and subword files."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ LEARNED = {"encoder_learned_pos": True, "decoder_learned_pos": True, "layernorm_
 
 
 def transformer(folder: Path, joined: bool = True, steps: int = 150) -> Made:
-    """FSMT, which is fairseq's transformer: post-norm, sinusoids, Moses and BPE codes; one dictionary or two, of other sizes."""
+    """FSMT, fairseq's transformer: post-norm, sinusoids, Moses and BPE codes; one dictionary, or two of different sizes."""
     pieces = write_codes(folder / "bpecodes")
     source, target = (pieces, pieces) if joined else ([*pieces, "z", "z</w>"], [*reversed(pieces), "madeupword0000"])
     write_dictionary(folder / "dict.en.txt", map(_continued, source))
@@ -67,10 +67,10 @@ def transformer(folder: Path, joined: bool = True, steps: int = 150) -> Made:
 
 
 def bart(folder: Path) -> Made:
-    """BART: learned positions, normalised embeddings, a dictionary of GPT-2's numbers."""
+    """BART: learned positions, normalised embeddings, a dictionary of the numbers of GPT-2's pieces."""
     made = huggingface.bart(folder)
     pieces = json.loads((folder / "vocab.json").read_text())
-    own = sorted(set(pieces) - {*SPECIAL, "<mask>"}, key=lambda piece: -pieces[piece])  # numbers are not ids
+    own = sorted(set(pieces) - {*SPECIAL, "<mask>"}, key=lambda piece: -pieces[piece])  # these numbers are not the ids
     (folder / "encoder.json").write_text(json.dumps({piece: number for number, piece in enumerate(own)}))
     (folder / "merges.txt").rename(folder / "vocab.bpe")
     in_order = sorted(set(pieces) - set(SPECIAL), key=lambda piece: pieces[piece])
@@ -81,14 +81,14 @@ def bart(folder: Path) -> Made:
 
 
 def mbart(folder: Path) -> Made:
-    """The first mBART, fine-tuned: pre-norm, languages that the task adds to the dictionary."""
+    """mBART-25, fine-tuned: pre-norm; the task adds the languages to the dictionary."""
     made = huggingface.mbart(folder)
     settings = {"arch": "mbart_base", "task": "translation_from_pretrained_bart", "langs": ",".join(MBART_25)}
     return _multilingual(made, settings | {"source_lang": "en_XX", "target_lang": "ro_RO", "prepend_bos": False})
 
 
 def mbart_50(folder: Path) -> Made:
-    """mBART-50: many languages at once, in a list beside the model."""
+    """mBART-50: many languages, listed in a file."""
     made = huggingface.mbart_50(folder)
     (folder / "ML50_langs.txt").write_text("\n".join(MBART_50))
     settings = {"arch": "mbart_base", "task": "translation_multi_simple_epoch", "lang_dict": "/data/ML50_langs.txt", "langs": None}
@@ -106,13 +106,13 @@ MAKERS: dict[str, Callable[[Path], Made]] = {
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Tensor], settings: Mapping[str, Any]) -> None:
-    """As fairseq 0.9 stores it."""
+    """Write a checkpoint in the format of fairseq 0.9."""
     beside = {"extra_state": {"epoch": 3, "train_iterator": {"epoch": 3}}, "optimizer_history": [{"num_updates": 9}]}
     torch.save({"args": argparse.Namespace(**settings), "model": dict(state), **beside}, path)
 
 
 def write_codes(path: Path) -> list[str]:
-    """Train BPE codes into `path`, with counts as fastBPE writes them; its pieces, `</w>` at the end of a word."""
+    """Train BPE codes, write them to `path` with counts as fastBPE does, and return the pieces; `</w>` ends a word."""
     trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix="</w>"))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=90, end_of_word_suffix="</w>", show_progress=False)
@@ -127,7 +127,7 @@ def write_dictionary(path: Path, pieces: Any) -> None:
 
 
 def state_of(model: Any) -> dict[str, Tensor]:
-    """A model's weights by fairseq's names, and what fairseq stores beside them."""
+    """A model's weights under fairseq's names, and the other entries that fairseq stores."""
     state = {name.removeprefix("model."): value.clone() for name, value in model.state_dict().items()}
     head = state.pop("lm_head.weight", None)
     if head is not None:
@@ -150,12 +150,12 @@ def _multilingual(made: Made, settings: Mapping[str, Any]) -> Made:
 
 
 def _continued(piece: str) -> str:
-    """fairseq's word for a piece: what does not end a word goes on with @@."""
+    """fairseq's form of a piece: @@ ends a piece that is not the last of its word."""
     return piece.removesuffix("</w>") if piece.endswith("</w>") or piece.startswith("madeup") else f"{piece}@@"
 
 
 def fused(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """As fairseq of 2018 stored it: q, k and v in one, norms by number."""
+    """The weights as fairseq stored them in 2018: q, k and v in one matrix, norms with numbers."""
     norms: dict[str, Sequence[str]] = {
         "encoder": ("self_attn_layer_norm", "final_layer_norm"),
         "decoder": ("self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"),

@@ -1,4 +1,4 @@
-"""Small models of each architecture of transformers', trained for some seconds and saved as users have them."""
+"""Small models of each architecture of transformers, trained for seconds and saved as users have them."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _PIECES = 60
 
 @dataclass
 class Made:
-    """A saved model: the model itself, transformers' ids of a text, our languages for it, and what generate() must be told."""
+    """A saved model: the model, transformers' encoding of a text, its languages in specdec, and arguments of generate()."""
 
     folder: Path
     model: Any
@@ -44,7 +44,7 @@ class Made:
 
 
 def train(model: Any, first: Sequence[int] = (), before: Sequence[int] = (), after: Sequence[int] = (), steps: int = 150) -> None:
-    """Teach `model` to copy: short sources of random ids, framed as it expects them; each target begins with `first`."""
+    """Train `model` to copy short sources of random ids with special tokens; each target begins with `first`."""
     torch.manual_seed(0)
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
@@ -66,7 +66,7 @@ def _column(rows: int, ids: Sequence[int]) -> torch.Tensor:
 
 
 def write_pieces(path: Path, seed: int = 0) -> list[str]:
-    """Train a SentencePiece model of 60 pieces into `path`; its pieces but the first three, which are special."""
+    """Train a SentencePiece model of 60 pieces, write it to `path`, and return its pieces without the three special ones."""
     partial = path.with_suffix("")
     sentencepiece.SentencePieceTrainer.Train(
         sentence_iterator=iter(make_lines(300, seed)), model_prefix=str(partial), vocab_size=_PIECES, character_coverage=1.0, minloglevel=2
@@ -78,7 +78,7 @@ def write_pieces(path: Path, seed: int = 0) -> list[str]:
 
 
 def marian(folder: Path, two_vocabularies: bool = False) -> Made:
-    """OPUS-MT: two SentencePiece models, one vocabulary or two, padding starts the decoder and is never written."""
+    """OPUS-MT: two SentencePiece models, one vocabulary or two; padding starts the decoder and is never emitted."""
     pieces = [write_pieces(folder / name, seed) for seed, name in enumerate(("source.spm", "target.spm"))]
     joint = list(dict.fromkeys([*pieces[0], *pieces[1]]))
     tables = [["</s>", "<unk>", *table, "<pad>"] for table in (pieces if two_vocabularies else [joint])]
@@ -135,7 +135,7 @@ def bart(folder: Path, positions: int = 256) -> Made:
 
 
 def mbart(folder: Path) -> Made:
-    """The first mBART: the source's language after it, the target's starts the decoder; languages are not listed."""
+    """mBART-25: the source's language follows the source, the target's starts the decoder; languages are not listed."""
     pieces = write_pieces(folder / "sentencepiece.bpe.model")
     vocabulary = [*SPECIAL, *pieces, *MBART_25, "<mask>"]
     source, target = (vocabulary.index(name) for name in ("en_XX", "ro_RO"))
@@ -147,7 +147,7 @@ def mbart(folder: Path) -> Made:
 
 
 def mbart_50(folder: Path) -> Made:
-    """mBART-50: both languages before their texts."""
+    """mBART-50: language tokens precede source and target."""
     pieces = write_pieces(folder / "sentencepiece.bpe.model")
     vocabulary = [*SPECIAL, *pieces, *MBART_50, "<mask>"]
     source, target = (vocabulary.index(name) for name in ("en_XX", "de_DE"))
@@ -160,7 +160,7 @@ def mbart_50(folder: Path) -> Made:
 
 
 def m2m_100(folder: Path) -> Made:
-    """M2M-100: SentencePiece with a vocabulary of its own order, which its languages follow."""
+    """M2M-100: SentencePiece with a separate vocabulary file; the languages follow the vocabulary."""
     pieces = write_pieces(folder / "sentencepiece.bpe.model")
     (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate([*SPECIAL, *reversed(pieces)])}))
     tokenizer = transformers.M2M100Tokenizer(str(folder / "vocab.json"), str(folder / "sentencepiece.bpe.model"), src_lang="en")
@@ -173,7 +173,7 @@ def m2m_100(folder: Path) -> Made:
 
 
 def nllb(folder: Path) -> Made:
-    """NLLB: M2M-100's network, a tokenizer.json, languages with their scripts."""
+    """NLLB: the network of M2M-100, a tokenizer.json, language codes with scripts."""
     names = ["eng_Latn", "deu_Latn", "zho_Hans"]
     trained = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
@@ -208,7 +208,7 @@ def _settings(folder: Path, values: dict[str, Any]) -> None:
 
 
 def _sentencepieces(folder: Path, vocabulary: Sequence[str]) -> Callable[[str], list[int]]:
-    """fairseq's ids: those of the vocabulary, <unk> for what it lacks."""
+    """fairseq's ids of pieces; <unk> for pieces outside the vocabulary."""
     processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.bpe.model"))
     ids = {piece: i for i, piece in enumerate(vocabulary)}
     return lambda text: [ids.get(piece, 3) for piece in processor.EncodeAsPieces(text)]

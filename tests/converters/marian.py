@@ -1,4 +1,4 @@
-"""Small models of transformers', stored as Marian stores its own, with vocabularies beside them."""
+"""Small transformers models stored as Marian models, with vocabularies."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ PRE_NORM = POST_NORM | {
 
 
 def opus_mt(folder: Path, two_vocabularies: bool = False) -> Made:
-    """OPUS-MT: vocabularies in YAML, SentencePiece models beside them, and decoder.yml, which names all."""
+    """OPUS-MT: vocabularies in YAML, SentencePiece models, and decoder.yml, which names all files."""
     made = huggingface.marian(folder, two_vocabularies)
     _as_marian_has_it(made.model)
     train(made.model, after=[0], steps=40)
@@ -72,7 +72,7 @@ def opus_mt(folder: Path, two_vocabularies: bool = False) -> Made:
 
 
 def pre_norm(folder: Path) -> Made:
-    """Pre-norm, with norms after the embeddings and at the top (the network of mBART), and Marian's own SentencePiece."""
+    """Pre-norm, with norms after the embeddings and at the top (the network of mBART), and Marian's own SentencePiece vocabulary."""
     prefix = folder / "vocab"
     sentencepiece.SentencePieceTrainer.Train(
         sentence_iterator=iter(make_lines(300)), model_prefix=str(prefix), vocab_size=70, eos_id=0, unk_id=1, bos_id=-1, minloglevel=2
@@ -114,13 +114,13 @@ def write_model(path: Path, arrays: Mapping[str, Any], settings: Mapping[str, An
 
 
 def write_vocabulary(path: Path, pieces: list[str]) -> None:
-    """As marian-vocab writes it: most pieces plain, some in quotes, the space of SentencePiece escaped in some."""
+    """Write a vocabulary as marian-vocab does: some pieces in quotes, SentencePiece's space escaped in some."""
     special = {"</s>": '"</s>"', "<unk>": '"<unk>"', "▁": '"\\u2581"'}
     path.write_text("".join(f"{special.get(piece, piece)}: {number}\n" for number, piece in enumerate(pieces)))
 
 
 def arrays_of(model: Any, sizes: list[int]) -> dict[str, numpy.ndarray[Any, Any]]:
-    """A model's weights by Marian's names: products (in, out), vectors (1, n), embeddings of `sizes` rows, no row for padding."""
+    """A model's weights under Marian's names: matrices (in, out), vectors (1, n), embeddings of `sizes` rows without padding."""
     state = {name.removeprefix("model."): value for name, value in model.state_dict().items()}
     pre = "_pre" if model.config.model_type == "mbart" else ""
     arrays: dict[str, Tensor] = {}
@@ -153,7 +153,7 @@ def _in_layer(part: list[str], pre: str) -> str:
 
 
 def _as_marian_has_it(model: Any) -> None:
-    """Marian's own sinusoids, which transformers' are not."""
+    """Give the model Marian's sinusoids, which differ from those of transformers."""
     for side in (model.model.encoder, model.model.decoder):
         table, offset = side.embed_positions.weight, len(side.embed_positions.weight) - SHAPE["max_position_embeddings"]
         with torch.no_grad():
@@ -162,7 +162,7 @@ def _as_marian_has_it(model: Any) -> None:
 
 
 def _forget_start(model: Any) -> None:
-    """The decoder starts from an embedding of zeros, and the bias of the output is one that shows."""
+    """Set the embedding of the decoder start to zeros, and the output bias to distinct values."""
     with torch.no_grad():
         for table in {model.get_input_embeddings(), model.model.encoder.embed_tokens, model.model.decoder.embed_tokens}:
             table.weight[model.config.pad_token_id] = 0

@@ -1,4 +1,4 @@
-"""What is particular to checkpoints of fairseq's: their settings, dictionaries and old names, and what is refused."""
+"""Conversion of fairseq checkpoints: settings, dictionaries, old names, and refused models."""
 
 import argparse
 import os
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationW
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A transformer's checkpoint, untrained, with a dictionary for each side."""
+    """A checkpoint of an untrained Transformer with two dictionaries."""
     folder: Path = tmp_path_factory.mktemp("untrained")
     fairseq.transformer(folder, joined=False, steps=0)
     return folder / "checkpoint_best.pt"
@@ -41,7 +41,7 @@ def same_weights(first: Bundle, second: Bundle) -> bool:
     return first.verifier.config == second.verifier.config and all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
 
 
-def test_names_of_2018_are_known(checkpoint: Path, tmp_path: Path) -> None:
+def test_names_of_old_checkpoints_are_converted(checkpoint: Path, tmp_path: Path) -> None:
     path = changed(checkpoint, tmp_path)
     stored = read_pickle(path)
     old = fairseq.fused(stored["model"])
@@ -52,7 +52,7 @@ def test_names_of_2018_are_known(checkpoint: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_settings_may_be_a_tree(checkpoint: Path, tmp_path: Path, nested: bool) -> None:
+def test_nested_settings_are_read(checkpoint: Path, tmp_path: Path, nested: bool) -> None:
     path = changed(checkpoint, tmp_path)
     stored = read_pickle(path)
     args = vars(stored["args"])
@@ -77,7 +77,7 @@ def test_only_chosen_decoder_layers_are_kept(checkpoint: Path) -> None:
         from_fairseq(checkpoint, decoder_layers=[2])
 
 
-def test_all_that_is_not_supported_is_said_at_once(checkpoint: Path, tmp_path: Path) -> None:
+def test_all_unsupported_settings_are_named_together(checkpoint: Path, tmp_path: Path) -> None:
     wrong = {"arch": "lightconv_iwslt_de_en", "activation_fn": "gelu_fast", "decoder_attention_heads": 2, "adaptive_input": True}
     path = changed(checkpoint, tmp_path, **wrong, decoder_output_dim=16, decoder_normalize_before=True)
     with pytest.raises(ModelError) as raised:
@@ -93,7 +93,7 @@ def test_all_that_is_not_supported_is_said_at_once(checkpoint: Path, tmp_path: P
         assert what in str(raised.value)
 
 
-def test_weights_without_a_place_are_named(checkpoint: Path, tmp_path: Path) -> None:
+def test_unknown_weights_are_named(checkpoint: Path, tmp_path: Path) -> None:
     path = changed(checkpoint, tmp_path)
     stored = read_pickle(path)
     stored["model"]["encoder.layers.0.attn_ln.weight"] = torch.ones(32)
@@ -104,7 +104,7 @@ def test_weights_without_a_place_are_named(checkpoint: Path, tmp_path: Path) -> 
 
 
 class Foreign:
-    """Runs a command where it is unpickled."""
+    """An object whose unpickling runs a command."""
 
     def __init__(self, command: str) -> None:
         self.command = command
@@ -113,7 +113,7 @@ class Foreign:
         return os.system, (self.command,)
 
 
-def test_foreign_classes_are_refused(checkpoint: Path, tmp_path: Path) -> None:
+def test_other_classes_are_not_unpickled(checkpoint: Path, tmp_path: Path) -> None:
     path = changed(checkpoint, tmp_path)
     torch.save(read_pickle(path) | {"extra_state": Foreign(f"touch {tmp_path / 'ran'}")}, path)
     with pytest.raises(ModelError, match=r"model\.pt: holds \w+\.system; only weights and plain values are loaded"):
@@ -124,18 +124,18 @@ def test_foreign_classes_are_refused(checkpoint: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"), [("kalo", "a token and a count"), ("kalo many", "a token and a count"), ("</s> 5", "duplicate")]
 )
-def test_broken_lines_of_a_dictionary_are_named(tmp_path: Path, line: str, problem: str) -> None:
+def test_malformed_lines_of_a_dictionary_are_named(tmp_path: Path, line: str, problem: str) -> None:
     (tmp_path / "dict.en.txt").write_text(f"ka 3\n\u3000 2\n{line}\nlo 1\n")
     with pytest.raises(ModelError, match=rf"dict\.en\.txt, line 3: .*{problem}"):
         read_dictionary(tmp_path / "dict.en.txt")
 
 
-def test_dictionary_lines_may_stand_in_for_earlier_ones(tmp_path: Path) -> None:
+def test_dictionary_lines_can_overwrite_earlier_ones(tmp_path: Path) -> None:
     (tmp_path / "dict.txt").write_text("ka 3\n<unk> 0 #fairseq:overwrite\n\u2028 1\n")
     assert read_dictionary(tmp_path / "dict.txt") == ["<s>", "<pad>", "</s>", "<unk>", "ka", "<unk>", "\u2028"]
 
 
-def test_what_is_absent_is_named(checkpoint: Path, tmp_path: Path) -> None:
+def test_missing_parts_are_named(checkpoint: Path, tmp_path: Path) -> None:
     path = changed(checkpoint, tmp_path)
     (tmp_path / "bpecodes").unlink()
     with pytest.raises(ModelError, match=r"no subwords \(sentencepiece\.bpe\.model, bpecodes"):
@@ -146,5 +146,5 @@ def test_what_is_absent_is_named(checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "checkpoint_last.pt").touch()
     with pytest.raises(ModelError, match=r"several models \(checkpoint_last\.pt, model\.pt\); name one"):
         from_fairseq(tmp_path)
-    # Recognised all the same, so that whoever asks hears of the several.
+    # The folder is recognised, so that the error about several models is shown.
     assert is_fairseq(path) and is_fairseq(tmp_path)

@@ -1,4 +1,4 @@
-"""What is refused of transformers' models: numbers that cannot be, and files that are not what they say."""
+"""Refused transformers models: invalid numbers, and malformed files."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationW
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as OPUS-MT's."""
+    """A folder like those of OPUS-MT."""
     torch.set_num_threads(1)
     folder: Path = huggingface.marian(tmp_path_factory.mktemp("saved")).folder
     return folder
@@ -42,20 +42,20 @@ def changed(saved: Path, target: Path, file: str, key: str, value: Any) -> Path:
         ("config.json", "pad_token_id"),
     ],
 )
-def test_an_id_that_is_no_token_is_named(saved: Path, file: str, key: str, value: Any, tmp_path: Path) -> None:
+def test_an_id_outside_the_vocabulary_is_named(saved: Path, file: str, key: str, value: Any, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, file, key, [value] if key == "suppress_tokens" else value)
     with pytest.raises(ModelError, match=rf"{folder / file}: {key} is {value!r}, but the vocabulary has \d+ tokens"):
         from_huggingface(folder)
 
 
 @pytest.mark.parametrize("words", [[[-1]], [[10**9, 3]], [["a"]]])
-def test_forbidden_words_are_tokens(saved: Path, words: list[Any], tmp_path: Path) -> None:
+def test_forbidden_tokens_must_be_in_the_vocabulary(saved: Path, words: list[Any], tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "generation_config.json", "bad_words_ids", words)
     with pytest.raises(ModelError, match=rf"generation_config.json: bad_words_ids is {words[0][0]!r}, but the vocabulary"):
         from_huggingface(folder)
 
 
-def test_an_id_that_is_missing_is_named(saved: Path, tmp_path: Path) -> None:
+def test_a_missing_id_is_named(saved: Path, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "config.json", "eos_token_id", None)
     with pytest.raises(ModelError, match=r"config.json: eos_token_id is missing"):
         from_huggingface(folder)
@@ -63,7 +63,7 @@ def test_an_id_that_is_missing_is_named(saved: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["d_model", "encoder_ffn_dim", "encoder_layers", "max_position_embeddings"])
 @pytest.mark.parametrize("value", [0, -16, 2**31, 1e308, "x", None])
-def test_a_size_that_cannot_be_is_named(saved: Path, key: str, value: Any, tmp_path: Path) -> None:
+def test_an_invalid_size_is_named(saved: Path, key: str, value: Any, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "config.json", key, value)
     if key == "encoder_ffn_dim":
         values = json.loads((folder / "config.json").read_text())
@@ -74,18 +74,18 @@ def test_a_size_that_cannot_be_is_named(saved: Path, key: str, value: Any, tmp_p
         from_huggingface(folder)
 
 
-def test_more_layers_than_there_are_weights_for_are_refused(saved: Path, tmp_path: Path) -> None:
+def test_layers_without_weights_are_refused(saved: Path, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "config.json", "encoder_layers", 1000)
     with pytest.raises(ModelError, match=r"weights: a model of these layers and sizes has at least \d+, but there are \d+"):
         from_huggingface(folder)
 
 
-def test_a_length_without_an_end_is_no_bound(saved: Path, tmp_path: Path) -> None:
+def test_an_infinite_length_is_no_limit(saved: Path, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "generation_config.json", "max_length", 10**30)
     assert from_huggingface(folder).bundle.info.max_length == 0
 
 
-def test_tensors_that_claim_more_than_is_stored_are_refused(saved: Path, tmp_path: Path) -> None:
+def test_tensors_larger_than_their_storage_are_refused(saved: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(saved, tmp_path / "model"))
     (folder / "model.safetensors").unlink()
     torch.save({"shared.weight": torch.zeros(1, dtype=torch.float16).expand(10**6, 10**6)}, folder / "pytorch_model.bin")
@@ -94,7 +94,7 @@ def test_tensors_that_claim_more_than_is_stored_are_refused(saved: Path, tmp_pat
 
 
 @pytest.mark.parametrize("content", [b"\x80\x02i", b"\x80\x02(ios\nsystem\n."])
-def test_how_to_load_a_refused_file_is_not_told(content: bytes, tmp_path: Path) -> None:
+def test_errors_do_not_advise_unsafe_loading(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.pt").write_bytes(content)
     with pytest.raises(ModelError, match=r"model.pt: holds other objects; only weights and plain values are loaded") as caught:
         read_pickle(tmp_path / "model.pt")

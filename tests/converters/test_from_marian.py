@@ -1,4 +1,4 @@
-"""What is particular to models of Marian's: what is refused, found beside them, and never written."""
+"""Conversion of Marian models: refused models, companion files, and tokens that are never emitted."""
 
 import shutil
 import zipfile
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationW
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
-    """Makes a model of a kind, once."""
+    """Makes a model of a kind; each kind is made once."""
     torch.set_num_threads(1)
 
     def make_one(kind: str) -> Any:
@@ -37,21 +37,21 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
 
 @pytest.fixture
 def saved(make: Callable[[str], Any], tmp_path: Path) -> Path:
-    """A model of OPUS-MT's in a folder of the test's own."""
+    """A copy of an OPUS-MT model in the folder of the test."""
     folder = tmp_path / "en-de"
     shutil.copytree(make("OPUS-MT, two vocabularies").folder, folder)
     return folder / "opus.npz"
 
 
 def change(saved: Path, settings: dict[str, Any] | None = None, **arrays: Any) -> None:
-    """The model in place of itself with other settings and arrays."""
+    """Change settings and arrays of a model in place."""
     before = read_arrays(saved)
     kept = {name: array for name, array in before.items() if not name.startswith("special:")}
     marian.write_model(saved, kept | arrays, read_settings(before[CONFIGURATION].tobytes()) | (settings or {}))
 
 
 @pytest.mark.parametrize("kind", list(marian.MAKERS))
-def test_start_padding_and_unknown_are_never_written(kind: str, make: Callable[[str], Any]) -> None:
+def test_start_padding_and_unknown_are_never_emitted(kind: str, make: Callable[[str], Any]) -> None:
     bundle = from_marian(make(kind).folder, "en", "de").bundle
     config, bias = bundle.verifier.config, bundle.verifier.output.bias
     start, unknown = config.decoder_start, bundle.tokenizer.id_of("<unk>")
@@ -68,7 +68,7 @@ def test_only_chosen_decoder_layers_are_kept(saved: Path) -> None:
         from_marian(saved, decoder_layers=[2])
 
 
-def test_language_tokens_stand_before_a_source(saved: Path) -> None:
+def test_language_tokens_precede_the_source(saved: Path) -> None:
     vocabulary = saved.with_name("opus.src.vocab.yml")
     pieces = read_vocabulary(vocabulary)
     marian.write_vocabulary(vocabulary, [*pieces[:-2], ">>deu<<", ">>nld<<"])
@@ -78,7 +78,7 @@ def test_language_tokens_stand_before_a_source(saved: Path) -> None:
         from_marian(saved)
 
 
-def test_all_that_is_not_supported_is_said_at_once(saved: Path) -> None:
+def test_all_unsupported_settings_are_named_together(saved: Path) -> None:
     wrong = {"transformer-decoder-autoreg": "rnn", "transformer-ffn-activation": "gelu", "transformer-tied-layers": [1, 1], "ulr": True}
     change(saved, wrong | {"transformer-postprocess": "dahn", "right-left": True, "dim-vocabs": [9, 9, 9], "transformer-heads": 0})
     with pytest.raises(ModelError, match=r"opus\.npz: not supported") as raised:
@@ -87,19 +87,19 @@ def test_all_that_is_not_supported_is_said_at_once(saved: Path) -> None:
         assert what in str(raised.value)
 
 
-def test_arrays_without_a_place_are_named(saved: Path) -> None:
+def test_unknown_arrays_are_named(saved: Path) -> None:
     change(saved, decoder_l1_rnn_W=numpy.zeros((32, 32)), encoder_l2_ffn_W1=numpy.zeros((32, 8)))
     with pytest.raises(ModelError, match=r"encoder\.layers\.1\.fc1\.weight is \(8, 32\), .*; decoder_l1_rnn_W is not supported"):
         from_marian(saved)
 
 
-def test_objects_are_not_loaded(saved: Path) -> None:
+def test_arrays_of_objects_are_refused(saved: Path) -> None:
     change(saved, decoder_l1_rnn_W=numpy.array([{}, {}], dtype=object))
     with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays \(Object arrays"):
         from_marian(saved)
 
 
-def test_an_array_that_claims_more_than_is_stored_is_named(saved: Path) -> None:
+def test_an_array_larger_than_its_storage_is_named(saved: Path) -> None:
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 800)}"
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("large.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 80)
@@ -107,13 +107,13 @@ def test_an_array_that_claims_more_than_is_stored_is_named(saved: Path) -> None:
         from_marian(saved)
 
 
-def test_settings_that_are_nested_too_deeply_are_named(saved: Path) -> None:
+def test_deeply_nested_settings_are_refused(saved: Path) -> None:
     saved.with_name("decoder.yml").write_text("a: " + "[" * 3000 + "]" * 3000)
     with pytest.raises(ModelError, match=r"decoder\.yml: not readable as YAML"):
         convert_model(saved, "marian", ConversionOptions())
 
 
-def test_an_archive_that_would_fill_the_memory_is_refused(saved: Path) -> None:
+def test_a_zip_bomb_is_refused(saved: Path) -> None:
     with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("large.npy", "w") as stream:
         for _ in range(30):
             stream.write(bytes(2**20))
@@ -121,7 +121,7 @@ def test_an_archive_that_would_fill_the_memory_is_refused(saved: Path) -> None:
         from_marian(saved)
 
 
-def test_broken_files_are_named(saved: Path) -> None:
+def test_damaged_files_are_named(saved: Path) -> None:
     whole = saved.read_bytes()
     saved.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match=r"opus\.npz: not readable as arrays"):
@@ -141,7 +141,7 @@ def test_broken_files_are_named(saved: Path) -> None:
         from_marian(saved)
 
 
-def test_pieces_that_mean_something_to_yaml_are_pieces(tmp_path: Path) -> None:
+def test_pieces_with_a_meaning_in_yaml_are_read_as_text(tmp_path: Path) -> None:
     lines = [
         '"</s>": 0',
         "<unk>: 1",

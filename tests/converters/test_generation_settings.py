@@ -1,4 +1,4 @@
-"""What a model's folder says of generation is carried over, and gives transformers' output; what is not is named."""
+"""Generation settings are converted and give the output of transformers; unsupported ones are named."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
-    """A saved model of an architecture, made once."""
+    """Makes a saved model of an architecture; each is made once."""
     made: dict[str, Any] = {}
     torch.set_num_threads(1)
 
@@ -65,7 +65,7 @@ def configure(made: Any, folder: Path, settings: Mapping[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_output_is_transformers(name: str, make: Callable[[str], Any], tmp_path: Path) -> None:
+def test_output_equals_that_of_transformers(name: str, make: Callable[[str], Any], tmp_path: Path) -> None:
     kind, settings = SETTINGS[name]
     made = make(kind)
     save_bundle(from_huggingface(configure(made, tmp_path, settings), *made.languages).bundle, tmp_path / "bundle")
@@ -85,8 +85,8 @@ def test_output_is_transformers(name: str, make: Callable[[str], Any], tmp_path:
 NEUTRAL = {"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "repetition_penalty": 1.0}
 
 
-def test_scores_of_a_beam_are_transformers(make: Callable[[str], Any], tmp_path: Path) -> None:
-    """Padding is never written here, yet has its share of the probability."""
+def test_scores_of_beam_search_equal_those_of_transformers(make: Callable[[str], Any], tmp_path: Path) -> None:
+    """specdec never emits padding, but padding has a share of the probability."""
     made = make("marian")
     with torch.no_grad():
         made.model.final_logits_bias[0, -1] = 4.0
@@ -100,7 +100,7 @@ def test_scores_of_a_beam_are_transformers(make: Callable[[str], Any], tmp_path:
         assert found.alternatives[0].score == pytest.approx(float(theirs.sequences_scores[0]), abs=2e-3)
 
 
-def test_positions_begin_after_the_padding(make: Callable[[str], Any], tmp_path: Path) -> None:
+def test_positions_begin_after_padding(make: Callable[[str], Any], tmp_path: Path) -> None:
     made = make("m2m_100")
     folder = configure(made, tmp_path, {})
     config = json.loads((folder / "config.json").read_text())
@@ -118,7 +118,7 @@ def test_positions_begin_after_the_padding(make: Callable[[str], Any], tmp_path:
     assert decode(bundle, sources, decoding="greedy", max_length=30) == generate(other, sources)
 
 
-def test_fairseqs_rules_are_a_checkpoints(tmp_path: Path) -> None:
+def test_checkpoints_of_fairseq_use_its_search_rules(tmp_path: Path) -> None:
     made = fairseq.transformer(tmp_path, steps=40)
     bundle = from_fairseq(tmp_path).bundle
     info, longest = bundle.info, 12
@@ -141,7 +141,7 @@ def test_fairseqs_rules_are_a_checkpoints(tmp_path: Path) -> None:
     assert len(set(map(tuple, expected))) > 5
 
 
-def test_what_is_not_carried_over_is_said_once_and_together(make: Callable[[str], Any], tmp_path: Path) -> None:
+def test_unsupported_generation_settings_are_named_once_together(make: Callable[[str], Any], tmp_path: Path) -> None:
     unknown = {
         "encoder_repetition_penalty": 1.2,
         "exponential_decay_length_penalty": [10, 1.1],
@@ -165,8 +165,8 @@ def test_what_is_not_carried_over_is_said_once_and_together(make: Callable[[str]
     assert all(name in warning for name in unknown) and "temperature" not in warning and "diversity" not in warning
 
 
-def test_settings_of_generation_stand_in_one_file(make: Callable[[str], Any], tmp_path: Path) -> None:
-    """transformers reads config.json only where there is no generation_config.json."""
+def test_generation_settings_are_read_from_one_file(make: Callable[[str], Any], tmp_path: Path) -> None:
+    """transformers reads config.json only if generation_config.json is missing."""
     made = make("bart")
     folder = configure(made, tmp_path, {"num_beams": 3})
     config = json.loads((folder / "config.json").read_text())

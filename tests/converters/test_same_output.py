@@ -1,4 +1,4 @@
-"""Converted models of every toolkit say what transformers says with the same weights, token by token."""
+"""Converted models of every toolkit give the output of transformers with the same weights, token by token."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ LINES = [*make_lines(30, seed=7), "Unknown: Ünïcode, 12 tokens!", "It's kalo-m
 
 
 def makers() -> dict[str, Any]:
-    """What makes a saved model, by toolkit and architecture."""
+    """The functions that make saved models, by toolkit and architecture."""
     try:
         from tests.converters import fairseq, huggingface, marian
     except ImportError:
@@ -38,7 +38,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def made(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A saved model of it."""
+    """A saved model of this toolkit and architecture."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     return MAKERS[kind](tmp_path_factory.mktemp("saved"))
@@ -46,7 +46,7 @@ def made(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """The model, recognised, converted, stored and loaded."""
+    """The saved model after detection, conversion, saving and loading."""
     folder: Path = tmp_path_factory.mktemp("converted")
     toolkit = kind.partition(":")[0]
     assert readers()[toolkit].recognises(made.folder)
@@ -55,13 +55,13 @@ def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bu
 
 
 def settings_of(bundle: Bundle, beams: int = 1) -> dict[str, Any]:
-    """What generate() must be told of `bundle`, whichever toolkit it comes from."""
+    """The arguments of generate() for `bundle`, for models of any toolkit."""
     info, eos = bundle.info, bundle.verifier.config.eos
     lengths = {"min_length": info.min_length + 1 if info.min_length else 0, "max_length": LONGEST + 1}
     return {"num_beams": beams, "do_sample": False, "forced_eos_token_id": eos if info.forced_end else None, **lengths}
 
 
-def test_greedy_output_is_transformers(made: Any, bundle: Bundle) -> None:
+def test_greedy_output_equals_that_of_transformers(made: Any, bundle: Bundle) -> None:
     sources = sources_of(made)
     made.model.double()
     bundle.verifier.double()
@@ -72,7 +72,7 @@ def test_greedy_output_is_transformers(made: Any, bundle: Bundle) -> None:
 
 
 @pytest.mark.parametrize(("early_stopping", "stop"), [(False, "heuristic"), (True, "first"), ("never", "never")])
-def test_beam_search_is_transformers(made: Any, bundle: Bundle, early_stopping: bool | str, stop: BeamStop) -> None:
+def test_beam_search_equals_that_of_transformers(made: Any, bundle: Bundle, early_stopping: bool | str, stop: BeamStop) -> None:
     sources = sources_of(made)[:12:2]
     made.model.double()
     bundle.verifier.double()
@@ -81,12 +81,12 @@ def test_beam_search_is_transformers(made: Any, bundle: Bundle, early_stopping: 
     assert decode(stopped, sources, decoding="beam", beam_size=5) == expected
 
 
-def test_text_has_transformers_ids(made: Any, bundle: Bundle) -> None:
+def test_text_is_encoded_as_by_transformers(made: Any, bundle: Bundle) -> None:
     for line in LINES:
         assert bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) == made.encode(line)
 
 
-def test_text_comes_back(bundle: Bundle) -> None:
+def test_decoding_restores_the_text(bundle: Bundle) -> None:
     for line in make_lines(20, seed=8):
         (target,) = bundle.tokenizer.encode_targets([line])
         assert bundle.tokenizer.decode(bundle.tokenizer.add_target_tokens(target, bundle.verifier.config.eos)) == line

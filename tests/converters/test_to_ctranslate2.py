@@ -1,4 +1,4 @@
-"""A converted model says what ours says."""
+"""Bundles converted to CTranslate2 give the output of specdec."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 def greedy(bundle: Bundle, ids: list[int]) -> list[int]:
-    """Greedy decoding by growing prefixes; ids with EOS if it came."""
+    """Greedy decoding without a cache; returns the ids, with EOS if it was emitted."""
     config = bundle.verifier.config
     source = torch.tensor([[*ids, config.eos]])
     target = [config.decoder_start]
@@ -46,7 +46,9 @@ def greedy_by_ctranslate2(folder: Path, sources: list[list[str]]) -> list[list[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(changes) or "default")
-def test_greedy_output_is_ours(changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path) -> None:
+def test_greedy_output_of_ctranslate2_equals_ours(
+    changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path
+) -> None:
     bundle = make_bundle(**changes)
     to_ctranslate2(bundle, tmp_path / "model")
 
@@ -57,7 +59,7 @@ def test_greedy_output_is_ours(changes: dict[str, Any], make_bundle: Callable[..
     assert len({tuple(output) for output in theirs}) > 3, "outputs that do not depend on the source prove nothing"
 
 
-def test_sentences_end_where_ours_end(bundle: Bundle, ctranslate2_folder: Path, lines: list[str]) -> None:
+def test_outputs_end_at_the_same_token(bundle: Bundle, ctranslate2_folder: Path, lines: list[str]) -> None:
     ids = [bundle.tokenizer.encode(line) for line in lines]
     theirs = greedy_by_ctranslate2(ctranslate2_folder, [bundle.tokenizer.pieces(line) for line in ids])
 
@@ -65,7 +67,7 @@ def test_sentences_end_where_ours_end(bundle: Bundle, ctranslate2_folder: Path, 
     assert len({len(output) for output in theirs}) > 5
 
 
-def test_eos_may_come_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_an_output_may_be_empty(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle(output_bias=True)
     with torch.no_grad():
         bundle.verifier.output.bias[EOS] = 100.0
@@ -74,7 +76,7 @@ def test_eos_may_come_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path
     assert greedy_by_ctranslate2(tmp_path / "model", [["▁ka"]]) == [["</s>"]]
 
 
-def test_folder_is_complete(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_the_folder_has_all_files(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     to_ctranslate2(bundle, tmp_path / "model")
 
@@ -87,7 +89,7 @@ def test_folder_is_complete(make_bundle: Callable[..., Bundle], tmp_path: Path) 
     assert {path.name for path in tmp_path.iterdir()} == {"model", "saved"}
 
 
-def test_quantization_leaves_the_bundle_alone(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_quantization_does_not_change_the_bundle(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     before = {name: value.clone() for name, value in bundle.verifier.state_dict().items()}
     to_ctranslate2(bundle, tmp_path / "int8", quantization="int8")
@@ -97,7 +99,7 @@ def test_quantization_leaves_the_bundle_alone(make_bundle: Callable[..., Bundle]
     assert (tmp_path / "int8" / "model.bin").stat().st_size < (tmp_path / "float32" / "model.bin").stat().st_size / 2
 
 
-def test_all_problems_are_said_at_once(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_all_problems_are_named_together(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     for name, value in (("activation", "tanh"), ("norm", "sandwich"), ("order", "right-to-left"), ("vocabulary_size", 7)):
         object.__setattr__(bundle.verifier.config, name, value)
@@ -107,7 +109,7 @@ def test_all_problems_are_said_at_once(make_bundle: Callable[..., Bundle], tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_existing_folder_needs_force(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_an_existing_folder_requires_force(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     to_ctranslate2(bundle, tmp_path / "model")
     with pytest.raises(UsageError, match="exists already"):
@@ -119,13 +121,13 @@ def test_existing_folder_needs_force(make_bundle: Callable[..., Bundle], tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_force_replaces_no_other_folder(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_force_replaces_only_ctranslate2_folders(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(UsageError, match=r"has no model\.bin"):
         to_ctranslate2(make_bundle(), tmp_path, force=True)
     assert (tmp_path / "thesis.txt").exists()
 
 
-def test_unknown_quantization(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_an_unknown_quantization_is_refused(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'int3'"):
         to_ctranslate2(make_bundle(), tmp_path / "model", quantization="int3")

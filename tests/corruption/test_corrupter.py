@@ -1,4 +1,4 @@
-"""What must hold for every line and recipe."""
+"""Properties of corruption for every line and recipe."""
 
 import re
 from random import Random
@@ -30,7 +30,7 @@ UNTOUCHED = re.compile("|".join(re.escape(piece) for piece in sorted(PROTECTED, 
 
 @st.composite
 def sentences(draw: st.DrawFn) -> str:
-    """Words, marks and protected pieces with spaces between them, except before some marks."""
+    """Random sentences of words, punctuation and protected text."""
     text = ""
     for piece in draw(PIECES):
         text += ("" if not text or piece in ",.;:!?)" else draw(SPACES)) + piece
@@ -41,7 +41,7 @@ def sentences(draw: st.DrawFn) -> str:
 @settings(deadline=None, max_examples=150)
 @example("The. H5N1", 0)
 @given(sentences(), st.integers(0, 2**40))
-def test_keeps_what_is_protected_and_counts_what_it_changes(text: str, number: int) -> None:
+def test_protected_text_is_kept_and_errors_are_counted(text: str, number: int) -> None:
     corruption = Corrupter(MANY, seed=1).corrupt(text, number)
     assert (corruption.text != text) == bool(corruption.errors)
     assert UNTOUCHED.findall(corruption.text) == UNTOUCHED.findall(text)
@@ -49,7 +49,7 @@ def test_keeps_what_is_protected_and_counts_what_it_changes(text: str, number: i
 
 @settings(deadline=None, max_examples=150)
 @given(st.one_of(sentences(), st.text(max_size=60)), st.integers(0, 2**40), st.integers(0, 5))
-def test_depends_on_its_arguments_alone(text: str, number: int, copy: int) -> None:
+def test_the_result_depends_only_on_the_arguments(text: str, number: int, copy: int) -> None:
     corrupter = Corrupter(MANY, seed=3)
     corrupter.corrupt("Another line was first.", 0)
     corruption = corrupter.corrupt(text, number, copy)
@@ -60,7 +60,7 @@ def test_depends_on_its_arguments_alone(text: str, number: int, copy: int) -> No
 
 @settings(deadline=None, max_examples=100)
 @given(sentences(), st.sampled_from(sorted(KINDS)), st.integers(0, 1000))
-def test_without_rates_or_errors_all_is_clean(text: str, kind: str, number: int) -> None:
+def test_lines_stay_unchanged_without_rates_or_errors(text: str, kind: str, number: int) -> None:
     for recipe in (
         CorruptionRecipe(),
         CorruptionRecipe(rates=dict.fromkeys(KINDS, 0.0)),
@@ -74,7 +74,7 @@ def test_without_rates_or_errors_all_is_clean(text: str, kind: str, number: int)
 
 @settings(deadline=None, max_examples=150)
 @given(st.one_of(sentences(), st.text(max_size=60)))
-def test_tokens_are_where_they_say(text: str) -> None:
+def test_tokens_have_the_right_offsets(text: str) -> None:
     sentence = Sentence(text)
     end = 0
     for token in sentence.tokens:
@@ -85,19 +85,19 @@ def test_tokens_are_where_they_say(text: str) -> None:
     assert len(sentence.words) == len(sentence.tokens) + 3
 
 
-def test_other_seeds_lines_and_copies_give_other_errors() -> None:
+def test_seeds_lines_and_copies_have_different_errors() -> None:
     text = "The students have written several interesting letters to their teachers about the weather."
     first, second = Corrupter(MANY, seed=1), Corrupter(MANY, seed=2)
     texts = {first.corrupt(text, 1).text, second.corrupt(text, 1).text, first.corrupt(text, 2).text, first.corrupt(text, 1, 1).text}
     assert len(texts) == 4
 
 
-def test_draws_as_many_errors_as_the_recipe_says() -> None:
+def test_the_number_of_errors_follows_the_recipe() -> None:
     random = Random(1)
     errors = ErrorCounts(mean=0.1, variance=0.01, limit=1.0)
     counts = [draw_count(errors, 50, random) for _ in range(20000)]
     assert fmean(counts) == pytest.approx(5.0, rel=0.03)
-    # That of the Poisson distribution, and that of its mean.
+    # The variance of the Poisson distribution plus that of its mean.
     assert pvariance(counts) == pytest.approx(5.0 + 25.0, rel=0.06)
     assert max(draw_count(ErrorCounts(0.5, 0.1, 0.2), 10, random) for _ in range(200)) == 2
     steady = [draw_count(ErrorCounts(0.1, 0.0, 1.0), 50, random) for _ in range(5000)]
@@ -111,7 +111,7 @@ def test_extreme_variances_can_be_drawn(variance: float) -> None:
     assert all(set(corrupter.corrupt("Yes, certainly.", number).errors) <= {"comma_drop", "keyboard"} for number in range(50))
 
 
-def test_keeps_a_share_of_lines_clean() -> None:
+def test_a_share_of_lines_stays_unchanged() -> None:
     text = "The students have written several interesting letters."
     recipe = CorruptionRecipe(0.3, ErrorCounts(1.0, 0.0, 1.0), dict.fromkeys(KINDS, 1.0))
     corrupter = Corrupter(recipe, seed=1)

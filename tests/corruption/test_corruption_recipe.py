@@ -1,4 +1,4 @@
-"""Recipes for corruption: what ships, and what is refused."""
+"""Recipes for corruption: the shipped one, and errors in recipes."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from specdec_cli.errors import ModelError
 from specdec_cli.recipe import load_recipe
 
 
-def test_the_recipe_that_ships_has_every_kind() -> None:
+def test_the_shipped_recipe_has_every_kind_of_error() -> None:
     recipe = load_recipe(CorruptionRecipe, RECIPES / "en-gec-corrupt.toml")
     assert list(recipe.rates) == list(KINDS)
     assert all(rate > 0 for rate in recipe.rates.values())
 
 
-def test_changes_reach_every_level() -> None:
+def test_changes_apply_to_nested_keys() -> None:
     changes = ["clean=0.5", "errors.mean=0.02", "rates.tense=7"]
     recipe = load_recipe(CorruptionRecipe, RECIPES / "en-gec-corrupt.toml", changes)
     assert (recipe.clean, recipe.errors.mean, recipe.rates["tense"]) == (0.5, 0.02, 7)
@@ -38,7 +38,7 @@ def test_changes_reach_every_level() -> None:
         ("rates=3", "rates"),
     ],
 )
-def test_bad_keys_and_values_are_named(tmp_path: Path, change: str, named: str) -> None:
+def test_invalid_keys_and_values_are_named(tmp_path: Path, change: str, named: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("clean = 0.1\n")
     with pytest.raises(ModelError) as caught:

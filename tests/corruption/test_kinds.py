@@ -1,4 +1,4 @@
-"""Each kind of error alone: what it makes of a sentence that gives occasion for it."""
+"""Each kind of error applied to a suitable sentence."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
 
 ONE_ERROR = ErrorCounts(mean=1.0, variance=0.0, limit=0.0001)
 
-# A kind, a sentence, and what may become of it.
+# A kind, a sentence, and its possible results.
 EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("article_drop", "The cat sat on the mat.", ("Cat sat on the mat.", "The cat sat on mat.")),
     ("article_insert", "He lives in London.", ("He lives in the London.",)),
@@ -99,7 +99,7 @@ SPELLING = ("misspelling", "sound", "keyboard", "transposition", "letter_drop", 
 
 
 def outcomes(kind: str, text: str, tries: int = 60) -> set[str]:
-    """What the kind makes of a text, over several lines of the same text; not the text itself."""
+    """The different results of a kind over several lines of the same text, without the text itself."""
     corrupter = Corrupter(CorruptionRecipe(0.0, ONE_ERROR, {kind: 1.0}), seed=1)
     corruptions = [corrupter.corrupt(text, number) for number in range(tries)]
     assert {error for corruption in corruptions for error in corruption.errors} <= {kind}
@@ -107,14 +107,14 @@ def outcomes(kind: str, text: str, tries: int = 60) -> set[str]:
 
 
 @pytest.mark.parametrize(("kind", "text", "expected"), EXAMPLES)
-def test_makes_fitting_errors(kind: str, text: str, expected: tuple[str, ...]) -> None:
+def test_each_kind_makes_the_expected_errors(kind: str, text: str, expected: tuple[str, ...]) -> None:
     found = outcomes(kind, text)
     assert found
     assert found <= set(expected)
 
 
 @pytest.mark.parametrize("kind", SPELLING)
-def test_misspells_one_word(kind: str) -> None:
+def test_spelling_errors_change_one_word(kind: str) -> None:
     text = "They definitely received beautiful letters."
     words = text.rstrip(".").split()
     found = outcomes(kind, text)
@@ -125,16 +125,16 @@ def test_misspells_one_word(kind: str) -> None:
         assert sum(one != other for one, other in zip(words, others, strict=True)) == 1
 
 
-def test_every_kind_has_an_example() -> None:
+def test_every_kind_of_error_has_an_example() -> None:
     assert {kind for kind, _, _ in EXAMPLES} | set(SPELLING) == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_leaves_alone_what_is_no_english_word(kind: str) -> None:
+def test_words_that_are_not_english_are_unchanged(kind: str) -> None:
     assert outcomes(kind, "12 3,500 http://the.example.org/an/a?in=of me@there.example.org $20", tries=20) == set()
 
 
-def test_keeps_capitals_and_typographic_apostrophes() -> None:
+def test_capitals_and_typographic_apostrophes_are_kept() -> None:
     assert outcomes("homophone", "THEIR house.") == set()
     assert outcomes("homophone", "It’s here.") == {"Its here.", "It’s hear."}  # noqa: RUF001
     assert outcomes("apostrophe", "We don’t.") == {"We dont.", "We do’nt."}  # noqa: RUF001
@@ -142,7 +142,7 @@ def test_keeps_capitals_and_typographic_apostrophes() -> None:
     assert outcomes("word_order", "Never is it late.") <= {"Is never it late."}
 
 
-def test_what_may_be_right_is_left_alone() -> None:
+def test_possibly_correct_changes_are_not_made() -> None:
     assert outcomes("agreement", "If I were you.") == set()
     assert outcomes("agreement", "You can have it.") == set()
     assert outcomes("preposition_swap", "I want to go.") == set()

@@ -1,4 +1,4 @@
-"""Many lines: numbers, order, processes, memory."""
+"""Corruption of many lines: counts, order, processes and memory."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def pairs(lines: list[str], plan: Plan = PLAN, processes: int = 1) -> list[tuple
     return [pair for chunk in corrupt_lines(lines, plan, processes) for pair in chunk.pairs]
 
 
-def test_keeps_lines_in_order_with_their_copies() -> None:
+def test_lines_and_copies_are_in_order() -> None:
     made = pairs(LINES)
     assert [clean for _, clean in made] == [line for line in LINES for _ in range(2)]
     assert len({corrupted for corrupted, _ in made}) > len(LINES)
@@ -38,14 +38,14 @@ def test_keeps_lines_in_order_with_their_copies() -> None:
     assert made[::2] == alone
 
 
-def test_the_size_of_chunks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chunk_size_does_not_change_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
     small = pairs(LINES)
     monkeypatch.setattr(run, "_CHUNK_LINES", 100)
     assert pairs(LINES) == small
 
 
 @pytest.mark.slow
-def test_processes_change_nothing_and_read_no_further_than_they_must() -> None:
+def test_processes_do_not_change_the_output_and_read_ahead_little() -> None:
     read = count()
     last = 0
 
@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell about processes in /proc")
-def test_processes_end_when_their_parent_is_killed() -> None:
+def test_processes_end_with_their_parent() -> None:
     with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         children = list(map(int, parent.stdout.readline().split()))
@@ -98,7 +98,7 @@ def _runs(process: int) -> bool:
         return False
 
 
-def test_counts_add_up() -> None:
+def test_counts_are_sums_over_chunks() -> None:
     tally = Tally()
     made = []
     for chunk in corrupt_lines([*LINES, ""], PLAN):
@@ -110,7 +110,7 @@ def test_counts_add_up() -> None:
     assert tally.errors.total() >= tally.pairs - tally.clean
 
 
-def test_lines_before_a_failure_are_done() -> None:
+def test_lines_before_a_failure_are_returned() -> None:
     def texts() -> Iterator[str]:
         yield from LINES[:6]
         raise InputError("file, line 7: not valid UTF-8")
@@ -132,7 +132,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         next(corrupt_lines(LINES, PLAN))
 
 
-def test_misspellings_are_plain_words() -> None:
+def test_misspellings_are_lower_case_words() -> None:
     table = misspellings.misspellings()
     assert len(table) > 10000
     assert "recieve" in table["receive"]

@@ -1,4 +1,4 @@
-"""Beam search as fairseq publishes it (SequenceGenerator), for one sentence, to compare with."""
+"""fairseq's beam search (SequenceGenerator) for one sentence, as a reference."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 LogProbabilities = Callable[[list[list[int]]], Tensor]
-"""Those of the next token (N, V) after each of N prefixes."""
+"""The log probabilities (N, V) of the next token after each of N prefixes."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Special tokens, and the most tokens of an output, EOS included."""
+    """Special tokens, and the largest number of tokens of an output, EOS included."""
 
     start: int
     padding: int
@@ -23,7 +23,7 @@ class Rules:
 def fairseq_search(
     log_probabilities: LogProbabilities, rules: Rules, beam: int, length_penalty: float, min_length: int = 1, prefix: int | None = None
 ) -> list[tuple[float, list[int]]]:
-    """Normalised scores and ids, best first, of one sentence: its defaults, without batches."""
+    """Normalised scores and ids of the outputs for one sentence, best first, with fairseq's defaults."""
     prefixes, running, finalized = [[rules.start]] * beam, torch.zeros(beam), list[tuple[float, list[int]]]()
     for step in range(rules.longest):
         scores = log_probabilities(prefixes)

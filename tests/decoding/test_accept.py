@@ -1,4 +1,4 @@
-"""Which drafted tokens pass: properties of the pure function `accept`."""
+"""Properties of the acceptance of drafted tokens."""
 
 import torch
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (Exact(), Tolerant(1, 0.0), Tolerant(3, 1.0), Tolerant
 
 @st.composite
 def rounds(draw: st.DrawFn, ties: bool = True) -> tuple[Draft, Tensor]:
-    """A draft and logits for it; with many ties, or with none."""
+    """A draft and logits, with many ties or without ties."""
     rows, size = draw(st.integers(1, 4)), draw(st.integers(0, 5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 10_000)))
     if ties:
@@ -28,7 +28,7 @@ def rounds(draw: st.DrawFn, ties: bool = True) -> tuple[Draft, Tensor]:
 
 
 def passes(rule: Rule, logits: Tensor, token: int) -> bool:
-    """The rules in plain words, for one slot."""
+    """A reference implementation of the acceptance rules for one slot."""
     if isinstance(rule, Exact | FixedPoint):
         return token == int(logits.argmax())
     better = int((logits > logits[token]).sum())
@@ -37,7 +37,7 @@ def passes(rule: Rule, logits: Tensor, token: int) -> bool:
 
 @settings(deadline=None)
 @given(rounds(), st.sampled_from(RULES))
-def test_what_passes_is_the_longest_start_that_the_rule_lets_pass(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+def test_the_longest_passing_prefix_is_accepted(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
     draft, logits = drafted
     accepted = accept(draft, logits, rule)
     for row, meant in enumerate(draft.counts.tolist()):
@@ -47,7 +47,7 @@ def test_what_passes_is_the_longest_start_that_the_rule_lets_pass(drafted: tuple
 
 @settings(deadline=None)
 @given(rounds(), st.sampled_from(RULES))
-def test_the_verifier_speaks_at_the_bifurcation(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+def test_the_verifiers_token_replaces_the_bifurcation(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
     draft, logits = drafted
     accepted = accept(draft, logits, rule)
     assert torch.equal(accepted.predictions, logits.argmax(-1))
@@ -58,20 +58,20 @@ def test_the_verifier_speaks_at_the_bifurcation(drafted: tuple[Draft, Tensor], r
 
 @settings(deadline=None)
 @given(rounds(), st.sampled_from(RULES))
-def test_a_verified_round_adds_one_token_to_what_passed(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
+def test_a_round_adds_one_token_to_the_accepted_draft(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
     accepted = accept(*drafted, rule)
     assert torch.equal(accepted.counts, accepted.bifurcation + 1)
 
 
 @settings(deadline=None)
 @given(rounds(ties=False))
-def test_without_ties_the_narrowest_tolerance_is_exact(drafted: tuple[Draft, Tensor]) -> None:
+def test_the_narrowest_tolerance_is_exact_without_ties(drafted: tuple[Draft, Tensor]) -> None:
     exact, tolerant = accept(*drafted, Exact()), accept(*drafted, Tolerant(1, 0.0))
     assert torch.equal(exact.bifurcation, tolerant.bifurcation)
     assert torch.equal(exact.ids, tolerant.ids)
 
 
-def test_exact_rejects_the_twin_of_the_first_choice() -> None:
+def test_exact_rejects_a_token_that_ties_with_the_first_choice() -> None:
     draft = Draft(torch.tensor([[4]]), torch.tensor([1]))
     logits = torch.zeros(1, 2, WORDS)
     logits[0, 0, [2, 4]] = 1.0
@@ -83,7 +83,9 @@ def test_exact_rejects_the_twin_of_the_first_choice() -> None:
 
 @settings(deadline=None)
 @given(rounds(), st.integers(1, WORDS), st.integers(1, WORDS), st.floats(0, 4), st.floats(0, 4))
-def test_more_tolerance_never_accepts_less(drafted: tuple[Draft, Tensor], beta: int, wider: int, tolerance: float, larger: float) -> None:
+def test_more_tolerance_accepts_at_least_as_much(
+    drafted: tuple[Draft, Tensor], beta: int, wider: int, tolerance: float, larger: float
+) -> None:
     narrow = accept(*drafted, Tolerant(min(beta, wider), min(tolerance, larger)))
     assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(max(beta, wider), min(tolerance, larger))).bifurcation).all())
     assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(min(beta, wider), max(tolerance, larger))).bifurcation).all())

@@ -1,4 +1,4 @@
-"""A whole beam search over pairs against Algorithm 1 of Imamura and Sumita: transcribed, and worked by hand."""
+"""Beam search over pairs against Algorithm 1 of Imamura and Sumita, transcribed and computed by hand."""
 
 from math import exp, log
 
@@ -53,7 +53,7 @@ def algorithm_1(model: Transformer, source: list[int], width: int, outputs: int)
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])
-def test_a_search_is_algorithm_1(width: int) -> None:
+def test_the_search_equals_algorithm_1(width: int) -> None:
     model, sentences = tiny_transformer(order="bidirectional", ends=0.3), make_sentences(6)
     options = BeamOptions(width, n_best=width, batch_size=4, max_length=100, stop="first")
     for sentence, found in zip(sentences, beam_search([Verifier(model)], sentences, options), strict=True):
@@ -64,7 +64,7 @@ def test_a_search_is_algorithm_1(width: int) -> None:
 
 WE, WILL, GO, TO, TOKYO, STOP, HE, HOME = range(5, 13)
 Likely = dict[int, float]
-# What follows the pairs written so far (left and right tokens in turn), at the left and at the right end.
+# The probabilities of the next left and right token after the pairs so far (left and right tokens alternate).
 FOLLOWING: dict[tuple[int, ...], tuple[Likely, Likely]] = {
     (): ({WE: 0.8, HE: 0.2}, {STOP: 0.9, HOME: 0.1}),
     (WE, STOP): ({WILL: 0.6, GO: 0.4}, {TOKYO: 0.7, HOME: 0.3}),
@@ -77,7 +77,7 @@ FOLLOWING: dict[tuple[int, ...], tuple[Likely, Likely]] = {
 
 
 class Worked(Verifier):
-    """Predicts what FOLLOWING says, and keeps which beams it was asked about."""
+    """A verifier whose probabilities are read from FOLLOWING; it records the beams that are scored."""
 
     def __init__(self) -> None:
         super().__init__(tiny_transformer(order="bidirectional"))
@@ -96,7 +96,7 @@ class Worked(Verifier):
 
 
 def work(length_penalty: float) -> tuple[Worked, tuple[Alternative, ...]]:
-    """The search of the example, with W = K = 2 and all hypotheses that it finalizes."""
+    """Run the search of the example with W = K = 2, and return all finalized hypotheses."""
     verifier = Worked()
     (found,) = beam_search([verifier], make_sentences(1), BeamOptions(2, length_penalty, n_best=3, max_length=16, stop="first"))
     return verifier, found.alternatives
@@ -107,7 +107,7 @@ def test_a_worked_example_follows_the_published_steps() -> None:
 
     Step 1: (We .) 0.72, (He .) 0.18, (We home) 0.08, (He home) 0.02.
     Step 2: left 0.432, 0.288, 0.162, 0.018; best pairs of "We .": (will Tokyo) 0.3024, (go Tokyo) 0.2016.
-    Step 3: (go to) 0.2586 goes on. (to EOD) 0.1542 is the second best pair: "We go to Tokyo ." is finalized. (go EOD) 0.0287 is
+    Step 3: (go to) 0.2586 continues. (to EOD) 0.1542 is the second best pair: "We go to Tokyo ." is finalized. (go EOD) 0.0287 is
     the third best, beyond W: dropped. (to to) 0.0272 goes on.
     Step 4: (EOD EOD) 0.1351 and (go EOD) 0.1105 are finalized. There are K hypotheses, and the search ends.
     """
@@ -127,6 +127,6 @@ def test_a_worked_example_follows_the_published_steps() -> None:
     assert [round(a.score, 4) for a in found] == [round(log(0.135093) / 8, 4), round(log(0.110531) / 8, 4), round(log(0.154224) / 6, 4)]
 
 
-def test_without_a_length_penalty_the_shorter_sentence_is_better() -> None:
+def test_the_shorter_sentence_wins_without_a_length_penalty() -> None:
     _, found = work(length_penalty=0.0)
     assert [len(a.ids) for a in found] == [6, 7, 8]

@@ -1,4 +1,4 @@
-"""Beam search against greedy decoding, against itself, and against all that could be said."""
+"""Beam search against greedy decoding, against itself, and against exhaustive search."""
 
 from itertools import product
 
@@ -29,21 +29,21 @@ def search(model: Transformer, sentences: list[Sentence], models: int = 1, **opt
 
 @torch.no_grad()
 def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
-    """That of teacher forcing."""
+    """The log probability of an output by teacher forcing."""
     prefix = torch.tensor([[model.config.decoder_start, *ids[:-1]]])
     likely = model(torch.tensor([source]), prefix)[0].log_softmax(-1)
     return float(likely.gather(1, torch.tensor(ids)[:, None]).sum())
 
 
 @pytest.mark.parametrize("width", [16, 48])
-def test_a_beam_of_one_is_greedy(width: int) -> None:
+def test_a_beam_of_one_equals_greedy_decoding(width: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(9, width)
     greedy = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))}
     found = search(model, sentences, beam_size=1, batch_size=4)
     assert [alternatives[0].ids for alternatives in found] == [greedy[s.number] for s in sentences]
 
 
-def test_an_ensemble_of_a_model_with_itself_is_the_model() -> None:
+def test_an_ensemble_of_equal_models_equals_the_model() -> None:
     model, sentences = tiny_transformer(), make_sentences(6)
     single, double = (search(model, sentences, models, beam_size=4, n_best=4, batch_size=3) for models in (1, 2))
     for one, two in zip(single, double, strict=True):
@@ -52,7 +52,7 @@ def test_an_ensemble_of_a_model_with_itself_is_the_model() -> None:
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-def test_the_n_best_are_sorted_distinct_and_scored_as_by_teacher_forcing(length_penalty: float) -> None:
+def test_n_best_lists_are_sorted_distinct_and_scored_by_teacher_forcing(length_penalty: float) -> None:
     model, sentences = tiny_transformer(), make_sentences(6)
     for sentence, found in zip(sentences, search(model, sentences, beam_size=5, n_best=5, length_penalty=length_penalty), strict=True):
         scores = [a.score for a in found]
@@ -64,7 +64,7 @@ def test_the_n_best_are_sorted_distinct_and_scored_as_by_teacher_forcing(length_
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0])
-def test_a_beam_as_large_as_the_space_finds_the_best_of_all(length_penalty: float) -> None:
+def test_a_beam_as_large_as_the_space_finds_the_best_output(length_penalty: float) -> None:
     words, longest = 6, 3
     model = tiny_transformer(vocabulary_size=words)
     complete = [list(ids) for ids in product(range(words), repeat=longest) if EOS not in ids[:-1]]
@@ -78,7 +78,7 @@ def test_a_beam_as_large_as_the_space_finds_the_best_of_all(length_penalty: floa
         assert [a.score for a in found] == pytest.approx([score for score, _ in best], rel=1e-4)
 
 
-def test_other_sentences_of_the_batch_change_nothing() -> None:
+def test_other_sentences_of_the_batch_do_not_change_the_output() -> None:
     model, sentences = tiny_transformer(3), make_sentences(7, 32)
     alone = search(model, sentences, beam_size=3, n_best=3)
     assert search(model, sentences, beam_size=3, n_best=3, batch_size=7) == alone
@@ -91,7 +91,7 @@ def test_a_limit_ends_every_hypothesis() -> None:
     assert max(len(a.ids) for alternatives in found for a in alternatives) == 5
 
 
-def test_a_larger_beam_finds_no_worse() -> None:
+def test_a_larger_beam_finds_no_worse_score() -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
     small, large = (search(model, sentences, beam_size=size, length_penalty=0.0) for size in (1, 12))
     assert sum(a[0].score for a in large) > sum(a[0].score for a in small)

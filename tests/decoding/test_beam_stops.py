@@ -19,7 +19,7 @@ RULES = Rules(BOS, PADDING, EOS, LONGEST)
 
 
 def scorer(model: Transformer, sentence: Sentence) -> LogProbabilities:
-    """Log probabilities of the next token after each of some prefixes."""
+    """The function that computes log probabilities of the next token after prefixes."""
 
     @torch.no_grad()
     def log_probabilities(prefixes: list[list[int]]) -> Tensor:
@@ -50,7 +50,7 @@ def search(
 @pytest.mark.slow
 @pytest.mark.parametrize("prefix", [None, 9])
 @pytest.mark.parametrize(("beam", "length_penalty", "min_length"), [(1, 1.0, 1), (3, 1.0, 1), (5, 1.0, 1), (5, 0.0, 4), (4, 2.0, 0)])
-def test_the_rule_of_fairseq_gives_its_output(beam: int, length_penalty: float, min_length: int, prefix: int | None) -> None:
+def test_the_fairseq_rule_gives_fairseqs_output(beam: int, length_penalty: float, min_length: int, prefix: int | None) -> None:
     model = never_padding(ends=0.3)
     options = BeamOptions(beam, length_penalty, beam, max_length=LONGEST, stop="fairseq")
     for sentence in make_sentences(8):
@@ -61,8 +61,8 @@ def test_the_rule_of_fairseq_gives_its_output(beam: int, length_penalty: float, 
 
 
 @pytest.mark.slow
-def test_rules_stop_at_different_times() -> None:
-    """Otherwise the comparisons prove nothing: later rules find hypotheses that are longer, and no worse."""
+def test_stopping_rules_stop_at_different_steps() -> None:
+    """Rules that stop later find longer hypotheses that are no worse; otherwise the comparisons would prove nothing."""
     model, sentences = never_padding(ends=0.3), make_sentences(20)
     found = {}
     for stop in ("fairseq", "first", "heuristic", "never"):

@@ -1,4 +1,4 @@
-"""Heads on the verifier's states draft, and the output stays the verifier's."""
+"""Drafts of heads on the verifier's states do not change the output."""
 
 from dataclasses import replace
 from functools import cache
@@ -31,7 +31,7 @@ PRECISIONS = ["float32", "bfloat16", "int8", "int8 by operators"]
 
 @cache
 def made(kind: str, precision: str) -> tuple[Verifier, Heads, dict[int, Hypothesis]]:
-    """A verifier, heads on its states, and what greedy decoding makes of each of twelve sentences alone."""
+    """A verifier, heads, and greedy hypotheses of twelve sentences decoded one by one."""
     model = tiny_transformer()
     network = tiny_heads(model, **HEADS[kind])
     in_precision(model, precision, network if precision.startswith("int8") else None)
@@ -47,7 +47,7 @@ def made(kind: str, precision: str) -> tuple[Verifier, Heads, dict[int, Hypothes
 @pytest.mark.parametrize("kind", HEADS)
 @settings(deadline=None, max_examples=5)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 9), st.integers(1, LONGEST))
-def test_untrained_heads_give_greedys_output(
+def test_untrained_heads_give_greedy_output(
     kind: str, precision: str, count: int, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, network, greedy = made(kind, precision)
@@ -60,14 +60,14 @@ def test_untrained_heads_give_greedys_output(
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", HEADS)
-def test_some_of_their_drafts_pass(kind: str, precision: str) -> None:
+def test_some_drafts_of_heads_are_accepted(kind: str, precision: str) -> None:
     verifier, network, greedy = made(kind, precision)
     found = list(decode(verifier, Blockwise(network, 4), make_sentences(12), LoopOptions(Exact(), 5, LONGEST)))
     assert sum(h.rounds for h in found) < sum(len(greedy[h.number].ids) for h in found)
 
 
 @pytest.mark.parametrize(("kind", "first"), [("published", 0), ("linked, start", 3)])
-def test_the_first_round_has_a_draft_only_from_the_encoder(kind: str, first: int) -> None:
+def test_the_first_draft_requires_the_encoder_states(kind: str, first: int) -> None:
     verifier, network, _ = made(kind, "float32")
     drafted: list[list[int]] = []
     list(
@@ -85,7 +85,7 @@ def test_the_first_round_has_a_draft_only_from_the_encoder(kind: str, first: int
 
 @torch.inference_mode()
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 2.0)])
-def test_a_draft_is_of_the_state_that_predicted_the_last_accepted_token(rule: Exact | Tolerant) -> None:
+def test_a_draft_is_computed_from_the_state_of_the_last_accepted_token(rule: Exact | Tolerant) -> None:
     verifier, network, _ = made("linked", "float32")
     sentences, drafts = make_sentences(5), list[tuple[int, list[int], list[int]]]()
 
@@ -110,7 +110,7 @@ def states_after(verifier: Verifier, sentence: Sentence, prefix: list[int]) -> T
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_tolerant_rule_lets_pass_what_it_may(precision: str) -> None:
+def test_the_tolerant_rule_accepts_drafts_of_heads(precision: str) -> None:
     verifier, network, greedy = made("linked", precision)
     rule, sentences = Tolerant(3, 2.0), make_sentences(12)[:6]
     exact = list(decode(verifier, Blockwise(network, 4), sentences, LoopOptions(Exact(), 1, LONGEST)))
@@ -127,7 +127,7 @@ def test_the_tolerant_rule_lets_pass_what_it_may(precision: str) -> None:
         assert bool(((logits > chosen[..., None]).sum(-1) < 3).all())
 
 
-def test_a_block_is_no_longer_than_there_are_heads() -> None:
+def test_a_block_has_at_most_one_token_per_head() -> None:
     network = made("published", "float32")[1]
     with pytest.raises(UsageError, match="works for 1 to 6"):
         Blockwise(network, 7)
@@ -156,7 +156,7 @@ def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bund
     assert greedy == drafted
 
 
-def test_auto_takes_them_where_they_pay(with_heads: Bundle) -> None:
+def test_auto_uses_heads_if_they_pay(with_heads: Bundle) -> None:
     chosen = resolve(DecodingRequest(), with_heads)
     assert (chosen.decoding, chosen.may_skip_drafting, chosen.block_size, chosen.rule) == ("blockwise", True, 6, Exact())
     assert isinstance(Engine(with_heads, chosen).drafter, AdaptiveBlockSize)

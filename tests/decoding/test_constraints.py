@@ -1,4 +1,4 @@
-"""Constrained decoding gives the tokens that transformers' processors give, one at a time, whatever drafts."""
+"""Constrained decoding with any drafter gives the tokens of transformers' logits processors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
 
 @cache
 def model(precision: str = "float32") -> Transformer:
-    """A model that repeats itself, and without constraints soon ends."""
+    """A model whose unconstrained outputs are repetitive and short."""
     return in_precision(tiny_transformer(ends=0.3), precision)
 
 
@@ -58,7 +58,7 @@ def sentences_of(count: int) -> list[Sentence]:
 
 
 def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor]:
-    """transformers' processors for the same constraints, in its order."""
+    """The logits processors of transformers for the same constraints, in its order."""
     chosen: list[Any] = []
     if rules.repetition_penalty != 1:
         chosen.append(processors.RepetitionPenaltyLogitsProcessor(rules.repetition_penalty))
@@ -78,14 +78,14 @@ def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int
 
 @cache
 def references(name: str, precision: str = "float32") -> list[tuple[list[int], float]]:
-    """What the first sentences say by the constraints of this name ("": by none), and its log probabilities."""
+    """Outputs and log probabilities of the first sentences under the constraints `name` ("": none)."""
     forced, rules = CONSTRAINTS.get(name, (None, Constraints()))
     return [reference(model(precision), sentence, forced, rules) for sentence in sentences_of(6)]
 
 
 @torch.inference_mode()
 def reference(model: Transformer, sentence: Sentence, forced: int | None, rules: Constraints) -> tuple[list[int], float]:
-    """Greedy decoding, token by token, and the log probability of what it says."""
+    """Greedy decoding token by token, with log probabilities."""
     verifier, source = Verifier(model), torch.tensor([sentence.source])
     state, ids, score = verifier.begin([0], [sentence.source], LONGEST), list[int](), 0.0
     process = processed(forced, rules, source, LONGEST)
@@ -124,7 +124,7 @@ def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], opt
     "drafting", ["greedy", "fake", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "gs-jacobi", "hybrid-jacobi"]
 )
 @pytest.mark.parametrize("name", CONSTRAINTS)
-def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -> None:
+def test_tokens_equal_those_of_transformers_processors(name: str, drafting: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     verifier = Verifier(model(), forced, rules)
     expected = references(name)
@@ -139,7 +139,7 @@ def test_tokens_are_those_of_transformers_processors(name: str, drafting: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 @pytest.mark.parametrize("name", CONSTRAINTS)
-def test_other_precisions_and_batches_say_the_same(name: str, precision: str) -> None:
+def test_constraints_hold_in_other_precisions_and_batches(name: str, precision: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     network = model(precision)
     verifier = Verifier(network, forced, rules)
@@ -153,7 +153,7 @@ def test_other_precisions_and_batches_say_the_same(name: str, precision: str) ->
 
 
 @pytest.mark.parametrize("name", ["minimal length", "trigrams", "all"])
-def test_blocks_to_fixed_points_are_greedys_output(name: str) -> None:
+def test_fixed_point_blocks_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
     verifier = Verifier(model(), forced, rules)
     options = LoopOptions(Exact(), 1, LONGEST)
@@ -189,7 +189,7 @@ def test_captured_steps_keep_the_constraints(name: str) -> None:
 
 
 @torch.inference_mode()
-def test_compiled_rounds_go_on_where_no_constraint_binds() -> None:
+def test_compiled_rounds_are_used_where_no_constraint_applies() -> None:
     network = model("int8")
     verifier, sentence = Verifier(network, None, Constraints(min_length=4, forced_end=True)), sentences_of(1)[0]
     if not isinstance(verifier.execution, KernelExecution):
@@ -205,7 +205,7 @@ def test_compiled_rounds_go_on_where_no_constraint_binds() -> None:
     assert kinds == [4 <= place < 11 for place in range(emitted)]
 
 
-def test_an_output_may_be_as_long_as_it_must() -> None:
+def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     shortest = 70
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
     (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))

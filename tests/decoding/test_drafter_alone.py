@@ -1,4 +1,4 @@
-"""The drafter alone: its blocks one after another, and nothing of the verifier that it does not read."""
+"""Decoding by the drafter alone: successive blocks, and only the parts of the verifier that it reads."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def found(verifier: Verifier, drafter: Drafter, reads: Reads, sentences: Sequenc
 
 @torch.no_grad()
 def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] = ()) -> Hypothesis:
-    """The same by the layout of training: a block, its tokens behind the prefix, the next block."""
+    """The reference: blocks computed in the layout of training, each appended to the prefix."""
     ids, rounds = list(forced), 0
     while True:
         sentences = encode_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([[*ids, EOS]]))
@@ -56,7 +56,7 @@ def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] =
 @pytest.mark.slow
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_blocks_follow_each_other(kind: str, forced: int | None) -> None:
+def test_successive_blocks_form_the_output(kind: str, forced: int | None) -> None:
     model, sentences = tiny_transformer(ends=0.3).double(), make_sentences(6)
     network = tiny_drafter(model, **DRAFTERS[kind]).double()
     expected = [by_blocks(network, sentence, [] if forced is None else [forced]) for sentence in sentences]
@@ -65,7 +65,7 @@ def test_blocks_follow_each_other(kind: str, forced: int | None) -> None:
 
 
 def calls_of(model: Transformer) -> Counter[str]:
-    """Counts the calls of the verifier's parts from now on."""
+    """Count calls of the verifier's parts from now on."""
     calls: Counter[str] = Counter()
     for name in ("encoder", "layers", "output"):
         getattr(model, name).register_forward_hook(lambda *_, name=name: calls.update([name]))
@@ -81,13 +81,13 @@ def test_only_what_the_drafter_reads_is_computed(kind: str) -> None:
     assert hypothesis.rounds > 1
     reads = network.config.reads
     assert calls["encoder"] == (reads != "nothing")
-    # The states of the last block are not needed any more.
+    # The states of the last block are not needed.
     assert calls["layers"] == (hypothesis.rounds - 1 if reads == "states" else 0)
-    # Where the output projection is shared, these are the drafter's own calls.
+    # With a shared output projection, these are the drafter's calls.
     assert calls["output"] == (0 if network.config.embeddings == "own" else hypothesis.rounds)
 
 
-def test_a_block_ends_at_eos_or_at_the_limit() -> None:
+def test_blocks_end_at_eos_or_the_limit() -> None:
     verifier, ids = Verifier(tiny_transformer()), [9, 10, 11, 12, EOS, 13, 14]
     short, long = [*ids], [7] * 30
     hypotheses = found(verifier, FakeDrafter({0: short, 1: long}, 3, right), "states", make_sentences(2), 2)
@@ -109,7 +109,7 @@ def test_finished_rows_leave_the_batch() -> None:
     assert seen == [4, 3, 2, 1]
 
 
-def test_rounds_are_shown_without_a_verifiers_predictions(bundle: Bundle) -> None:
+def test_onlookers_get_rounds_without_predictions(bundle: Bundle) -> None:
     model = tiny_transformer(ends=0.0, vocabulary_size=len(bundle.tokenizer))
     made = Bundle(BundleInfo(), bundle.tokenizer, model, tiny_drafter(model, **DRAFTERS["papers"]))
     chosen = resolve(DecodingRequest(decoding="drafter", block_size=SIZE, max_length=6), made)
@@ -128,7 +128,7 @@ def test_rounds_are_shown_without_a_verifiers_predictions(bundle: Bundle) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_what_is_replayed_on_a_gpu_is_the_same(kind: str, rows: int) -> None:
+def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(14)
     network = tiny_drafter(model, **DRAFTERS[kind])
     expected = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences, rows)
@@ -140,7 +140,7 @@ def test_what_is_replayed_on_a_gpu_is_the_same(kind: str, rows: int) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
 @pytest.mark.parametrize("kind", ["states", "papers"])
-def test_an_engine_asks_the_drafter_alone(kind: str, precision: str, bundle: Bundle) -> None:
+def test_an_engine_decodes_with_the_drafter_alone(kind: str, precision: str, bundle: Bundle) -> None:
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
     network = tiny_drafter(model, **DRAFTERS[kind])
     made = Bundle(BundleInfo(), bundle.tokenizer, in_precision(model, precision, network), network)

@@ -1,4 +1,4 @@
-"""Logits are equal, bit by bit: one by one against a block, alone against a batch."""
+"""Logits are bit-identical: step by step and in blocks, alone and in batches."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,12 +22,12 @@ from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 LONGEST = 9
 EXACT = ["float32", "int8", "int8 by operators"]
-"""Precisions that are exact on every CPU. In bfloat16, products of some sizes depend on the rows on some processors."""
+"""Precisions that are exact on every CPU. In bfloat16, some products depend on the number of rows on some processors."""
 
 
 @cache
 def model(name: str, precision: str) -> Transformer:
-    """A tiny model, or one of a size that is used, where kernels differ by the number of rows."""
+    """A tiny model, or one of a realistic size, at which kernels differ by the number of rows."""
     if name == "wide":
         torch.manual_seed(1)
         shape = TransformerConfig(8000, width=384, feed_forward=1536, heads=6, encoder_layers=2, decoder_layers=2)
@@ -37,26 +37,26 @@ def model(name: str, precision: str) -> Transformer:
 
 
 class Recorder(Verifier):
-    """Keeps the logits and states (T, V + W) behind every accepted token of a sentence."""
+    """Records the logits and states (T, V + W) of every accepted token of a sentence."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__(model)
         self.rows: dict[int, list[Tensor]] = defaultdict(list)
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Verify, and remember for `look` what was behind it."""
+        """Verify, and keep logits and states for `look`."""
         self._last = self.score(state, draft)
         return super().verify(state, draft, rule, with_scores=with_scores)
 
     def look(self, seen: Round) -> None:
-        """Keep what was accepted."""
+        """Record logits and states of the accepted tokens."""
         both = torch.cat([self._last.logits, self._last.states], dim=2)
         for row, (number, count) in enumerate(zip(seen.state.numbers.tolist(), seen.accepted.counts.tolist(), strict=True)):
             self.rows[number] += both[row, :count]
 
 
 def recorded(model: Transformer, sentences: Sequence[Sentence], block_size: int, batch_size: int) -> list[Tensor]:
-    """What is behind the tokens of each sentence, decoded with drafts that are sometimes right."""
+    """The logits and states of each sentence, decoded with drafts that are sometimes right."""
     recorder = Recorder(model)
     options = LoopOptions(Exact(), batch_size, LONGEST)
     outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)} if block_size else {}
@@ -73,7 +73,7 @@ def one_by_one(name: str, precision: str, width: int) -> list[Tensor]:
 
 @pytest.fixture
 def threads(request: pytest.FixtureRequest) -> Iterator[int]:
-    """Compute on so many threads, then on as many as before."""
+    """Set the number of threads inside the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
     yield request.param
@@ -104,7 +104,7 @@ def test_logits_depend_neither_on_the_block_nor_on_the_batch(
 @pytest.mark.parametrize("precision", EXACT)
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @torch.inference_mode()
-def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: str) -> None:  # noqa: ARG001
+def test_one_pass_over_a_block_equals_single_steps(threads: int, precision: str) -> None:  # noqa: ARG001
     verifier, sources = Verifier(model("wide", precision)), [sentence.source for sentence in make_sentences(2)]
     alone, together = verifier.begin([0], sources[:1]), verifier.begin([0, 1], sources)
     assert torch.equal(alone.memory.states[0], together.memory.states[0])
@@ -120,7 +120,7 @@ def test_one_pass_over_a_block_is_as_many_steps(threads: int, precision: str) ->
 @pytest.mark.parametrize("precision", EXACT)
 @pytest.mark.parametrize("width", [16, 48])
 @pytest.mark.parametrize("threads", [1], indirect=True)
-def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision: str) -> None:  # noqa: ARG001
+def test_encoder_states_do_not_depend_on_the_batch(threads: int, width: int, precision: str) -> None:  # noqa: ARG001
     verifier = Verifier(model("wide", precision))
     sources = [sentence.source for sentence in make_sentences(5, width)]
     alone = [verifier.begin([0], [source]).memory for source in sources]
@@ -133,7 +133,7 @@ def test_the_encoder_does_not_see_the_batch(threads: int, width: int, precision:
 
 
 @torch.inference_mode()
-def test_stale_places_of_the_cache_do_not_show() -> None:
+def test_stale_cache_positions_do_not_change_logits() -> None:
     verifier = Verifier(model("wide", "float32"))
     state = verifier.begin([0], [make_sentences(1)[0].source])
     empty = Draft(state.tokens[:, :0], state.lengths * 0)

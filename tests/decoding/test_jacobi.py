@@ -1,4 +1,4 @@
-"""Jacobi decodings: what they draft, and the passes that the paper's algorithms take."""
+"""Jacobi decodings: their drafts, and their passes against the paper's algorithms."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ Predict = Callable[[list[int]], list[int]]
 
 
 def random_bundle(bundle: Bundle, precision: str = "float32") -> Bundle:
-    """A bundle with a random model of many words."""
+    """A bundle with a random model and a larger vocabulary."""
     model = in_precision(tiny_transformer(vocabulary_size=len(bundle.tokenizer)), precision)
     return Bundle(BundleInfo(), bundle.tokenizer, model)
 
@@ -94,7 +94,7 @@ def predictions(made: Bundle, sentence: Sentence) -> Predict:
         ("hybrid-jacobi", 3, "max"),
     ],
 )
-def test_fixed_points_take_the_passes_of_the_published_algorithms(
+def test_fixed_points_take_the_published_number_of_passes(
     made: Bundle, decoding: str, b: int | None, h: int | str | None, batch_size: int
 ) -> None:
     greedy = run(engine(made, decoding="greedy"))
@@ -113,12 +113,12 @@ def test_fixed_points_take_the_passes_of_the_published_algorithms(
 
 
 @pytest.mark.parametrize("b", [1, 3, 6])
-def test_a_block_takes_no_more_passes_than_it_has_tokens(made: Bundle, b: int) -> None:
+def test_a_block_takes_at_most_one_pass_per_token(made: Bundle, b: int) -> None:
     for found in run(engine(made, decoding="gs-jacobi", stop="fixed-point", block_size=b)):
         assert found.rounds <= -(-len(found.ids) // b) * b
 
 
-def test_taking_what_is_right_saves_rounds(made: Bundle) -> None:
+def test_accepting_right_prefixes_saves_rounds(made: Bundle) -> None:
     rounds = {stop: sum(h.rounds for h in run(engine(made, decoding="gs-jacobi", block_size=3, stop=stop))) for stop in STOP.choices}
     assert rounds["prefix"] < rounds["fixed-point"]
 
@@ -127,7 +127,7 @@ def test_taking_what_is_right_saves_rounds(made: Bundle) -> None:
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("stop", STOP.choices)
 @pytest.mark.parametrize("decoding", having(STOP))
-def test_rounds_depend_on_the_sentence_alone(bundle: Bundle, decoding: str, stop: str, precision: str) -> None:
+def test_rounds_depend_only_on_the_sentence(bundle: Bundle, decoding: str, stop: str, precision: str) -> None:
     made = random_bundle(bundle, precision)
     sentences = [*SENTENCES[:5], *make_sentences(3, 32, seed=1)]
     sentences = [Sentence(number, each.source) for number, each in enumerate(sentences)]
@@ -138,18 +138,18 @@ def test_rounds_depend_on_the_sentence_alone(bundle: Bundle, decoding: str, stop
             assert [(h.ids, h.rounds) for h in run(together, again)] == [(h.ids, h.rounds) for h in alone]
 
 
-def test_predictions_beyond_the_bifurcation_are_the_next_draft() -> None:
+def test_predictions_after_the_bifurcation_are_the_next_draft() -> None:
     # The table's predictions do not depend on the draft: after the first round they are right.
     target = [10, 11, 12, 13, 14]
     assert drafts(Jacobi(3, PADDING), [7], target) == [[PADDING] * 3, [11, 12, 13], [PADDING] * 3]
 
 
-def test_as_published_a_block_is_drafted_until_it_does_not_change() -> None:
+def test_a_fixed_point_block_is_drafted_until_it_is_unchanged() -> None:
     # By the rule of prefixes; the draft of a whole block has one token less than the block.
     assert drafts(Jacobi(3, PADDING, whole_blocks=True), [7], [10, 11, 12, 13])[:2] == [[PADDING] * 2, [11, PADDING]]
 
 
-def test_beyond_the_expected_length_tokens_come_one_by_one() -> None:
+def test_tokens_beyond_the_expected_length_are_decoded_one_by_one() -> None:
     assert drafts(Jacobi(2, PADDING, fixed(2)), [7], [10, 11, 12, 13]) == [[PADDING] * 2, [11], [], []]
 
 
@@ -160,12 +160,12 @@ def test_the_whole_sentence_is_drafted_up_to_its_expected_length() -> None:
     assert lengths == [3, 2, 2, 2, 2]
 
 
-def test_an_output_is_expected_to_be_a_tenth_longer_than_the_ratio_says(made: Bundle) -> None:
+def test_the_expected_length_exceeds_the_ratio_by_a_tenth(made: Bundle) -> None:
     state = Verifier(made.verifier).begin([0, 1], [[*[7] * 9, EOS], [8, 9, EOS]])
     assert by_source(1.0, PADDING)(state).tolist() == [11, 4]
     assert by_source(2.5, PADDING)(state).tolist() == [26, 9]
 
 
-def test_a_length_that_is_not_known_is_that_of_the_source(made: Bundle) -> None:
+def test_an_unknown_length_is_that_of_the_source(made: Bundle) -> None:
     state = Verifier(made.verifier).begin([0, 1], [[*[7] * 9, EOS], [8, 9, EOS]])
     assert known({(8, 9, EOS): 5}, PADDING)(state).tolist() == [10, 5]

@@ -1,4 +1,4 @@
-"""The loop gives greedy decoding's output, whatever the drafter says, and every sentence once."""
+"""The loop gives the output of greedy decoding with any drafter, once for each sentence."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ Pool = tuple[Verifier, list[Sentence], dict[int, list[int]]]
 
 @cache
 def pool(width: int, seed: int = 1) -> Pool:
-    """A verifier, sentences of one source width, and what greedy decoding makes of each of them alone."""
+    """A verifier, sentences of one source width, and their greedy outputs, decoded one by one."""
     verifier, sentences = Verifier(tiny_transformer(seed)), make_sentences(12, width, seed=seed)
     found = decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), max_length=LONGEST))
     return verifier, sentences, {h.number: h.ids for h in found}
 
 
 def check(found: Sequence[Hypothesis], outputs: Mapping[int, list[int]], count: int, block_size: int, max_length: int) -> None:
-    """Every sentence once, greedy's ids up to the limit, no more rounds than tokens, and no fewer than are possible."""
+    """Assert one hypothesis per sentence with greedy's ids up to the limit, and a possible number of rounds."""
     assert sorted(h.number for h in found) == list(range(count))
     for hypothesis in found:
         assert hypothesis.ids == outputs[hypothesis.number][:max_length]
@@ -46,7 +46,7 @@ def check(found: Sequence[Hypothesis], outputs: Mapping[int, list[int]], count: 
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_greedy_takes_the_best_token_after_each_prefix(width: int) -> None:
+def test_greedy_chooses_the_best_token_after_each_prefix(width: int) -> None:
     verifier, sentences, outputs = pool(width)
     for sentence in sentences:
         ids = outputs[sentence.number]
@@ -69,7 +69,7 @@ def test_greedy_takes_the_best_token_after_each_prefix(width: int) -> None:
     batch_size=st.integers(1, 9),
     max_length=st.integers(1, LONGEST),
 )
-def test_any_drafter_gives_greedys_output(
+def test_any_drafter_gives_greedy_output(
     width: int, seed: int, count: int, guess: Guess, ragged: bool, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, sentences, outputs = pool(width, seed)
@@ -87,7 +87,7 @@ def test_any_drafter_gives_greedys_output(
     batch_size=st.integers(1, 9),
     max_length=st.integers(1, LONGEST),
 )
-def test_an_untrained_block_drafter_gives_greedys_output(
+def test_an_untrained_block_drafter_gives_greedy_output(
     kind: str, width: int, count: int, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, sentences, outputs = pool(width)
@@ -97,7 +97,7 @@ def test_an_untrained_block_drafter_gives_greedys_output(
 
 
 @pytest.mark.parametrize("kind", ["states", "papers"])
-def test_a_drafter_of_lower_precision_gives_greedys_output(kind: str) -> None:
+def test_a_drafter_of_lower_precision_gives_greedy_output(kind: str) -> None:
     verifier, sentences, outputs = pool(16)
     network = tiny_drafter(verifier.model, **DRAFTERS[kind])
     network.lower_precision(torch.bfloat16)
@@ -117,7 +117,7 @@ def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000), st.sampled_from(GUESSES), st.integers(1, 8), st.integers(1, 5))
-def test_ties_go_to_the_first_of_the_best_with_and_without_a_draft(seed: int, guess: Guess, block_size: int, batch_size: int) -> None:
+def test_ties_are_broken_by_the_first_id_with_and_without_drafts(seed: int, guess: Guess, block_size: int, batch_size: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     table = torch.randint(0, 3, (5, 20, 8), generator=generator).float()
     table[:, :, EOS] -= (torch.rand(5, 20, generator=generator) < 0.8).float() * 9
@@ -128,7 +128,7 @@ def test_ties_go_to_the_first_of_the_best_with_and_without_a_draft(seed: int, gu
     check(found, outputs, 5, block_size, 20)
 
 
-def test_ids_that_always_tie_never_pass_for_one_another() -> None:
+def test_ids_that_always_tie_are_not_exchanged() -> None:
     model = tiny_transformer(tied_output=False, output_bias=False)
     with torch.no_grad():
         model.output.weight[1::2] = model.output.weight[::2]
@@ -144,7 +144,7 @@ def test_ids_that_always_tie_never_pass_for_one_another() -> None:
 
 
 @pytest.mark.parametrize("block_size", [1, 4, 30])
-def test_a_drafter_that_is_always_right_needs_the_fewest_rounds_and_one_that_is_never_the_most(block_size: int) -> None:
+def test_right_drafts_take_the_fewest_rounds_and_wrong_ones_the_most(block_size: int) -> None:
     verifier, sentences, outputs = pool(16)
     for hypothesis in decode(verifier, FakeDrafter(outputs, block_size, right), sentences, LoopOptions(Exact(), 4, LONGEST)):
         assert hypothesis.rounds == ceil(len(hypothesis.ids) / (block_size + 1))
@@ -153,7 +153,7 @@ def test_a_drafter_that_is_always_right_needs_the_fewest_rounds_and_one_that_is_
 
 
 def always(ids: Sequence[int], rows: int = 1) -> TableVerifier:
-    """A verifier that says `ids`, and goes on with the last of them."""
+    """A verifier whose output is `ids`, followed by repetitions of the last one."""
     return TableVerifier(torch.nn.functional.one_hot(torch.tensor([ids] * rows), 48).float())
 
 
@@ -169,13 +169,13 @@ def test_a_limit_inside_a_draft_cuts_there() -> None:
     assert (found.ids, found.rounds) == ([7, 8, 9, 10], 1)
 
 
-def test_padding_inside_a_draft_is_a_token_like_any_other() -> None:
+def test_padding_inside_a_draft_is_verified_like_other_tokens() -> None:
     ids = [7, PADDING, 8, EOS]
     (found,) = decode(always(ids), FakeDrafter({0: ids}, 2, right), make_sentences(1), LoopOptions(Exact()))
     assert (found.ids, found.rounds) == (ids, 2)
 
 
-def test_a_finished_row_that_waits_for_others_accepts_nothing_and_counts_no_rounds() -> None:
+def test_finished_rows_accept_nothing_and_count_no_rounds() -> None:
     table = torch.nn.functional.one_hot(torch.tensor([[7, EOS, 9, 9, 9, 9]] + [[7, 8, 9, 10, 11, EOS]] * 5), 48).float()
     waited = 0
 
@@ -190,18 +190,18 @@ def test_a_finished_row_that_waits_for_others_accepts_nothing_and_counts_no_roun
     assert all(found[number].ids == [7, 8, 9, 10, 11, EOS] for number in range(1, 6))
 
 
-def test_no_sentences_no_hypotheses() -> None:
+def test_no_sentences_give_no_hypotheses() -> None:
     assert list(decode(pool(16)[0], NoDrafter(), [], LoopOptions(Exact(), 4))) == []
 
 
 @pytest.mark.parametrize("block_size", [0, 7])
-def test_a_block_size_that_was_not_trained_is_an_error(block_size: int) -> None:
+def test_an_untrained_block_size_is_refused(block_size: int) -> None:
     with pytest.raises(UsageError, match=f"block size {block_size}: .* 1 to 6"):
         Block(tiny_drafter(tiny_transformer()), block_size)
 
 
 @pytest.mark.parametrize("block_size", [0, 4])
-def test_scores_are_those_of_teacher_forcing(block_size: int) -> None:
+def test_scores_equal_those_of_teacher_forcing(block_size: int) -> None:
     verifier, sentences, outputs = pool(32)
     drafter = FakeDrafter(outputs, block_size, GUESSES[2]) if block_size else NoDrafter()
     for hypothesis in decode(verifier, drafter, sentences, LoopOptions(Exact(), 5, LONGEST, with_scores=True)):
@@ -211,7 +211,7 @@ def test_scores_are_those_of_teacher_forcing(block_size: int) -> None:
         assert hypothesis.score == pytest.approx(float(likely.detach().sum()), rel=1e-4)
 
 
-def test_without_scores_there_is_none() -> None:
+def test_scores_are_none_unless_requested() -> None:
     verifier, sentences, _ = pool(16)
     assert all(h.score is None for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 12, 3)))
 

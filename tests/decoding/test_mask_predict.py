@@ -1,4 +1,4 @@
-"""Mask-Predict against a decoder of a few lines, one sentence and one length at a time."""
+"""Mask-Predict against a simple reference, which decodes one sentence and one length at a time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 
 def masked_transformer(seed: int = 1, **changes: Any) -> Transformer:
-    """A model that predicts various lengths."""
+    """A masked model that predicts various lengths."""
     model = tiny_transformer(seed, order="masked", length_reach=6, **changes)
     assert model.length_head is not None
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -32,7 +32,7 @@ def decoded(model: Transformer, sentences: Sequence[Sentence], **options: int) -
 
 @torch.no_grad()
 def filled(model: Transformer, source: list[int], words: int, iterations: int) -> tuple[list[int], list[float]]:
-    """The tokens of an output of so many words, and their log probabilities."""
+    """The tokens of an output of `words` tokens, and their log probabilities, by the reference."""
     ids, scores = [MASK] * words, [0.0] * words
     for iteration in range(iterations):
         count = max(1, words * (iterations - iteration) // iterations)
@@ -49,7 +49,7 @@ def filled(model: Transformer, source: list[int], words: int, iterations: int) -
 
 @torch.no_grad()
 def reference(model: Transformer, sentence: Sentence, iterations: int, length_beam: int) -> tuple[list[int], float]:
-    """The output of the highest mean log probability among those of the likeliest lengths."""
+    """The reference output: the highest mean log probability among the most probable lengths."""
     source, memory = list(sentence.source), model.encode(torch.tensor([sentence.source]))
     assert model.length_head is not None
     logits = model.length_head(memory.states, memory.mask.ends)[0]
@@ -62,7 +62,7 @@ def reference(model: Transformer, sentence: Sentence, iterations: int, length_be
 
 @pytest.mark.parametrize("iterations", [1, 4, 10])
 @pytest.mark.parametrize("length_beam", [1, 3])
-def test_batches_give_what_a_few_lines_give(iterations: int, length_beam: int) -> None:
+def test_batches_equal_the_reference_decoder(iterations: int, length_beam: int) -> None:
     model, sentences = masked_transformer(), make_sentences(11)
     found = decoded(model, sentences, iterations=iterations, length_beam=length_beam, batch_size=4)
     expected = [reference(model, sentence, iterations, length_beam) for sentence in sentences]
@@ -75,7 +75,7 @@ def test_batches_give_what_a_few_lines_give(iterations: int, length_beam: int) -
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
 @pytest.mark.parametrize("width", [16, 48])
-def test_the_batch_changes_no_bit(precision: str, width: int) -> None:
+def test_results_are_batch_invariant(precision: str, width: int) -> None:
     model, sentences = in_precision(masked_transformer(width=64, feed_forward=128), precision), make_sentences(9, width)
     alone = decoded(model, sentences)
     for rows in (2, 9):
@@ -86,7 +86,7 @@ def test_the_batch_changes_no_bit(precision: str, width: int) -> None:
             assert together == alone
 
 
-def test_int8_is_the_same_with_and_without_kernels() -> None:
+def test_int8_is_equal_with_and_without_kernels() -> None:
     sentences = make_sentences(9)
     compiled, plain, exact = (
         decoded(in_precision(masked_transformer(width=64, feed_forward=128), precision), sentences, batch_size=4)
@@ -108,7 +108,7 @@ def test_more_lengths_never_score_lower() -> None:
 
 
 @pytest.mark.parametrize("longest", [1, 2, 5])
-def test_no_output_is_longer_than_it_may_be(longest: int) -> None:
+def test_no_output_exceeds_its_limit(longest: int) -> None:
     found = decoded(masked_transformer(), make_sentences(9), max_length=longest, batch_size=4)
     assert {len(h.ids) for h in found} <= set(range(1, longest + 1))
     assert max(len(h.ids) for h in found) == longest

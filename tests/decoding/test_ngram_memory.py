@@ -1,4 +1,4 @@
-"""The n-gram memory: what followed the last tokens in text decoded before."""
+"""The n-gram memory: drafts of continuations in text decoded before."""
 
 import torch
 
@@ -12,13 +12,13 @@ def memory(block_size: int) -> NgramMemory:
     return NgramMemory(block_size, VOCABULARY, torch.device("cpu"))
 
 
-def test_what_followed_earlier_is_drafted_again() -> None:
+def test_earlier_continuations_are_drafted_again() -> None:
     drafter, target = memory(3), [10, 11, 12, 13, 14]
     assert drafts(drafter, [7], target) == [[]] * 6
     assert drafts(drafter, [8], target) == [[10, 11, 12], [14, EOS]]
 
 
-def test_two_tokens_tell_more_than_one() -> None:
+def test_pairs_have_priority_over_single_tokens() -> None:
     drafter = memory(2)
     drafts(drafter, [7], [10, 20, 30])
     drafts(drafter, [7], [11, 20, 31])
@@ -26,7 +26,7 @@ def test_two_tokens_tell_more_than_one() -> None:
     assert drafts(drafter, [7], [11, 20, 31])[1] == [20, 31]
 
 
-def test_after_an_unknown_pair_the_last_token_alone_counts() -> None:
+def test_an_unknown_pair_falls_back_to_the_last_token() -> None:
     drafter = memory(2)
     drafts(drafter, [7], [10, 20, 30])
     drafts(drafter, [7], [11, 20, 31])

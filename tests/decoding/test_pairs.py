@@ -1,4 +1,4 @@
-"""Beam search over pairs (Imamura and Sumita, Algorithm 1) against greedy pairs, against itself, and against all that could be said."""
+"""Beam search over pairs (Imamura and Sumita, Algorithm 1) against greedy pairs, itself, and exhaustive search."""
 
 from itertools import product
 
@@ -40,7 +40,7 @@ def following(model: Transformer, source: list[int], folded: list[int]) -> Tenso
 
 @torch.no_grad()
 def log_probabilities(model: Transformer, source: list[int], folded: list[list[int]]) -> list[float]:
-    """Those of folded sentences of one length, by teacher forcing."""
+    """Log probabilities of folded sentences of one length, by teacher forcing."""
     rows = torch.tensor(folded)
     written = torch.cat([torch.tensor(model.config.start).expand(len(rows), -1), rows], dim=1)[:, : rows.shape[1]]
     likely = model(torch.tensor([source]).expand(len(rows), -1), written).log_softmax(-1)
@@ -60,7 +60,7 @@ def greedy(model: Transformer, source: list[int]) -> list[int]:
 
 
 @pytest.mark.parametrize("order", DOUBLE)
-def test_a_beam_of_one_takes_the_best_pair_of_each_step(order: Order) -> None:
+def test_a_beam_of_one_chooses_the_best_pair_of_each_step(order: Order) -> None:
     model, sentences = tiny_transformer(order=order, ends=0.3), make_sentences(9)
     found = search(model, sentences, beam_size=1, batch_size=4)
     outputs = [alternatives[0].ids for alternatives in found]
@@ -70,7 +70,7 @@ def test_a_beam_of_one_takes_the_best_pair_of_each_step(order: Order) -> None:
 
 @pytest.mark.parametrize("order", OTHERS)
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-def test_a_beam_as_large_as_the_space_finds_the_best_of_all(order: Order, length_penalty: float) -> None:
+def test_a_beam_as_large_as_the_space_finds_the_best_output(order: Order, length_penalty: float) -> None:
     words, longest = 6, 4
     model = tiny_transformer(vocabulary_size=words, order=order, decoder_layers=1)
     (sentence,) = make_sentences(1, vocabulary=words)
@@ -90,7 +90,7 @@ def test_a_beam_as_large_as_the_space_finds_the_best_of_all(order: Order, length
 
 
 @pytest.mark.parametrize("order", OTHERS)
-def test_the_n_best_are_sorted_distinct_and_scored_as_by_teacher_forcing(order: Order) -> None:
+def test_n_best_lists_are_sorted_distinct_and_scored_by_teacher_forcing(order: Order) -> None:
     model, sentences = tiny_transformer(order=order), make_sentences(5)
     for sentence, found in zip(sentences, search(model, sentences, beam_size=5, n_best=5, batch_size=3), strict=True):
         assert [a.score for a in found] == sorted((a.score for a in found), reverse=True)
@@ -104,7 +104,7 @@ def test_the_n_best_are_sorted_distinct_and_scored_as_by_teacher_forcing(order: 
 
 
 @pytest.mark.parametrize("order", OTHERS)
-def test_other_sentences_of_the_batch_change_nothing(order: Order) -> None:
+def test_other_sentences_of_the_batch_do_not_change_the_output(order: Order) -> None:
     model, sentences = tiny_transformer(3, order=order), make_sentences(7, 32)
     alone = search(model, sentences, beam_size=3, n_best=3)
     for size in (2, 7):
@@ -113,7 +113,7 @@ def test_other_sentences_of_the_batch_change_nothing(order: Order) -> None:
 
 
 @torch.inference_mode()
-def test_a_step_in_int8_sees_what_it_sees_in_floating_point() -> None:
+def test_a_step_of_pairs_in_int8_approximates_floating_point() -> None:
     words = torch.randint(5, 48, (3, 8), generator=torch.Generator().manual_seed(1))
 
     def logits(precision: str) -> Tensor:
@@ -157,7 +157,7 @@ def test_the_candidates_of_a_step() -> None:
 
 
 @given(st.integers(0, 2**16), st.integers(1, 3), st.integers(1, 4), st.integers(2, 9))
-def test_the_candidates_are_the_best_pairs_of_the_best_left_tokens(seed: int, sentences: int, beam: int, vocabulary: int) -> None:
+def test_candidates_are_the_best_pairs_of_the_best_left_tokens(seed: int, sentences: int, beam: int, vocabulary: int) -> None:
     generator, end = torch.Generator().manual_seed(seed), 1
     scores = torch.randn(sentences, beam, generator=generator).double()
     left, right = (torch.randn(sentences, beam, vocabulary, generator=generator).double() for _ in range(2))

@@ -1,4 +1,4 @@
-"""Every decoding's registration: its drafter can be made from a bundle."""
+"""The registry of decodings: each drafter can be made from a bundle."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tests.fakes import tiny_drafter, tiny_heads
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_decoding_has_the_drafter_that_is_registered(bundle: Bundle, name: str) -> None:
+def test_a_decoding_has_its_registered_drafter(bundle: Bundle, name: str) -> None:
     method = METHODS[name]
     drafter = tiny_heads(bundle.verifier) if method.trained == "heads" else tiny_drafter(bundle.verifier)
     made = make_drafter(name, DrafterInputs(replace(bundle, drafter=drafter), Exact(), block_size=3))
@@ -24,7 +24,7 @@ def test_a_decoding_has_the_drafter_that_is_registered(bundle: Bundle, name: str
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.trained])
-def test_a_trained_drafter_must_be_there(bundle: Bundle, name: str) -> None:
+def test_a_missing_trained_drafter_is_refused(bundle: Bundle, name: str) -> None:
     with pytest.raises(UsageError, match="this bundle has no"):
         make_drafter(name, DrafterInputs(bundle, Exact(), block_size=3))
 

@@ -1,4 +1,4 @@
-"""Input-guided drafting: the same output as greedy decoding, and the rules by which a copy goes on after a change."""
+"""Input-guided drafting: greedy output, and the rules by which a copy continues after a change."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ from tests.fake_drafters import TableVerifier
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 
 WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
-"""Even ids begin a word, odd ones go on with it."""
+"""Even ids begin a word, odd ones continue it."""
 MATCHES = MATCH.choices
 
 
@@ -29,7 +29,7 @@ def copier(match: str, block_size: int = 0) -> SourceCopy:
 
 
 def rewrite(pairs: Sequence[tuple[list[int], list[int]]], drafter: Drafter, batch_size: int = 1) -> list[Hypothesis]:
-    """Decode sources for which the verifier says the targets, whatever the draft; both without EOS."""
+    """Decode sources with a verifier whose outputs are the targets; both without EOS."""
     longest = max(len(target) for _, target in pairs) + 1
     table = torch.zeros(len(pairs), longest, VOCABULARY)
     for number, (_, target) in enumerate(pairs):
@@ -76,7 +76,7 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
 @pytest.mark.parametrize("match", MATCHES)
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize("block_size", [0, 1, 3])
-def test_output_is_that_of_greedy(match: str, batch_size: int, block_size: int) -> None:
+def test_output_equals_greedys(match: str, batch_size: int, block_size: int) -> None:
     verifier = Verifier(tiny_transformer())
     sentences = make_sentences(12, 32)
     options = LoopOptions(Exact(), batch_size, 40)
@@ -87,13 +87,13 @@ def test_output_is_that_of_greedy(match: str, batch_size: int, block_size: int) 
 
 Tokens = st.lists(st.integers(MASK + 1, MASK + 8), min_size=1, max_size=14)
 Few = st.lists(st.integers(MASK + 1, MASK + 2), min_size=1, max_size=15)
-"""So few words that the same ones come in the same order again and again."""
+"""Sequences of two different tokens, in which suffixes often repeat."""
 Repeated = st.lists(st.tuples(Few, Few) | st.tuples(Tokens, Tokens), min_size=1, max_size=4)
 
 
 @given(st.lists(st.tuples(Tokens, Tokens), min_size=1, max_size=4), st.integers(1, 3))
 @settings(deadline=None, max_examples=60)
-def test_any_source_gives_any_target(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
+def test_source_copies_give_the_verifiers_output(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
     for match in MATCHES:
         found = rewrite(pairs, copier(match), batch_size)
         assert [h.ids for h in found] == [[*target, EOS] for _, target in pairs]
@@ -101,14 +101,14 @@ def test_any_source_gives_any_target(pairs: list[tuple[list[int], list[int]]], b
 
 @given(Repeated, st.integers(1, 3))
 @settings(deadline=None, max_examples=100)
-def test_rounds_are_those_of_the_published_algorithm_and_code(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
+def test_rounds_equal_those_of_the_published_algorithm_and_code(pairs: list[tuple[list[int], list[int]]], batch_size: int) -> None:
     rules: dict[str, Callable[[list[int], list[int]], int]] = {"unique": rounds_of_algorithm_1, "unique-3": rounds_of_published_code}
     for match, rounds in rules.items():
         found = rewrite(pairs, copier(match), batch_size)
         assert [h.rounds for h in found] == [rounds(source, target) for source, target in pairs]
 
 
-def test_the_published_code_gives_up_after_three_tokens() -> None:
+def test_the_published_code_matches_at_most_three_tokens() -> None:
     pair = ([10, 10, 11, 12, 12, 11, 12, 12, 11, 12], [12, 11, 12, 12, 11, 12, 11])
     assert [rewrite([pair], copier(match))[0].rounds for match in ("unique", "unique-3")] == [6, 8]
 
@@ -143,7 +143,7 @@ AGAIN = [10, 12, 14, 12, 18, 12, 22, 24, 12, 28]
         (AGAIN, [10, 12, 14, 12, 20, 12, 22, 24, 12, 28], 2, 4),  # after which the next word stands in several places
     ],
 )
-def test_a_copy_goes_on_after_a_change(source: list[int], target: list[int], nearest: int, unique: int) -> None:
+def test_a_copy_continues_after_a_change(source: list[int], target: list[int], nearest: int, unique: int) -> None:
     assert rewrite([(source, target)], copier("nearest"))[0].rounds == nearest
     assert rewrite([(source, target)], copier("unique"))[0].rounds == unique
 

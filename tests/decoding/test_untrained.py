@@ -1,4 +1,4 @@
-"""Drafting without training: Jacobi iteration, lookup, chains, and greedy decoding while nothing of it pays."""
+"""Drafters without training: Jacobi iteration, lookup, n-gram memory, and chains."""
 
 from collections.abc import Callable, Sequence
 
@@ -44,7 +44,7 @@ UNTRAINED: dict[str, Callable[[], Drafter]] = {
     "chain": lambda: Fallback([lookup(), memory(), Jacobi(3, PADDING)], 9),
     "adaptive": lambda: AdaptiveBlockSize(Fallback([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
 }
-"""Each kind of drafter, made anew."""
+"""Functions that make each kind of drafter."""
 
 
 def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], batch_size: int = 1) -> list[Hypothesis]:
@@ -58,38 +58,38 @@ def ids_of(found: Sequence[Hypothesis]) -> list[list[int]]:
 
 @pytest.mark.parametrize("batch_size", [1, 5])
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_output_is_that_of_greedy(name: str, batch_size: int) -> None:
+def test_output_equals_greedys(name: str, batch_size: int) -> None:
     verifier, sentences = Verifier(tiny_transformer()), make_sentences(12, 32)
     greedy = run(verifier, NoDrafter(), sentences)
     drafter = UNTRAINED[name]()
-    for _ in range(2):  # the second time with all that was remembered
+    for _ in range(2):  # the second time with a filled memory
         found = run(verifier, drafter, sentences, batch_size)
         assert ids_of(found) == ids_of(greedy)
         assert all(h.rounds <= len(h.ids) for h in found)
 
 
-def test_lookup_goes_on_as_the_source_did() -> None:
-    # Nothing is known of 30; after 8 the source has 9, 10, 11.
+def test_lookup_drafts_the_continuation_in_the_source() -> None:
+    # 30 has no other occurrence; after 8 the source has 9, 10, 11.
     assert drafts(lookup(2), [7, 8, 9, 10, 11], [30, 8, 9, 10, 11]) == [[], [], [9, 10], []]
 
 
-def test_lookup_goes_on_as_the_output_did() -> None:
+def test_lookup_drafts_the_continuation_in_the_output() -> None:
     assert drafts(lookup(2), [7], [30, 31, 32, 30, 31, 32])[4:] == [[31, 32]]
 
 
-def test_lookup_takes_the_longest_suffix_and_then_the_last_place() -> None:
+def test_lookup_prefers_the_longest_suffix_then_the_last_occurrence() -> None:
     source = [20, 8, 21, 20, 30, 8, 22, 8, 23]
-    assert drafts(lookup(1), source, [20, 8, 21])[1:3] == [[30], [21]]  # "20 8" goes before the last "8"
+    assert drafts(lookup(1), source, [20, 8, 21])[1:3] == [[30], [21]]  # "20 8" has priority over the last "8"
     assert drafts(lookup(1), source, [31, 8, 23])[2] == [23]
 
 
-def test_a_chain_takes_the_first_that_has_a_draft() -> None:
+def test_a_chain_uses_the_first_draft_that_is_not_empty() -> None:
     chain = Fallback([lookup(3), Jacobi(3, PADDING)], 3)
     assert drafts(chain, [7, 8, 9, 10], [30, 8, 9, 10])[:2] == [[PADDING] * 3, [8, 9, 10]]
     assert drafts(Fallback([lookup(3)], 3), [7, 8, 9], [30, 8, 9])[:2] == [[], []]
 
 
-def test_a_chain_reaches_further_while_all_is_accepted() -> None:
+def test_a_chain_drafts_more_while_drafts_are_accepted() -> None:
     target = [7 + place % 30 for place in range(40)]
     fake = FakeDrafter({0: target}, 12, right)
     assert [len(draft) for draft in drafts(Fallback([fake], 10), [7], target)][:4] == [3, 7, 10, 10]

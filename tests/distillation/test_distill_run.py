@@ -1,4 +1,4 @@
-"""Shards: whole or not there, gone on with, guarded by their manifest."""
+"""Shards are written completely or not at all, resumed, and checked by their manifest."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ SOURCES = [f"line {number} of the source" for number in range(10)]
 
 
 class FakeTeacher:
-    """Shouts, last line first; fails at the source `fails_at`, and says nothing for those in `silent_for`."""
+    """A teacher that returns sources in capitals, the last first; fails at `fails_at`, and returns nothing for `silent_for`."""
 
     def __init__(self, fails_at: str = "", silent_for: Sequence[str] = ()) -> None:
         self.fails_at, self.silent_for = fails_at, silent_for
@@ -42,7 +42,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_everything_is_in_order(tmp_path: Path) -> None:
+def test_outputs_are_in_the_order_of_sources(tmp_path: Path) -> None:
     reports: list[Progress] = []
     summary = run(tmp_path, FakeTeacher(), reports)
 
@@ -64,7 +64,7 @@ def test_dropped_lines_are_counted(tmp_path: Path) -> None:
     assert SOURCES[3] not in (tmp_path / "distilled.tsv").read_text()
 
 
-def test_a_stopped_run_keeps_whole_shards(tmp_path: Path) -> None:
+def test_a_stopped_run_keeps_complete_shards(tmp_path: Path) -> None:
     with pytest.raises(SpecdecError, match="chalk"):
         run(tmp_path, FakeTeacher(fails_at=SOURCES[5], silent_for=[SOURCES[0]]))
     assert sorted(contents(tmp_path)) == ["manifest.json", "shard-00000.json", "shard-00000.tsv"]
@@ -77,7 +77,7 @@ def test_a_stopped_run_keeps_whole_shards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", ["shard-00001.tsv", "shard-00001.json", "distilled.tsv"])
-def test_what_is_lost_is_made_again(tmp_path: Path, lost: str) -> None:
+def test_lost_shards_are_made_again(tmp_path: Path, lost: str) -> None:
     run(tmp_path, FakeTeacher())
     before = contents(tmp_path)
     (tmp_path / lost).unlink()
@@ -112,7 +112,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         run(tmp_path, FakeTeacher())
 
 
-def test_nothing_in_nothing_out(tmp_path: Path) -> None:
+def test_empty_input_gives_empty_output(tmp_path: Path) -> None:
     summary = distill([], FakeTeacher(), Shards(tmp_path, {}), Filters(), 4, list[Progress]().append)
     assert (summary.kept, summary.dropped) == (0, Counter())
     assert (tmp_path / "distilled.tsv").read_bytes() == b""

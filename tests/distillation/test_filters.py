@@ -1,4 +1,4 @@
-"""Each reason to drop a translation, and what is just not one."""
+"""Each reason to drop a translation, and translations just within the limits."""
 
 from dataclasses import replace
 
@@ -29,14 +29,14 @@ GOOD = Translation("ein Satz mit fünf Wörtern", source_tokens=6, tokens=7, fin
         ({"text": SOURCE + " "}, "copy of the source"),
     ],
 )
-def test_reasons(changes: dict[str, object], reason: str | None) -> None:
+def test_each_reason_to_drop_is_found(changes: dict[str, object], reason: str | None) -> None:
     assert reason_to_drop(SOURCE, replace(GOOD, **changes), Filters()) == reason  # type: ignore[arg-type]
 
 
-def test_copies_of_names_and_of_corrections_are_kept() -> None:
+def test_copies_of_names_and_in_corrections_are_kept() -> None:
     assert reason_to_drop("Johann Sebastian Bach", replace(GOOD, text="Johann Sebastian Bach"), Filters()) is None
     assert reason_to_drop(SOURCE, replace(GOOD, text=SOURCE), Filters(keep_copies=True)) is None
 
 
-def test_broken_characters_of_the_source_are_no_fault() -> None:
+def test_invalid_characters_of_the_source_are_no_reason_to_drop() -> None:
     assert reason_to_drop("a \ufffd source", replace(GOOD, text="ein \ufffd"), Filters()) is None

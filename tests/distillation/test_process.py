@@ -1,4 +1,4 @@
-"""The teacher's process: its answers, its errors, its death."""
+"""The teacher's process: its results, errors and end."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ def translations(process: TeacherProcess, sources: list[str]) -> list[Translatio
     return [answers[index] for index in range(len(sources))]
 
 
-def test_answers_do_not_depend_on_company(ctranslate2_folder: Path, lines: list[str], tokenizer: Subwords) -> None:
+def test_translations_do_not_depend_on_other_sources(ctranslate2_folder: Path, lines: list[str], tokenizer: Subwords) -> None:
     with TeacherProcess(ctranslate2_folder, SHORT, SMALL) as process:
         together = translations(process, lines)
         alone = [translations(process, [line])[0] for line in lines]
@@ -41,12 +41,12 @@ def test_answers_do_not_depend_on_company(ctranslate2_folder: Path, lines: list[
     assert 0 < sum(translation.tokens == 0 for translation in together) < len(lines)
 
 
-def test_beam_search_and_int8(ctranslate2_folder: Path, lines: list[str]) -> None:
+def test_beam_search_and_int8_are_used(ctranslate2_folder: Path, lines: list[str]) -> None:
     with TeacherProcess(ctranslate2_folder, Search(beam_size=3, max_length=20, compute_type="int8"), SMALL) as process:
         assert all(translation.text for translation in translations(process, lines))
 
 
-def test_marian_folders_have_two_tokenizers(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_marian_folders_with_two_tokenizers_are_read(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "marian"
     shutil.copytree(ctranslate2_folder, folder)
     shutil.copyfile(folder / "tokenizer.model", folder / "source.spm")
@@ -56,7 +56,7 @@ def test_marian_folders_have_two_tokenizers(ctranslate2_folder: Path, lines: lis
         assert translations(ours, lines) == translations(theirs, lines)
 
 
-def test_folder_without_tokenizer(ctranslate2_folder: Path, tmp_path: Path) -> None:
+def test_a_folder_without_tokenizer_is_refused(ctranslate2_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(ctranslate2_folder, tmp_path / "model")
     (tmp_path / "model" / "tokenizer.model").unlink()
     with (
@@ -66,33 +66,33 @@ def test_folder_without_tokenizer(ctranslate2_folder: Path, tmp_path: Path) -> N
         pass
 
 
-def test_failure_in_the_middle_is_told(ctranslate2_folder: Path) -> None:
+def test_a_failure_during_translation_is_reported(ctranslate2_folder: Path) -> None:
     beyond = Search(beam_size=1, max_length=20, max_source_length=1000)
     with TeacherProcess(ctranslate2_folder, beyond, SMALL) as process, pytest.raises(ModelError, match="position"):
         list(process.translate(["ka " * 100]))
 
 
-def test_death_is_told(ctranslate2_folder: Path) -> None:
+def test_a_dead_process_is_reported(ctranslate2_folder: Path) -> None:
     with TeacherProcess(ctranslate2_folder, SHORT, SMALL) as process:
         process.process._process.kill()
         with pytest.raises(ModelError, match="teacher: its process was killed by signal 9"):
             list(process.translate(["ka lo"]))
 
 
-def test_process_ends_with_its_parent(ctranslate2_folder: Path) -> None:
+def test_the_process_ends_with_its_parent(ctranslate2_folder: Path) -> None:
     with TeacherProcess(ctranslate2_folder, SHORT, SMALL) as process:
         child = process.process._process
         assert child.poll() is None
     assert child.returncode == 0
 
 
-def test_worker_does_not_load_torch() -> None:
+def test_the_worker_does_not_import_torch() -> None:
     code = "import sys, specdec_cli.distillation.worker; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, check=False).returncode == 0
 
 
 @given(st.lists(st.integers(1, 30)), st.integers(1, 30), st.integers(1, 100))
-def test_batches_hold_every_line_once(lengths: list[int], longest: int, batch_tokens: int) -> None:
+def test_batches_contain_every_line_once(lengths: list[int], longest: int, batch_tokens: int) -> None:
     found = list(batches(lengths, longest, batch_tokens))
     assert sorted(index for batch in found for index in batch) == [i for i, length in enumerate(lengths) if length <= longest]
     for batch in found:

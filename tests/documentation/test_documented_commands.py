@@ -1,4 +1,4 @@
-"""Every command of the documents runs, and writes what is shown."""
+"""Every command of the pages runs and writes the shown output."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +37,7 @@ def shell() -> Iterator[Shell]:
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
-def test_commands_do_what_is_shown(page: Path, shell: Shell) -> None:
+def test_commands_write_the_shown_output(page: Path, shell: Shell) -> None:
     text = page.read_text(encoding="utf-8")
     if any(name in text for name in HUB):
         pytest.importorskip("transformers", reason="transformers is not installed")
@@ -45,13 +45,13 @@ def test_commands_do_what_is_shown(page: Path, shell: Shell) -> None:
     assert not problems, "\n\n".join(problems)
 
 
-def test_every_trial_is_of_a_command_in_the_documents() -> None:
+def test_every_trial_matches_a_command_of_a_page() -> None:
     commands = [c.text for page in pages() for b in read_blocks(page, page.read_text(encoding="utf-8")) if b.trial for c in b.commands]
     applied = {as_trial(command).removeprefix(command) for command in commands}
     assert applied - {""} == {appended for _, _, appended in TRIALS if appended}
 
 
-def test_blocks_are_read_with_their_outputs() -> None:
+def test_blocks_are_parsed_with_their_outputs() -> None:
     first, second = read_blocks(PAGE, TEXT)
     assert first == Block(PAGE, (Command("one \\\n    two", "out 1\nout 2\n", 4), Command("three", "", 8)), False)
     assert second == Block(PAGE, (Command("make it", "", 12),), True)
@@ -60,12 +60,12 @@ def test_blocks_are_read_with_their_outputs() -> None:
 
 
 @pytest.mark.parametrize("text", ["```console\nout\n```\n", "```console nonsense\n$ one\n```\n"])
-def test_other_blocks_are_refused(text: str) -> None:
+def test_malformed_blocks_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"page.md:\d"):
         read_blocks(PAGE, text)
 
 
-def test_a_command_that_fails_or_writes_something_else_is_a_problem(shell: Shell) -> None:
+def test_failing_commands_and_other_output_are_problems(shell: Shell) -> None:
     text = "```console\n$ specdec models nothing\n$ echo a\nb\n$ echo a\na\n```\n"
     problems = [ran.problem for ran in run(PAGE, text, shell)]
     assert problems[2] is None

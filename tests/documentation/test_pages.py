@@ -1,4 +1,4 @@
-"""The documents hold what the code, the recipes and the stored results say now."""
+"""The generated parts of the pages are current, and links and numbers have sources."""
 
 import re
 from pathlib import Path
@@ -22,12 +22,12 @@ def test_generated_parts_are_current(path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
-def test_numbers_that_were_measured_come_from_stored_results(page: Path) -> None:
+def test_measured_numbers_come_from_stored_results(page: Path) -> None:
     assert _MEASURED.findall(handwritten(page.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_existing_targets(page: Path) -> None:
     links = _LINK.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
 
@@ -38,11 +38,11 @@ def test_every_decoding_is_described() -> None:
     assert named >= set(DECODINGS)
 
 
-def test_the_readme_is_short() -> None:
+def test_the_readme_has_at_most_150_lines() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
-def test_generated_parts_are_found_and_the_rest_is_kept() -> None:
+def test_only_generated_parts_are_replaced() -> None:
     text = "a\n<!-- generated: twice b c -->\nold\n<!-- end of generated part -->\nd"
     assert regenerate(text, {"twice": lambda *words: f"{words}\n"}).splitlines()[1:4] == [
         "<!-- generated: twice b c -->",
@@ -62,7 +62,7 @@ def test_rooms_are_read_from_imports() -> None:
     assert [room(name) for name in names] == ["text", "app", "base", "base", "converters"]
 
 
-def test_levels_put_a_room_above_all_that_it_imports() -> None:
+def test_a_room_is_above_all_rooms_that_it_imports() -> None:
     graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset(), "d": frozenset("c")}
     assert levels(graph) == {"a": 2, "b": 1, "c": 0, "d": 1}
     assert direct(graph) == [("a", "b"), ("b", "c"), ("d", "c")]

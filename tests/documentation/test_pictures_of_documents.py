@@ -1,4 +1,4 @@
-"""The picture of a terminal: the colours of the command's output, a line after the other."""
+"""The picture of a terminal has the colours of the command's output, and shows one line after the other."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -19,7 +19,7 @@ def test_colours_of_a_terminal_are_kept() -> None:
     ElementTree.fromstring(picture)
 
 
-def test_every_line_of_output_appears_in_its_turn() -> None:
+def test_lines_of_output_appear_one_after_the_other() -> None:
     picture = to_svg("c", [Text("one"), Text("two")])
     assert picture.count("@keyframes") == 2 and "prefers-reduced-motion" in picture
 

@@ -1,4 +1,4 @@
-"""Stored results, and the tables that are made of them."""
+"""Stored results, and their tables."""
 
 import json
 from pathlib import Path
@@ -31,14 +31,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_result_is_whole() -> None:
+def test_every_result_is_complete() -> None:
     for name in names():
         stored = load(name)
         assert stored.label and stored.record["environment"]["date"] and stored.record["command"][0] in ("bench", "visualize", "correct")
         assert stored.repeatable or stored.record["needs"]
 
 
-def test_every_result_is_in_a_page() -> None:
+def test_every_result_is_shown_in_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in tables_in_pages())
     shown = {each.name for each in tables.COMPARISONS} | {name for name in names() if f" {name} " in text.replace("-->", " ")}
     assert shown == set(names())
@@ -51,7 +51,7 @@ def tables_in_pages() -> list[Path]:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_table_has_what_was_measured_and_where() -> None:
+def test_a_table_shows_numbers_command_and_machine() -> None:
     text = tables.table("one")
     assert text.splitlines()[0] == "| decoding | BLEU | tokens per round | tokens/s | identical lines |"
     assert "| auto | 30.00 | 2.50 | 1,200 | 3 of 4 |" in text
@@ -61,13 +61,13 @@ def test_a_table_has_what_was_measured_and_where() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_comparison_is_of_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_shows_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "COMPARISONS", (tables.Comparison("one", "auto", "ctranslate2-greedy"),))
     assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in tables.summary()
     assert "int8, 2 threads" in tables.comparison()
 
 
-def test_measuring_again_replaces_the_numbers_and_keeps_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measuring_again_replaces_only_the_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "two.json").write_text(json.dumps(RECORD | {"needs": "a model"}))
     commands = []
 
@@ -82,7 +82,7 @@ def test_measuring_again_replaces_the_numbers_and_keeps_the_command(folder: Path
     (command,) = commands
     assert command[2:5] == ["specdec_cli", "bench", "/data/a b.tsv"]
     load.cache_clear()
-    # The folder of the data is left out.
+    # The path of the data folder is not stored.
     measured = {"environment": ENVIRONMENT | {"date": "2027"}, "input": {"name": "a b.tsv", "lines": 2}, "rows": []}
     expected = {"label": "a text", "command": RECORD["command"], **measured}
     assert load("one") == Stored("one", expected)

@@ -1,4 +1,4 @@
-"""The tables of settings: every key has its values, its default and a meaning."""
+"""The tables of settings: every key has values, a default and a description."""
 
 from dataclasses import dataclass, fields
 
@@ -25,11 +25,11 @@ class Example:
     four: float = 0.5
 
 
-def test_meanings_are_read_from_docstrings() -> None:
+def test_descriptions_are_read_from_docstrings() -> None:
     assert descriptions(Example) == {"one": "the first, which goes on.", "two": "the others.", "three": "the others."}
 
 
-def test_a_key_without_a_meaning_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "GROUPS", {"example": (Example, "a.")})
     with pytest.raises(ValueError, match="Example says nothing of `four`"):
         keys("example")
@@ -42,7 +42,7 @@ def test_every_key_is_in_its_table(group: str) -> None:
     assert [f"| `{prefix}{each.name}` |" in table for each in fields(kind)] == [True] * len(fields(kind))
 
 
-def test_recipes_are_shown_as_set_has_them() -> None:
+def test_recipes_are_shown_in_the_form_of_set() -> None:
     text = recipes()
     assert "### [gad-drafter](../specdec_cli/recipes/gad-drafter.toml)" in text
     assert "drafter.model.norm=post" in text and "glancing=[0.5, 0.3]" in text and "vary_block=false" in text

@@ -1,4 +1,4 @@
-"""The worked examples of CONTRIBUTING.md: the code that it shows, put where it says, in a copy of the package."""
+"""The examples of CONTRIBUTING.md run in a copy of the package."""
 
 import os
 import re
@@ -42,7 +42,7 @@ assert to_json(results, {}, {}, {})["rows"][0]["ms_per_token"] == 500.0
 
 
 def insert(path: Path, before: str, line: str) -> None:
-    """Put a line before the one that begins so."""
+    """Insert a line before the first occurrence of `before`."""
     text = path.read_text(encoding="utf-8")
     place = text.index(before)
     path.write_text(text[:place] + line + text[place:], encoding="utf-8")
@@ -57,7 +57,7 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_new_drafter_and_a_new_column_are_a_file_and_a_line(package: Path, bundle_folder: Path, lines: list[str]) -> None:
+def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder: Path, lines: list[str]) -> None:
     module, method, column = _CODE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     (package / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").write_text(module, encoding="utf-8")
     insert(package / "specdec_cli" / "decoding" / "names.py", '        Method("ngram-memory"', f"        {method.strip()},\n")
@@ -70,6 +70,6 @@ def test_a_new_drafter_and_a_new_column_are_a_file_and_a_line(package: Path, bun
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_package_has_neither_of_the_examples() -> None:
+def test_the_package_does_not_contain_the_examples() -> None:
     assert not (ROOT / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").exists()
     assert "ms_per_token" not in (ROOT / "specdec_cli" / "benchmark" / "columns.py").read_text(encoding="utf-8")

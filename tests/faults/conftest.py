@@ -1,4 +1,4 @@
-"""What the tests of faults share: how long they are, and a table of what they saw at the end of the run."""
+"""Fixtures of the tests of faults, and a table of their outcomes at the end of the run."""
 
 import os
 from collections import Counter
@@ -12,13 +12,13 @@ _seen: dict[str, Counter[str]] = {}
 
 @pytest.fixture(scope="session")
 def long() -> bool:
-    """Whether the long form runs (`make faults`); the short one is part of `make test`."""
+    """Whether the long form of the tests runs (`make faults`); the short form is part of `make test`."""
     return os.environ.get("SPECDEC_FAULTS") == "long"
 
 
 @pytest.fixture
 def count(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Counts an outcome of the test: `done` or `refused`."""
+    """A function that counts an outcome of the test: `done` or `refused`."""
     counts = _seen.setdefault(request.node.path.stem.removeprefix("test_"), Counter())
 
     def add(outcome: str) -> None:
@@ -38,7 +38,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table: for each file, how many faults were survived (done), refused in a sentence, or handled wrongly."""
+    """Print for each file the numbers of faults that were handled, refused with a message, and handled wrongly."""
     if not _seen:
         return
     terminalreporter.section("faults")

@@ -15,16 +15,16 @@ from specdec_cli.text.subwords import Subwords
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 VALUES: tuple[Any, ...] = (-1, 0, 2**31, 1e308, math.nan, None, "text", [])
-"""What stands in place of every value, one after the other."""
+"""The values that replace each value in turn."""
 _FRAME: dict[str, Any] = {"unknown": "<unk>", "mask": "<pad>", "after": ("</s>",), "hidden": ("<s>", "</s>", "<pad>", "<unk>")}
 _NO_FIELDS = ("tokenizer.json", "vocabulary.json")
-"""Lists of pieces, and a file that another library reads, whose messages name no field."""
+"""Files of which messages name no field: lists of pieces, and a file that another library reads."""
 _LANGUAGES = {"en": "<en>", "de": "<de>"}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A `value` at the place `keys` of the JSON file `file`."""
+    """A `value` at the path `keys` in the JSON file `file`."""
 
     file: str
     keys: tuple[str | int, ...]
@@ -32,11 +32,11 @@ class Case:
 
     @property
     def field(self) -> str:
-        """The name of the field that the place is in."""
+        """The name of the field that contains the value."""
         return next(key for key in self.keys if isinstance(key, str))
 
     def write(self, folder: Path) -> None:
-        """Put the value into the file, which may be a link to the undamaged one."""
+        """Write the value to the file; a link to the undamaged file is replaced."""
         path = folder / self.file
         values = json.loads(path.read_text())
         inner = values
@@ -48,7 +48,7 @@ class Case:
 
 
 def cases(folder: Path, file: str) -> Iterator[Case]:
-    """Every value at every place of a JSON file; of a list its first element stands for all."""
+    """Every value at every place of a JSON file; of a list, only the first element is changed."""
     for keys in _places(json.loads((folder / file).read_text()), ()):
         yield from (Case(file, keys, value) for value in VALUES)
 
@@ -73,7 +73,7 @@ def linked(folder: Path, target: Path) -> Path:
 
 
 def write_bundles(folder: Path, subwords: Subwords) -> None:
-    """Bundles by name in `folder`: with a drafter, with heads, masked, of a corrector, and of each kind of a converted tokenizer."""
+    """Write bundles to `folder`, by name: with a drafter, heads, a masked model, a corrector, each converted tokenizer."""
     verifier = tiny_transformer(vocabulary_size=len(subwords))
     info = BundleInfo(decoding="specdec", block_size=4, presets={"high-quality": (2, 0.5)})
     save_bundle(Bundle(info, subwords, verifier, tiny_drafter(verifier)), folder / "drafter")
@@ -89,7 +89,7 @@ def write_bundles(folder: Path, subwords: Subwords) -> None:
         save_bundle(Bundle(BundleInfo(decoding="greedy"), tokenizer, model), folder / name)
     for path in folder.glob("*/bundle.json"):
         values = json.loads(path.read_text())
-        del values["tokenizer_digest"]  # it would hide what else is wrong with a tokenizer
+        del values["tokenizer_digest"]  # otherwise the digest would hide other errors of a tokenizer
         path.write_text(json.dumps(values))
 
 
@@ -99,7 +99,7 @@ def _converted(config: TokenizerConfig, folder: Path, vocabulary: list[str]) -> 
 
 
 def _sentencepiece(folder: Path, subwords: Subwords) -> ConvertedTokenizer:
-    """As of a model of many languages."""
+    """The tokenizer of a multilingual model."""
     subwords.save(folder)
     config = TokenizerConfig("sentencepiece", ("tokenizer.model",), before=(SOURCE,), forced=TARGET, languages=_LANGUAGES, **_FRAME)
     return _converted(config, folder, [*subwords.vocabulary(), *_LANGUAGES.values()])
@@ -126,14 +126,14 @@ def _moses(folder: Path, subwords: Subwords) -> ConvertedTokenizer:
 
 
 def outcome(case: Case, code: int, said: str) -> str:
-    """How a damaged bundle was treated: `done`, `refused` in a sentence that names file and field, or what was wrong with that."""
+    """The treatment of a damaged bundle: `done`, `refused` with a message naming file and field, or a description of the fault."""
     if code == 0:
         return "done"
     if code not in (2, 3) or "Traceback" in said:
         return f"{case}: exit code {code}: {said}"
     field = any(case.field.replace("_", mark) in said for mark in "_- ") or Path(case.file).name in _NO_FIELDS
-    # A language that the model does not know, of the command line or of bundle.json, is wrong use.
+    # An unknown language, on the command line or in bundle.json, is a UsageError.
     file = case.file in said or code == 2 or case.file.endswith("vocabulary.json")
-    # A shape or a set of tensors that does not go with a configuration names the file of the weights and a tensor.
+    # A configuration that does not match the tensors is an error naming the file of the weights and a tensor.
     weights = f"{Path(case.file).parent}/model.safetensors: " in said
     return "refused" if weights or (field and file) else f"{case}: no word of the file or the field: {said}"

@@ -1,4 +1,4 @@
-"""The command line in processes of their own that begin with all modules imported: what it does, without seconds of start-up."""
+"""The command line in forks of a process that has imported all modules, which saves seconds of start-up."""
 
 import multiprocessing
 import os
@@ -17,13 +17,13 @@ SECONDS = 600
 _MODULES = ("commands.stream", "pipeline.corrector", "training.drafter", "training.verifier", "training.loop", "commands.bench.run")
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["__main__", *(f"specdec_cli.{name}" for name in _MODULES), __name__])
-get_command(app)  # typer imports much when it is first used
+get_command(app)  # typer imports modules on its first use
 
 
 def run_forked(arguments: Sequence[str], folder: Path, text: str = "") -> tuple[int, str]:
-    """Run `specdec` in `folder`, with `text` on stdin: its exit code, or minus the signal that ended it, and its stderr.
+    """Run `specdec` in `folder` with `text` on stdin; return its exit code (or minus the number of its signal) and its stderr.
 
-    Raises AssertionError where it runs for longer than SECONDS.
+    Raises AssertionError if it runs for longer than SECONDS.
     """
     process = start_forked(arguments, folder, text)
     process.join(SECONDS)
@@ -54,7 +54,7 @@ def wait_for_session(session: int) -> None:
 
 
 def _status(path: Path) -> list[str]:
-    """What Linux tells about a process after its name: state, parent, group, session."""
+    """State, parent, group and session of a process, from /proc."""
     try:
         return path.read_text().rpartition(")")[2].split()
     except OSError:
@@ -62,7 +62,7 @@ def _status(path: Path) -> list[str]:
 
 
 def _main(arguments: list[str], folder: Path) -> None:
-    """Be the program: its streams are files, its exit code that of the process."""
+    """Run the program in this process, with files as streams, and exit."""
     os.setsid()
     os.chdir(folder)
     for number, (name, mode) in enumerate(((".stdin", os.O_RDONLY), (".stdout", os.O_WRONLY), (".stderr", os.O_WRONLY))):

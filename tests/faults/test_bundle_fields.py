@@ -1,6 +1,6 @@
-"""Every value of every JSON file of a bundle, replaced by what does not belong there: it works, or is refused by file and field.
+"""A bundle with any invalid value in a JSON file works, or is refused with an error naming file and field.
 
-In the long form every case of a configuration runs in a process of its own, in the short one all but two in this process.
+In the long form every case of a configuration runs in a process of its own; in the short form all but two run in this process.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def bundles(tokenizer: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def decode(folder: Path) -> tuple[int, str]:
-    """Load a bundle and decode with it in this process, in bytes, by what reads its values: an exit code and what was said."""
+    """Load a bundle and decode with it in this process, with options that read its values; return exit code and message."""
     try:
         bundle = load_bundle(folder)
         resolve(DecodingRequest(), bundle)
@@ -73,7 +73,7 @@ def decode(folder: Path) -> tuple[int, str]:
 
 
 def program(folder: Path) -> tuple[int, str]:
-    """The same by the command line, in a process of its own."""
+    """The same on the command line, in a process of its own."""
     command = "correct" if folder.name.startswith("corrector") else "translate"
     bound = ("--block-size", "4") if (folder / "drafter").exists() else ()
     arguments = (command, "-m", str(folder), "--precision", "int8", "--json", "--threads", "1", *bound)
@@ -81,7 +81,7 @@ def program(folder: Path) -> tuple[int, str]:
 
 
 def damaged(bundles: Path, kind: str, file: str, target: Path) -> Iterator[tuple[Case, Path]]:
-    """Copies of a bundle with one value changed each."""
+    """Copies of a bundle, each with one changed value."""
     for number, case in enumerate(cases(bundles / kind, file)):
         folder = linked(bundles / kind, target / f"{kind}-{number}")
         case.write(folder)
@@ -95,7 +95,7 @@ def test_undamaged_bundles_decode(bundles: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "file"), FILES, ids=[f"{kind} {file}" for kind, file in FILES])
-def test_every_value_works_or_is_refused_by_name(
+def test_every_value_works_or_is_refused_by_field(
     bundles: Path, kind: str, file: str, long: bool, count: Callable[[str], None], tmp_path: Path
 ) -> None:
     torch.set_num_threads(1)

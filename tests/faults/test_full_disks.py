@@ -1,4 +1,4 @@
-"""Files that cannot be written to their end: exit code 3, a sentence that names the file, and nothing half-written."""
+"""Files that cannot be written completely: exit code 3, a message naming the file, and no incomplete file."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines:
 
 
 def run(folder: Path, command: str, before: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a command in `folder` from a shell that first does `before`."""
+    """Run a command in `folder` from a shell that first runs `before`."""
     words = " ".join(
         [*command.split(), *(["--threads 1"] if command.split()[0] not in ("convert", "prepare", "corrupt", "visualize") else [])]
     )
@@ -58,7 +58,7 @@ def run(folder: Path, command: str, before: str = "") -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_full_disk_is_told(folder: Path, name: str, long: bool, count: Callable[[str], None]) -> None:
+def test_a_full_disk_is_reported(folder: Path, name: str, long: bool, count: Callable[[str], None]) -> None:
     if not long and name not in SHORT:
         pytest.skip("in the long form only")
     shutil.rmtree(folder / "OUT", ignore_errors=True)
@@ -72,7 +72,7 @@ def test_a_full_disk_is_told(folder: Path, name: str, long: bool, count: Callabl
     count("refused")
 
 
-def test_lines_before_the_disk_was_full_are_whole(folder: Path, count: Callable[[str], None]) -> None:
+def test_lines_before_a_full_disk_are_complete(folder: Path, count: Callable[[str], None]) -> None:
     path = folder / "first.txt"
     result = run(folder, "translate IN -m BUNDLE --max-length 8 -o first.txt --quiet", f"ulimit -f {KILOBYTES};")
     assert (result.returncode, result.stderr) == (3, "specdec: error: first.txt: File too large\n")

@@ -1,4 +1,4 @@
-"""Lines that no model has seen: each comes out as one line, none is lost, and what cannot be read is refused by its number."""
+"""Unusual lines: each gives one output line; unreadable ones are refused by number."""
 
 import json
 import random
@@ -35,7 +35,7 @@ def run(bundle: Path, command: str, *arguments: str, text: bytes) -> Result:
 
 
 @pytest.mark.parametrize("command", ["translate", "correct"])
-def test_a_line_for_each_line(bundle_folder: Path, command: str, long: bool, count: Count) -> None:
+def test_each_line_gives_one_output_line(bundle_folder: Path, command: str, long: bool, count: Count) -> None:
     generator = random.Random(7)
     lines = [generator.choice(KINDS)(generator).replace("\n", " ") for _ in range(10_000 if long else 300)]
     endings = [generator.choice(["\n", "\r\n"]) for _ in lines]
@@ -54,7 +54,7 @@ def test_a_line_for_each_line(bundle_folder: Path, command: str, long: bool, cou
 
 @pytest.mark.parametrize("bad", [b"\xff", b"\xc3\n", b"\xed\xa0\x80", b"nul\0", b"\xf4\x90\x80\x80", b"\xc0\xaf"])
 @pytest.mark.parametrize("command", ["translate", "correct"])
-def test_what_is_no_text_is_refused_by_its_number(bundle_folder: Path, command: str, bad: bytes, count: Count) -> None:
+def test_invalid_lines_are_refused_by_number(bundle_folder: Path, command: str, bad: bytes, count: Count) -> None:
     result = run(bundle_folder, command, text=b"kalo\nmita\n" + bad + b"\nresu\n")
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 2)
     assert "stdin, line 3: " in result.stderr

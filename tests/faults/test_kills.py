@@ -1,4 +1,4 @@
-"""kill -9 at any moment of a long command, then the same command: it does all that the first would have done."""
+"""Commands that were killed at any moment (SIGKILL) give the same result when they are repeated."""
 
 import hashlib
 import time
@@ -27,7 +27,7 @@ COMMANDS = {
 }
 RESULTS = ("*.safetensors", "bundle.json", "distilled.tsv", "train.tsv", "x.tsv", "tokenizer.model")
 LONG = dict.fromkeys(COMMANDS, 12) | {"bench": 3}
-"""Moments to kill each command at in the long form; bench keeps nothing until its end."""
+"""The number of moments at which each command is killed in the long form; bench writes nothing before its end."""
 SHORT = ("convert", "train-verifier")
 
 
@@ -40,24 +40,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines:
     (folder / "ENGLISH").write_text("He is here, and she is at home.\n" * 2000)
     (folder / "BUNDLE").symlink_to(bundle_folder)
     (folder / "PIECES").symlink_to(bundle_folder / "tokenizer.model")
-    run_forked(["--version"], folder)  # the first is slow to start
+    run_forked(["--version"], folder)  # the first run has a slow start
     return folder
 
 
 def words(name: str, output: str) -> list[str]:
-    """A command of `COMMANDS` that writes into `output`."""
+    """The arguments of a command of `COMMANDS` that writes to `output`."""
     changes = [*SETTINGS[name.removeprefix("train-")], *RUN] if name.startswith("train-") else []
     return [*COMMANDS[name].replace("OUT", output).split(), *(part for change in changes for part in ("--set", change))]
 
 
 def results(folder: Path) -> dict[str, str]:
-    """What a command has made, by name: digests of the files that do not hold times."""
+    """Digests of the files that a command has written, by name, without files that contain times."""
     paths = sorted({path for pattern in RESULTS for path in folder.rglob(pattern)})
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_same_command_after_a_kill(folder: Path, name: str, long: bool, count: Callable[[str], None]) -> None:
+def test_a_killed_command_can_be_repeated(folder: Path, name: str, long: bool, count: Callable[[str], None]) -> None:
     if not long and name not in SHORT:
         pytest.skip("in the long form only")
     began = time.monotonic()
@@ -75,7 +75,7 @@ def test_the_same_command_after_a_kill(folder: Path, name: str, long: bool, coun
         assert process.pid is not None
         wait_for_session(process.pid)
         code, errors = run_forked(command, folder)
-        # A command that had finished may refuse to replace what it had made.
+        # A command that had finished may refuse to replace its output.
         done = code == 0 or "--force" in errors
         assert done and "Traceback" not in errors, errors
         output = folder / f"{name}-{moment}"

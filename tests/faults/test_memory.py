@@ -1,4 +1,4 @@
-"""Input without end: memory stays within bounds, whatever comes."""
+"""Memory stays within limits for unlimited input."""
 
 import gzip
 import os
@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 MEGABYTES = 60
-"""What a run may take beyond one that has nothing to do; --memory is less."""
+"""The memory that a run may take beyond a minimal run; --memory is smaller."""
 SCRIPT = """
 import re, sys
 from pathlib import Path
@@ -26,7 +26,7 @@ finally:
 
 
 def run(bundle: Path, command: str, folder: Path) -> tuple[int, int, str]:
-    """Exit code, peak memory in MB and stderr of `translate` with what `command` says after it."""
+    """Run `translate` with `command` after it; return exit code, peak memory in MB, and stderr."""
     words = f'exec {sys.executable} -c "$0" translate -m {bundle} --threads 1 --memory 20 --max-length 4 > /dev/null'
     result = subprocess.run(
         ["bash", "-c", command.replace("TRANSLATE", words), SCRIPT], cwd=folder, capture_output=True, text=True, check=False, env=os.environ
@@ -45,7 +45,9 @@ def usual(bundle_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
 @pytest.mark.parametrize("command", ["TRANSLATE < /dev/zero", "yes | tr -d '\\n' | TRANSLATE", "TRANSLATE bomb.gz"])
-def test_memory_is_flat(bundle_folder: Path, tmp_path: Path, usual: int, command: str, count: Callable[[str], None]) -> None:
+def test_memory_does_not_grow_with_the_input(
+    bundle_folder: Path, tmp_path: Path, usual: int, command: str, count: Callable[[str], None]
+) -> None:
     if "bomb" in command:
         (tmp_path / "bomb.gz").write_bytes(b"".join(gzip.compress(bytes(2**24)) for _ in range(32)))
     code, memory, errors = run(bundle_folder, command, tmp_path)

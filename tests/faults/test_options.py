@@ -1,4 +1,4 @@
-"""Numbers that no machine can hold, and nesting that no stack can: refused in a sentence."""
+"""Numbers out of range, and deeply nested values, are refused with a message."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def run(bundle: Path, *arguments: str) -> Result:
 
 
 def refused(result: Result, code: int) -> bool:
-    """Whether a command has ended with `code` and a message; an unexpected exception is raised here."""
+    """Whether a command ended with `code` and a message; an unexpected exception is raised."""
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code == code and result.stderr.strip() != ""
@@ -42,7 +42,7 @@ def refused(result: Result, code: int) -> bool:
     ],
     ids=" ".join,
 )
-def test_a_number_beyond_its_range_is_wrong_use(bundle_folder: Path, arguments: tuple[str, ...], count: Count) -> None:
+def test_a_number_out_of_range_is_refused(bundle_folder: Path, arguments: tuple[str, ...], count: Count) -> None:
     assert refused(run(bundle_folder, *arguments), 2)
     count("refused")
 
@@ -56,19 +56,19 @@ def test_a_number_beyond_its_range_is_wrong_use(bundle_folder: Path, arguments: 
     ],
     ids=" ".join,
 )
-def test_a_number_at_the_end_of_its_range_works(bundle_folder: Path, arguments: tuple[str, ...], count: Count) -> None:
+def test_a_number_at_the_end_of_its_range_is_accepted(bundle_folder: Path, arguments: tuple[str, ...], count: Count) -> None:
     result = run(bundle_folder, *arguments)
     assert (result.exit_code, result.stdout.count("\n")) == (0, 2)
     count("done")
 
 
 @pytest.mark.parametrize("name", ["--min-score", "--max-edit-ratio"])
-def test_nan_is_no_score(bundle_folder: Path, name: str, count: Count) -> None:
+def test_nan_is_refused_as_score(bundle_folder: Path, name: str, count: Count) -> None:
     assert refused(CliRunner().invoke(app, ["correct", "-m", str(bundle_folder), name, "nan"], input=b"kalo\n"), 2)
     count("refused")
 
 
-def test_deep_json_is_refused(bundle_folder: Path, tmp_path: Path, count: Count) -> None:
+def test_deeply_nested_json_is_refused(bundle_folder: Path, tmp_path: Path, count: Count) -> None:
     for name in bundle_folder.iterdir():
         (tmp_path / name.name).symlink_to(name)
     info = json.loads((bundle_folder / "bundle.json").read_text())
@@ -82,7 +82,7 @@ def test_deep_json_is_refused(bundle_folder: Path, tmp_path: Path, count: Count)
 
 
 @pytest.mark.parametrize("deep", ["[" * DEEP + "]" * DEEP, "{a=" * DEEP + "1" + "}" * DEEP])
-def test_deep_toml_is_refused(tmp_path: Path, deep: str, count: Count) -> None:
+def test_deeply_nested_toml_is_refused(tmp_path: Path, deep: str, count: Count) -> None:
     recipe = tmp_path / "deep.toml"
     recipe.write_text(f"seed = {deep}\n")
     clean = tmp_path / "clean.txt"
@@ -95,7 +95,7 @@ def test_deep_toml_is_refused(tmp_path: Path, deep: str, count: Count) -> None:
     count("refused")
 
 
-def test_deep_yaml_and_json_of_marian_are_refused(tmp_path: Path, count: Count) -> None:
+def test_deeply_nested_files_of_marian_are_refused(tmp_path: Path, count: Count) -> None:
     deep = "[" * DEEP + "]" * DEEP
     (tmp_path / "decoder.yml").write_text(deep)
     (tmp_path / "vocab.yml").write_text('{"a":' * DEEP)

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM at every moment, stdin left open: the exit codes of shells, no abort, finished lines written."""
+"""SIGINT and SIGTERM at any moment with open stdin: exit codes as in shells, no abort, finished lines written."""
 
 import contextlib
 import re
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 Process = subprocess.Popen[bytes]
 Start = Callable[..., contextlib.AbstractContextManager[Process]]
-# Tells on stderr when the program has begun: what comes before is the interpreter's.
+# Prints to stderr when the program begins; before that the interpreter handles signals.
 PROGRAM = "import sys; from specdec_cli.app import main; print('begun', file=sys.stderr, flush=True); sys.argv = sys.argv[1:]; main()"
 
 # The entry point, whose imports take long.
@@ -31,7 +31,7 @@ sys.meta_path.insert(0, Slow())
 from specdec_cli.__main__ import main
 main()
 """
-# A program that has done its work; its interpreter takes long to exit.
+# A program that has done its work, and whose interpreter exits slowly.
 EXITING = """
 import atexit, sys, time
 from specdec_cli.app import main
@@ -51,7 +51,7 @@ def start(bundle_folder: Path) -> Start:
     @contextlib.contextmanager
     def started(*arguments: str) -> Iterator[Process]:
         command = [sys.executable, "-c", PROGRAM, "specdec", *arguments, "-m", str(bundle_folder), "--threads", "1", "--max-length", "9"]
-        # A shell's background jobs ignore SIGINT, and so would theirs.
+        # Background jobs of a shell ignore SIGINT, and so would their child processes.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
@@ -67,7 +67,7 @@ def start(bundle_folder: Path) -> Start:
 
 
 def say(process: Process, line: bytes) -> bytes:
-    """What a line becomes, while stdin stays open."""
+    """Send a line and return its output; stdin stays open."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(line)
     process.stdin.flush()
@@ -75,7 +75,7 @@ def say(process: Process, line: bytes) -> bytes:
 
 
 def end(process: Process, number: signal.Signals) -> bytes:
-    """Send a signal and check how the process ends; the rest of its output."""
+    """Send a signal, check the exit of the process, and return the rest of its output."""
     assert process.stdout is not None and process.stderr is not None
     process.send_signal(number)
     process.wait(120)
@@ -87,7 +87,7 @@ def end(process: Process, number: signal.Signals) -> bytes:
 
 
 def wait_for_handlers(process: Process) -> None:
-    """Wait until the program has set its signal handlers; before that, the interpreter has its own way to end."""
+    """Wait until the program has installed its signal handlers."""
     bit = 1 << (signal.SIGTERM - 1)
     for _ in range(6000):
         caught = re.search(r"SigCgt:\s+(\w+)", Path(f"/proc/{process.pid}/status").read_text())
@@ -99,7 +99,7 @@ def wait_for_handlers(process: Process) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell which signals a process handles")
 @pytest.mark.parametrize("number", SIGNALS)
-def test_during_start_up(start: Start, number: signal.Signals, long: bool, count: Callable[[str], None]) -> None:
+def test_a_signal_during_start_up_ends_the_program(start: Start, number: signal.Signals, long: bool, count: Callable[[str], None]) -> None:
     began = time.monotonic()
     with start("translate") as process:
         say(process, b"kalo\n")
@@ -114,7 +114,7 @@ def test_during_start_up(start: Start, number: signal.Signals, long: bool, count
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_between_lines(start: Start, number: signal.Signals, count: Callable[[str], None]) -> None:
+def test_a_signal_between_lines_ends_the_program(start: Start, number: signal.Signals, count: Callable[[str], None]) -> None:
     with start("correct") as process:
         assert [say(process, line).endswith(b"\n") for line in (b"kalo mita\n", b"\n", b"resu\n")] == [True] * 3
         assert end(process, number) == b""
@@ -122,7 +122,7 @@ def test_between_lines(start: Start, number: signal.Signals, count: Callable[[st
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_while_waiting_for_the_rest_of_a_line(start: Start, number: signal.Signals, count: Callable[[str], None]) -> None:
+def test_a_signal_inside_a_line_ends_the_program(start: Start, number: signal.Signals, count: Callable[[str], None]) -> None:
     with start("translate") as process:
         say(process, b"kalo mita\nhalf a line")
         assert end(process, number) == b""
@@ -131,10 +131,12 @@ def test_while_waiting_for_the_rest_of_a_line(start: Start, number: signal.Signa
 
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("batch_size", ["1", "8"])
-def test_while_decoding(start: Start, number: signal.Signals, batch_size: str, long: bool, count: Callable[[str], None]) -> None:
+def test_a_signal_while_decoding_ends_the_program(
+    start: Start, number: signal.Signals, batch_size: str, long: bool, count: Callable[[str], None]
+) -> None:
     for moment in range(10 if long else 1):
         with start("translate", "--batch-size", batch_size) as process:
-            # More than can be decoded before the signal comes.
+            # More lines than can be decoded before the signal arrives.
             say(process, b"kalo mita resu no pe\n" * 3000)
             time.sleep(0.04 * moment)
             assert end(process, number).count(b"\n") < 2999
@@ -142,7 +144,7 @@ def test_while_decoding(start: Start, number: signal.Signals, batch_size: str, l
 
 
 def ended(script: str, word: str, number: signal.Signals) -> tuple[int, str]:
-    """Exit code as a shell sees it, and the rest of stderr, of a script that is sent a signal when it says `word` there."""
+    """Send a signal to a script once it prints `word` to stderr; return the exit code as in a shell, and the rest of stderr."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         signal.signal(signal.SIGINT, before)
@@ -154,18 +156,18 @@ def ended(script: str, word: str, number: signal.Signals) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_while_the_commands_are_imported(number: signal.Signals, count: Callable[[str], None]) -> None:
+def test_a_signal_during_imports_ends_the_program(number: signal.Signals, count: Callable[[str], None]) -> None:
     assert ended(IMPORTING, "importing", number) == (128 + number, "")
     count("done")
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_during_the_exit(number: signal.Signals, count: Callable[[str], None]) -> None:
+def test_a_signal_during_the_exit_ends_the_program(number: signal.Signals, count: Callable[[str], None]) -> None:
     assert ended(EXITING, "exiting", number) == (128 + number, "")
     count("done")
 
 
-def test_a_signal_that_comes_twice_is_one(start: Start, count: Callable[[str], None]) -> None:
+def test_a_repeated_signal_counts_once(start: Start, count: Callable[[str], None]) -> None:
     with start("translate") as process:
         say(process, b"kalo\n")
         process.send_signal(signal.SIGTERM)

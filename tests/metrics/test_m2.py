@@ -12,7 +12,7 @@ def edit(start: int, end: int, *corrections: str) -> GoldEdit:
     return GoldEdit(start, end, tuple(tuple(text.split()) for text in corrections))
 
 
-def test_the_shape_of_a_file(tmp_path: Path) -> None:
+def test_m2_files_are_parsed(tmp_path: Path) -> None:
     path = tmp_path / "a.m2"
     path.write_text(
         "\nS He have seen it many time .\n"
@@ -42,14 +42,14 @@ def test_the_shape_of_a_file(tmp_path: Path) -> None:
         ("S a\nA 1 0|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 2: an edit of tokens 1 to 0"),
     ],
 )
-def test_wrong_files(tmp_path: Path, text: str, words: str) -> None:
+def test_malformed_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "a.m2"
     path.write_text(text)
     with pytest.raises(InputError, match=f"a.m2, {words}"):
         list(read_m2(path))
 
 
-def test_edits_are_applied_in_the_order_of_their_places() -> None:
+def test_edits_are_applied_in_order_of_position() -> None:
     source = tuple("abcd")
     assert apply_gold_edits(source, [edit(4, 4, "z"), edit(1, 3, "x y w"), edit(1, 1, "v"), edit(0, 1, "")]) == tuple("vxywdz")
     assert apply_gold_edits(source, []) == source

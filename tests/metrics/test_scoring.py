@@ -1,4 +1,4 @@
-"""Scores are sacrebleu's own."""
+"""Scores equal those of sacrebleu."""
 
 import pytest
 import sacrebleu
@@ -18,6 +18,6 @@ def test_scores_equal_sacrebleu() -> None:
     assert ours.signatures["chrf"].startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:")
 
 
-def test_each_line_needs_a_reference() -> None:
+def test_unequal_numbers_of_references_are_refused() -> None:
     with pytest.raises(ValueError, match="3 lines and 2 references"):
         score(HYPOTHESES, REFERENCES[:2])

@@ -1,4 +1,4 @@
-"""Tokenised text joined, edited and cut again."""
+"""Tokenised text is joined, edited and split again."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from specdec_cli.metrics.tokenised import detokenise, join_with_spaces, tokenise
 TEXT = "I do n't like he 's cat , ok ( really ) ."
 
 
-def test_tokens_are_joined_and_found_again() -> None:
+def test_tokens_are_joined_and_their_offsets_found() -> None:
     sentence = detokenise(TEXT.split())
     assert sentence.raw == "I don't like he's cat, ok (really)."
     assert [sentence.raw[start:end] for start, end in sentence.spans] == TEXT.split()
@@ -27,7 +27,7 @@ def test_tokens_are_joined_and_found_again() -> None:
         ("", ""),
     ],
 )
-def test_only_what_is_edited_is_tokenised_anew(changed: str, tokens: str) -> None:
+def test_only_edited_text_is_tokenised_again(changed: str, tokens: str) -> None:
     assert " ".join(detokenise(TEXT.split()).edit(changed)) == tokens
 
 
@@ -38,17 +38,17 @@ def test_an_unchanged_sentence_keeps_its_tokens(tokens: list[str]) -> None:
     assert sentence.edit(sentence.raw) == tuple(tokens)
 
 
-def test_a_tokenised_text_is_not_cut_again() -> None:
+def test_tokenised_text_is_not_tokenised_again() -> None:
     assert tokenise("can't well-known 3.5, U.S. it's...") == ["ca", "n't", "well-known", "3.5", ",", "U.S.", "it", "'s", "..."]
 
 
-def test_kept_text_is_cut_at_spaces_alone() -> None:
+def test_kept_text_is_split_only_at_spaces() -> None:
     assert join_with_spaces(["It", "costs", "3.4", "dollars", "in", "the", "U.S."]).edit("It costs 3.5 dollars in the U.S.")[2] == "3.5"
 
 
-def test_marks_of_other_tokenisers_do_no_harm() -> None:
+def test_marks_of_other_tokenisers_are_kept() -> None:
     assert detokenise(["a", "@-@", "b"]).raw == "a @-@ b"
 
 
-def test_abbreviations_stay_whole() -> None:
+def test_abbreviations_are_not_split() -> None:
     assert detokenise(["in", "the", "US"]).edit("in the U.S.") == ("in", "the", "U.S.")

@@ -1,4 +1,4 @@
-"""A bundle on disk: what comes back, how small it gets, and what is said of a broken one."""
+"""Bundles on disk: saving and loading, sizes of files, and errors for damaged bundles."""
 
 import json
 import shutil
@@ -21,14 +21,14 @@ from tests.fakes import DRAFTERS, tiny_drafter, tiny_transformer
 
 @pytest.fixture(scope="module")
 def whole(bundle: Bundle) -> Bundle:
-    """A bundle with a drafter and a description of its own."""
+    """A bundle with a drafter and a full description."""
     info = replace(bundle.info, task="correct", decoding="specdec", block_size=4, licence="CC0")
     return replace(bundle, info=info, drafter=tiny_drafter(bundle.verifier))
 
 
 @pytest.fixture(scope="module")
 def saved(whole: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`whole` on disk."""
+    """The folder of `whole`."""
     folder = tmp_path_factory.mktemp("saved") / "bundle"
     save_bundle(whole, folder)
     return folder
@@ -36,19 +36,19 @@ def saved(whole: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(saved: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may damage."""
+    """A copy of the folder that a test may damage."""
     return Path(shutil.copytree(saved, tmp_path / "bundle"))
 
 
 def same(first: nn.Module | None, second: nn.Module | None) -> bool:
-    """Whether all tensors are equal, bit by bit."""
+    """Whether all tensors are bit-identical."""
     assert first is not None
     assert second is not None
     pairs = zip(first.state_dict().items(), second.state_dict().items(), strict=True)
     return all(name == other and torch.equal(value, twin) for (name, value), (other, twin) in pairs)
 
 
-def test_all_comes_back(whole: Bundle, saved: Path) -> None:
+def test_saving_and_loading_restores_a_bundle(whole: Bundle, saved: Path) -> None:
     loaded = load_bundle(saved)
     assert loaded.info == whole.info == read_info(saved)
     assert loaded.verifier.config == whole.verifier.config
@@ -64,7 +64,7 @@ def test_all_comes_back(whole: Bundle, saved: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_every_kind_of_drafter_comes_back(bundle: Bundle, kind: str, tmp_path: Path) -> None:
+def test_saving_and_loading_restores_every_kind_of_drafter(bundle: Bundle, kind: str, tmp_path: Path) -> None:
     drafting = replace(bundle, drafter=tiny_drafter(bundle.verifier, **DRAFTERS[kind]))
     save_bundle(drafting, tmp_path)
     assert same(load_bundle(tmp_path).drafter, drafting.drafter)
@@ -73,7 +73,7 @@ def test_every_kind_of_drafter_comes_back(bundle: Bundle, kind: str, tmp_path: P
 @pytest.mark.parametrize(
     "changes", [{}, {"tied_output": False}, {"tied_output": False, "shared_embeddings": False}, {"positions": "sinusoidal"}]
 )
-def test_what_is_tied_is_stored_once_and_tied_again(tokenizer: Subwords, bundle: Bundle, changes: dict[str, Any], tmp_path: Path) -> None:
+def test_tied_weights_are_stored_once_and_tied_again(tokenizer: Subwords, bundle: Bundle, changes: dict[str, Any], tmp_path: Path) -> None:
     model = tiny_transformer(vocabulary_size=len(tokenizer), **changes)
     save_bundle(replace(bundle, verifier=model), tmp_path)
     stored = load_file(tmp_path / "verifier" / "model.safetensors")
@@ -91,7 +91,7 @@ def test_loading_draws_no_random_numbers(saved: Path) -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_what_is_stored_in_full_is_mapped(saved: Path) -> None:
+def test_float32_weights_are_memory_mapped(saved: Path) -> None:
     maps = Path("/proc/self/maps")
     if not maps.exists():
         pytest.skip("this system does not tell what is mapped")
@@ -102,7 +102,7 @@ def test_what_is_stored_in_full_is_mapped(saved: Path) -> None:
     assert any(int(start, 16) <= address < int(end, 16) for start, end in mapped)
 
 
-def test_the_drafter_stores_nothing_of_the_verifier(saved: Path, bundle: Bundle) -> None:
+def test_the_drafters_file_has_no_weights_of_the_verifier(saved: Path, bundle: Bundle) -> None:
     stored = load_file(saved / "drafter" / "model.safetensors")
     assert not any(len(value) == bundle.verifier.config.vocabulary_size for value in stored.values())
 
@@ -114,7 +114,7 @@ def test_half_precision_rounds_each_weight(whole: Bundle, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e-4])
-def test_integers_are_within_half_a_step_of_their_row(whole: Bundle, factor: float, tmp_path: Path) -> None:
+def test_int8_weights_are_within_half_a_step(whole: Bundle, factor: float, tmp_path: Path) -> None:
     model = tiny_transformer(vocabulary_size=len(whole.tokenizer))
     with torch.no_grad():
         model.layers[0].feed_forward.inner.weight.mul_(factor)  # type: ignore[union-attr, operator]
@@ -126,13 +126,13 @@ def test_integers_are_within_half_a_step_of_their_row(whole: Bundle, factor: flo
         assert bool(((loaded[name] - value).abs() <= 0.5001 * step).all()), name
 
 
-def test_integers_take_a_quarter_of_the_space(saved: Path, whole: Bundle, tmp_path: Path) -> None:
+def test_int8_weights_take_a_quarter_of_the_space(saved: Path, whole: Bundle, tmp_path: Path) -> None:
     save_bundle(whole, tmp_path, "int8")
     small, large = ((folder / "verifier" / "model.safetensors").stat().st_size for folder in (tmp_path, saved))
-    assert small < 0.5 * large  # scales, vectors and the header weigh much in so small a model
+    assert small < 0.5 * large  # scales, vectors and the header are a large part of so small a model
 
 
-def test_a_bundle_may_be_saved_where_it_came_from(copy: Path) -> None:
+def test_a_bundle_may_be_saved_to_its_own_folder(copy: Path) -> None:
     loaded = load_bundle(copy)
     with torch.no_grad():
         loaded.verifier.output.bias.add_(1.0)
@@ -141,7 +141,7 @@ def test_a_bundle_may_be_saved_where_it_came_from(copy: Path) -> None:
     assert not list(copy.rglob("*.partial"))
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
 
@@ -166,7 +166,7 @@ def write(name: str, text: str) -> Damage:
 
 
 def edit(name: str, **changes: Any) -> Damage:
-    """Change values of a JSON file; None takes one out."""
+    """Change values of a JSON file; None removes a key."""
 
     def change(folder: Path) -> None:
         values = json.loads((folder / name).read_text()) | changes
@@ -223,14 +223,14 @@ VERIFIER, DRAFTER = "verifier/model.safetensors", "drafter/model.safetensors"
         (remove(DRAFTER), DRAFTER, "not readable as safetensors"),
     ],
 )
-def test_what_is_broken_is_named(copy: Path, damage: Damage, file: str, words: str) -> None:
+def test_damaged_parts_of_a_bundle_are_named(copy: Path, damage: Damage, file: str, words: str) -> None:
     damage(copy)
     with pytest.raises(ModelError, match=words) as caught:
         load_bundle(copy)
     assert str(caught.value).startswith(str(copy / file))
 
 
-def test_a_drafter_whose_sizes_do_not_fit_is_named_with_its_file(bundle: Bundle, tmp_path: Path) -> None:
+def test_inconsistent_sizes_of_a_drafter_are_named_with_the_file(bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_drafter(bundle.verifier, **DRAFTERS["papers, big"])), tmp_path)
     file = tmp_path / "drafter" / "config.json"
     config = json.loads(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Shapes of models: what fits together, and what is said where it does not."""
+"""Configurations of models, and errors for inconsistent ones."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,13 +11,13 @@ from specdec_cli.model.drafter_config import DrafterConfig
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_comes_back_from_its_dictionary(name: str) -> None:
+def test_a_preset_is_restored_from_its_dictionary(name: str) -> None:
     config = preset(name, 8000, max_positions=64)
     assert (config.vocabulary_size, config.max_positions) == (8000, 64)
     assert TransformerConfig.from_dict(config.to_dict()) == config == replace(PRESETS[name], vocabulary_size=8000, max_positions=64)
 
 
-def test_a_drafters_configuration_comes_back_from_its_dictionary() -> None:
+def test_a_drafters_configuration_is_restored_from_its_dictionary() -> None:
     config = DrafterConfig(prefix="own", layers=3, layout="unshifted", chain=0)
     assert DrafterConfig.from_dict(config.to_dict()) == config
 
@@ -46,7 +46,7 @@ def test_a_drafters_configuration_comes_back_from_its_dictionary() -> None:
         ({"depth": 6}, "unknown key 'depth'; known are .*decoder_layers"),
     ],
 )
-def test_what_no_transformer_can_be_is_an_error(changes: dict[str, Any], words: str) -> None:
+def test_inconsistent_transformers_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         TransformerConfig.from_dict({"vocabulary_size": 100} | changes)
 
@@ -56,7 +56,7 @@ def test_a_missing_key_is_named() -> None:
         TransformerConfig.from_dict({"width": 32})
 
 
-def test_an_unknown_preset_is_named_with_the_known() -> None:
+def test_an_unknown_preset_is_named_with_the_known_ones() -> None:
     with pytest.raises(ModelError, match="'huge'; known are base, big, deep-shallow, small"):
         preset("huge", 100)
 
@@ -80,12 +80,12 @@ def test_an_unknown_preset_is_named_with_the_known() -> None:
         ({"model": {"width": 64}, "embeddings": "own", "encoder": "own"}, 'initial "random"'),
     ],
 )
-def test_what_no_drafter_can_be_is_an_error(changes: dict[str, Any], words: str) -> None:
+def test_inconsistent_drafters_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         DrafterConfig.from_dict(changes)
 
 
-def test_a_drafters_shape_is_its_verifiers_but_for_what_it_says() -> None:
+def test_a_drafters_shape_is_the_verifiers_with_changes() -> None:
     own = {"embeddings": "own", "encoder": "own", "initial": "random"}
     config = DrafterConfig.from_dict(own | {"layers": 3, "feed_forward": 4096, "model": {"width": 1024, "heads": 16, "norm": "post"}})
     base = replace(PRESETS["base"], max_positions=100, eos=7)
@@ -98,7 +98,7 @@ def test_a_drafters_shape_is_its_verifiers_but_for_what_it_says() -> None:
     ("model", "words"),
     [({"width": 40}, "width 40 .* multiples of 16"), ({"heads": "8"}, "heads must be an integer from 1 to 1024, not '8'")],
 )
-def test_sizes_of_a_drafter_that_do_not_fit_are_named(model: dict[str, Any], words: str) -> None:
+def test_inconsistent_sizes_of_a_drafter_are_named(model: dict[str, Any], words: str) -> None:
     config = DrafterConfig(embeddings="own", encoder="own", initial="random", model=model)
     with pytest.raises(ModelError, match=words):
         config.shape(PRESETS["base"])
@@ -107,5 +107,5 @@ def test_sizes_of_a_drafter_that_do_not_fit_are_named(model: dict[str, Any], wor
 @pytest.mark.parametrize(
     ("prefix", "encoder", "reads"), [("states", "own", "states"), ("own", "shared", "encoder"), ("own", "own", "nothing")]
 )
-def test_what_a_drafter_reads_of_its_verifier(prefix: Any, encoder: Any, reads: str) -> None:
+def test_the_configuration_says_what_a_drafter_reads(prefix: Any, encoder: Any, reads: str) -> None:
     assert DrafterConfig(prefix=prefix, encoder=encoder).reads == reads

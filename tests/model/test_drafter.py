@@ -1,4 +1,4 @@
-"""The drafter's network: what it takes over from its verifier, what it leaves alone, and what its options do."""
+"""The drafter's network: its initialisation, its parameters, and the effect of its options."""
 
 import copy
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.fakes import DRAFTERS, PAPERS, tiny_drafter, tiny_transformer
 
 
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_the_verifiers_weights_are_not_the_drafters(kind: str) -> None:
+def test_a_drafters_parameters_exclude_the_verifiers(kind: str) -> None:
     verifier = tiny_transformer()
     drafter = tiny_drafter(verifier, **DRAFTERS[kind])
     assert drafter.verifier is verifier
@@ -23,12 +23,12 @@ def test_the_verifiers_weights_are_not_the_drafters(kind: str) -> None:
 
 
 def equal_layers(drafter: BlockDrafter) -> int:
-    """How many decoder layers are the verifier's."""
+    """The number of decoder layers that equal the verifier's."""
     states = zip(drafter.layers, drafter.verifier.layers, strict=False)
     return sum(all(torch.equal(a, b) for a, b in zip(x.parameters(), y.parameters(), strict=True)) for x, y in states)
 
 
-def test_layers_of_the_same_shape_and_the_encoder_are_taken_over() -> None:
+def test_the_encoder_and_layers_of_equal_shape_are_copied() -> None:
     verifier = tiny_transformer()
     drafter = tiny_drafter(verifier, prefix="own", layers=3, feed_forward=64, encoder="own")
     assert equal_layers(drafter) == 0
@@ -39,7 +39,7 @@ def test_layers_of_the_same_shape_and_the_encoder_are_taken_over() -> None:
     assert torch.equal(drafter.encoder(source)[0], memory.states)
 
 
-def test_layers_of_another_shape_stay() -> None:
+def test_layers_of_another_shape_are_not_copied() -> None:
     drafter = tiny_drafter(tiny_transformer(), prefix="own", feed_forward=32)
     before = {name: value.clone() for name, value in drafter.state_dict().items()}
     drafter.initialize_from_verifier()
@@ -47,7 +47,7 @@ def test_layers_of_another_shape_stay() -> None:
 
 
 @pytest.mark.parametrize("changes", [{}, {"layers": 3}, {"layers": 3, "max_block": 9}])
-def test_a_drafter_begins_as_another_one(changes: dict[str, int]) -> None:
+def test_a_drafter_is_initialised_from_another(changes: dict[str, int]) -> None:
     verifier = tiny_transformer()
     first, drafter = tiny_drafter(verifier, layers=2), tiny_drafter(verifier, 1, **{"layers": 2} | changes)
     drafter.initialize_from_drafter(first)
@@ -60,7 +60,7 @@ def test_a_drafter_begins_as_another_one(changes: dict[str, int]) -> None:
     assert torch.equal(first.choose(theirs, last), drafter.choose(ours, last))
 
 
-def test_a_drafter_of_another_width_is_no_beginning() -> None:
+def test_initialisation_from_another_width_is_refused() -> None:
     verifier = tiny_transformer()
     with pytest.raises(ModelError, match=r"from_state|outer"):
         tiny_drafter(verifier, feed_forward=48).initialize_from_drafter(tiny_drafter(verifier))
@@ -77,7 +77,7 @@ def states(network: BlockDrafter, target: Tensor = TARGET, source: Tensor = SOUR
     return block_states(network, encode_sentences(network.verifier, source, target), CUT, 4, 4, shown)
 
 
-def test_embeddings_of_its_own_begin_as_the_verifiers_and_are_trained() -> None:
+def test_own_embeddings_are_initialised_from_the_verifier_and_trained() -> None:
     verifier = tiny_transformer()
     drafter = tiny_drafter(verifier, prefix="own", layers=2, feed_forward=64, encoder="own", embeddings="own")
     assert not torch.equal(drafter.embedding.tokens.weight, verifier.embedding.tokens.weight)
@@ -106,15 +106,15 @@ def other_attention(network: BlockDrafter, attention: Any) -> BlockDrafter:
     return other
 
 
-def test_the_prefix_is_seen_both_ways_if_the_drafter_is_to() -> None:
-    """The states of early prefix tokens, through which a block sees later ones in its second layer, tell the two apart."""
+def test_bidirectional_attention_sees_the_whole_prefix_and_block() -> None:
+    """The kinds of attention differ in the states of early prefix tokens, which a block reads in its second layer."""
     verifier = tiny_transformer()
     one, two = (tiny_drafter(verifier, prefix="own", layers=layers) for layers in (1, 2))
     assert torch.allclose(states(one), states(other_attention(one, "bidirectional")), atol=1e-5)
     assert not torch.allclose(states(two), states(other_attention(two, "bidirectional")), atol=1e-2)
 
 
-def test_positions_come_back_before_every_other_layer() -> None:
+def test_position_embeddings_are_added_before_later_layers() -> None:
     network = tiny_drafter(tiny_transformer(), layers=2)
     seen: list[Tensor] = []
     for layer in network.layers:
@@ -129,7 +129,7 @@ def test_positions_come_back_before_every_other_layer() -> None:
 
 @pytest.mark.parametrize("copy_mode", ["add", "replace"])
 @pytest.mark.parametrize("layout", ["shifted", "unshifted"])
-def test_the_copied_source_stands_in_place_of_the_masks_embedding(copy_mode: str, layout: str) -> None:
+def test_the_source_copy_replaces_the_mask_embedding(copy_mode: str, layout: str) -> None:
     shape: dict[str, Any] = {
         "prefix": "own",
         "source_copy": True,
@@ -145,7 +145,7 @@ def test_the_copied_source_stands_in_place_of_the_masks_embedding(copy_mode: str
     with torch.no_grad():
         network.embedding.tokens.weight[network.config.mask].normal_()
     assert torch.equal(states(network), before) == (copy_mode == "replace")
-    # What is shown is no mask: it keeps its own embedding, and so does the last token.
+    # Revealed tokens are not masks: they keep their embedding, as does the last token.
     with torch.no_grad():
         network.embedding.tokens.weight[23:26].normal_()
     assert not torch.allclose(states(network, shown=shown), before_shown, atol=1e-3)
@@ -155,8 +155,8 @@ def test_the_copied_source_stands_in_place_of_the_masks_embedding(copy_mode: str
 
 
 @pytest.mark.parametrize("kind", ["own, unshifted, copy, encoder", "papers"])
-def test_the_copy_reads_positions_from_the_offset_on(kind: str) -> None:
-    """An offset moves the rows of the position tables and changes nothing else."""
+def test_the_source_copy_uses_the_position_offset(kind: str) -> None:
+    """An offset shifts the rows of the position tables and changes nothing else."""
     plain, moved = tiny_transformer(positions="learned"), tiny_transformer(positions="learned", position_offset=3)
     one, other = (tiny_drafter(verifier, **DRAFTERS[kind]) for verifier in (plain, moved))
     for mine, theirs in ((plain, moved), (one, other)):

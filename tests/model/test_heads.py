@@ -1,4 +1,4 @@
-"""Heads: their configuration, their file, and what they compute."""
+"""Heads: configuration, files, and computation."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ from specdec_cli.text.subwords import EOS, PADDING
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 
-def test_a_bundle_keeps_its_heads(bundle: Bundle, tmp_path: Path) -> None:
+def test_saving_and_loading_restores_heads(bundle: Bundle, tmp_path: Path) -> None:
     heads = tiny_heads(bundle.verifier)
     save_bundle(replace(bundle, drafter=heads), tmp_path)
     loaded = load_bundle(tmp_path).drafter
@@ -30,7 +30,7 @@ def test_a_bundle_keeps_its_heads(bundle: Bundle, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [tiny_drafter, tiny_heads])
-def test_a_configuration_is_of_the_kind_that_it_names(made: Any) -> None:
+def test_a_configuration_has_the_kind_that_it_names(made: Any) -> None:
     config = made(tiny_transformer()).config
     assert drafter_config(config.to_dict()) == config
     assert drafter_config({"layers": 2}).kind == "block"
@@ -48,7 +48,7 @@ def test_a_configuration_is_of_the_kind_that_it_names(made: Any) -> None:
         ({"layers": 1}, "unknown key 'layers'"),
     ],
 )
-def test_what_is_wrong_with_their_file_is_named(changes: dict[str, Any], words: str, bundle: Bundle, tmp_path: Path) -> None:
+def test_damaged_files_of_heads_are_named(changes: dict[str, Any], words: str, bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path)
     file = tmp_path / "drafter" / "config.json"
     file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | changes), encoding="utf-8")
@@ -79,7 +79,7 @@ def test_the_first_draft_reads_the_first_and_the_mean_state_of_the_source() -> N
     assert not tiny_heads(heads.verifier).first_states(memory).any()
 
 
-def test_heads_begin_as_others_of_their_shape() -> None:
+def test_heads_are_initialised_from_others_of_equal_shape() -> None:
     model = tiny_transformer()
     first, more = tiny_heads(model), tiny_heads(model, seed=1, max_block=7)
     more.initialize_from(first)

@@ -1,4 +1,4 @@
-"""Rows of records are chosen and joined wherever tensors lie."""
+"""Selecting, joining and replacing rows of nested records."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ def record(first: int, rows: int) -> Record:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=8))
-def test_rows_are_selected_in_the_order_asked_for(rows: list[int]) -> None:
+def test_rows_are_selected_in_the_requested_order(rows: list[int]) -> None:
     found = select_rows(record(0, 6), torch.tensor(rows, dtype=torch.long))
     assert found.ids.tolist() == rows
     assert found.inner.layers[0][:, 0].tolist() == [10 * row for row in rows]
@@ -39,7 +39,7 @@ def test_rows_are_selected_in_the_order_asked_for(rows: list[int]) -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 4), st.integers(0, 4))
-def test_joining_puts_the_second_after_the_first(first: int, second: int) -> None:
+def test_joined_rows_are_in_order(first: int, second: int) -> None:
     found = join_rows(record(0, first), record(100, second))
     assert found.ids.tolist() == [*range(first), *range(100, 100 + second)]
     assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
@@ -57,7 +57,7 @@ def test_kept_rows_move_to_the_front_in_any_order(kept: list[bool]) -> None:
     assert not any(kept) or found.ids.data_ptr() == whole.ids.data_ptr()
 
 
-def test_new_rows_take_places_and_leave_what_is_empty_at_first() -> None:
+def test_new_rows_replace_others_except_in_uninitialised_fields() -> None:
     @dataclass
     class Kept:
         ids: Tensor
@@ -68,13 +68,13 @@ def test_new_rows_take_places_and_leave_what_is_empty_at_first() -> None:
     assert found.cache.tolist() == [0, 1, 2, 3]
 
 
-def test_what_was_selected_is_a_copy() -> None:
+def test_selected_rows_are_a_copy() -> None:
     whole = record(0, 3)
     select_rows(whole, torch.tensor([0, 1, 2])).ids.add_(1)
     assert whole.ids.tolist() == [0, 1, 2]
 
 
-def test_tensors_come_in_the_order_of_the_fields() -> None:
+def test_tensors_are_listed_in_the_order_of_fields() -> None:
     whole = record(0, 3)
     assert [id(tensor) for tensor in tensors([whole, (whole.ids, None)])] == list(map(id, [whole.ids, *whole.inner.layers, whole.ids]))
     doubled = map_tensors(lambda tensor: tensor * 2, whole)
@@ -83,7 +83,7 @@ def test_tensors_come_in_the_order_of_the_fields() -> None:
     assert whole.ids.tolist() == [0, 1, 2]
 
 
-def test_records_have_one_form_if_one_can_be_copied_onto_the_other() -> None:
+def test_records_of_equal_form_can_be_copied() -> None:
     assert form(record(0, 3)) == form(record(5, 3))
     assert form(record(0, 3)) != form(record(0, 4))
     assert form(Record(torch.zeros(1), Inner([]))) != form(Record(torch.zeros(1, dtype=torch.long), Inner([])))

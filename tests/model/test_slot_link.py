@@ -1,4 +1,4 @@
-"""The chain's walk over candidates, against one that takes a slot at a time."""
+"""The slot link's walk over candidates, against a walk slot by slot."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ WITHOUT_BIAS = tiny_transformer(output_bias=False, tied_output=False)
 
 
 def chain_of(verifier: Transformer) -> SlotLink:
-    """A chain that has something to say."""
+    """A slot link with random weights."""
     chain = tiny_drafter(verifier).chain
     assert chain is not None
     with torch.no_grad():
@@ -24,7 +24,7 @@ def chain_of(verifier: Transformer) -> SlotLink:
 
 
 def walk(chain: SlotLink, states: Tensor, last: int, verifier: Transformer, candidates: int) -> list[int]:
-    """What `choose` says of one block (k, W), a slot at a time, with full logits."""
+    """The reference of `choose` for one block (k, W): slot by slot, with full logits."""
     chosen: list[int] = []
     for slot, state in enumerate(states):
         before = chain.project(torch.tensor(chosen[-1] if chosen else last), verifier)
@@ -39,7 +39,7 @@ def walk(chain: SlotLink, states: Tensor, last: int, verifier: Transformer, cand
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10_000), rows=st.integers(1, 4), slots=st.integers(1, 6), candidates=st.integers(1, 8))
 @torch.no_grad()
-def test_the_walk_is_that_of_a_slot_at_a_time(verifier: Transformer, seed: int, rows: int, slots: int, candidates: int) -> None:
+def test_the_walk_equals_one_slot_by_slot(verifier: Transformer, seed: int, rows: int, slots: int, candidates: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     states = torch.randn(rows, slots, verifier.config.width, generator=generator)
     last = torch.randint(0, VOCABULARY, (rows,), generator=generator)
@@ -49,14 +49,14 @@ def test_the_walk_is_that_of_a_slot_at_a_time(verifier: Transformer, seed: int, 
 
 
 @torch.no_grad()
-def test_the_token_before_matters_only_where_it_is_known() -> None:
+def test_the_previous_token_matters_only_where_it_is_known() -> None:
     states, chain = torch.randn(2, 3, 32), chain_of(WITH_BIAS)
     known = torch.tensor([[True, False, True], [False, False, True]])
     first, second = (chain(states, torch.full((2, 3), token), known, WITH_BIAS) for token in (7, 8))
     assert torch.equal((first != second).any(-1), known)
 
 
-def test_one_candidate_makes_slots_independent_but_for_the_first() -> None:
+def test_with_one_candidate_only_the_first_slot_is_conditioned() -> None:
     states, chain, last = torch.randn(3, 4, 32), chain_of(WITH_BIAS), torch.tensor([7, 8, 9])
     linked = chain.link(states, torch.cat([chain.project(last, WITH_BIAS)[:, None], chain.unknown.expand(3, 3, -1)], dim=1))
     assert torch.equal(chain.choose(states, last, WITH_BIAS, 1), WITH_BIAS.output(linked).argmax(-1))

@@ -1,4 +1,4 @@
-"""Weights on disk that are damaged, or that a configuration does not go with."""
+"""Damaged weights on disk, and weights that do not match the configuration."""
 
 import json
 import math
@@ -24,7 +24,7 @@ MATRIX = "layers.0.feed_forward.inner.weight"
 
 @pytest.fixture(scope="module")
 def saved(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A bundle with a drafter on disk, by the number format of its weights."""
+    """Makes the folder of a bundle with a drafter, by the number format of its weights."""
     whole, folder = replace(bundle, drafter=tiny_drafter(bundle.verifier)), tmp_path_factory.mktemp("saved")
     save_bundle(whole, folder / "float32")
     save_bundle(whole, folder / "float16", "float16")
@@ -59,14 +59,14 @@ def test_a_weight_that_is_not_finite_is_named(saved: dict[str, Path], storage: s
     assert str(folder / WEIGHTS) in str(caught.value)
 
 
-def test_a_drafter_is_looked_at_as_well(saved: dict[str, Path], tmp_path: Path) -> None:
+def test_the_weights_of_a_drafter_are_checked_too(saved: dict[str, Path], tmp_path: Path) -> None:
     name = "drafter/model.safetensors"
     folder = damaged(saved["float32"], tmp_path, lambda tensors: tensors["slots"][0].fill_(math.nan), name)
     with pytest.raises(ModelError, match=f"{name}: 'slots' holds values that are not finite"):
         load_bundle(folder)
 
 
-def test_weights_whose_sum_overflows_are_finite(saved: dict[str, Path], tmp_path: Path) -> None:
+def test_finite_weights_with_an_infinite_sum_are_accepted(saved: dict[str, Path], tmp_path: Path) -> None:
     folder = damaged(saved["float32"], tmp_path, lambda tensors: tensors[MATRIX].fill_(3e38))
     assert load_bundle(folder).verifier.state_dict()[MATRIX].min() > 2e38
 
@@ -85,7 +85,7 @@ def test_weights_whose_sum_overflows_are_finite(saved: dict[str, Path], tmp_path
         (lambda t: t.update({MATRIX + ".scale": torch.ones(64, 1, dtype=torch.int8)}), rf"'{MATRIX}.scale' is stored as I8"),
     ],
 )
-def test_integers_of_another_shape_are_named(
+def test_int8_weights_of_another_shape_are_named(
     saved: dict[str, Path], change: Callable[[dict[str, Tensor]], object], words: str, tmp_path: Path
 ) -> None:
     folder = damaged(saved["int8"], tmp_path, change)
@@ -103,9 +103,7 @@ def test_integers_of_another_shape_are_named(
         ("drafter/config.json", {"feed_forward": 2**18}),
     ],
 )
-def test_more_weights_than_a_file_holds_are_refused_by_its_header(
-    saved: dict[str, Path], file: str, changes: dict[str, int], tmp_path: Path
-) -> None:
+def test_missing_weights_are_found_in_the_header(saved: dict[str, Path], file: str, changes: dict[str, int], tmp_path: Path) -> None:
     folder = configured(saved["float32"], tmp_path, file, **changes)
     with pytest.raises(ModelError, match=rf"{file}: a model of .* has at least \d+ weights, but .*model.safetensors holds \d+"):
         load_bundle(folder)
@@ -128,7 +126,7 @@ def test_a_drafter_of_another_vocabulary_is_named(saved: dict[str, Path], change
         load_bundle(folder)
 
 
-def test_longer_blocks_than_the_drafter_has_slots_for_are_refused(saved: dict[str, Path], tmp_path: Path) -> None:
+def test_blocks_longer_than_the_drafters_slots_are_refused(saved: dict[str, Path], tmp_path: Path) -> None:
     folder = configured(saved["float32"], tmp_path, "bundle.json", block_size=7)
     with pytest.raises(ModelError, match=r"bundle.json: block_size 7 is more than max_block 6 of .*drafter/config.json"):
         load_bundle(folder)
@@ -171,7 +169,7 @@ def test_the_tokenizer_of_another_bundle_is_refused(saved: dict[str, Path], tmp_
     load_bundle(folder)
 
 
-def test_json_that_is_nested_too_deeply_is_named(saved: dict[str, Path], tmp_path: Path) -> None:
+def test_deeply_nested_json_is_named(saved: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(saved["float32"], tmp_path / "bundle"))
     (folder / "bundle.json").write_text('{"a": ' + "[" * 200_000 + "]" * 200_000 + "}")
     with pytest.raises(ModelError, match=r"bundle.json: not readable as JSON \(too deeply nested\)"):

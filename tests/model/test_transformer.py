@@ -1,4 +1,4 @@
-"""Every variant of the Transformer: step by step with a cache as in one pass, and blind to what it must not see."""
+"""Every variant of the Transformer: decoding with a cache equals one pass, and masks hide what they should."""
 
 from itertools import product
 from typing import Any
@@ -49,7 +49,7 @@ def cached(model: Transformer, source: Tensor, target: Tensor, size: int) -> Ten
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: " ".join(variant.values()))
 @torch.no_grad()
-def test_step_by_step_is_as_in_one_pass(variant: dict[str, Any]) -> None:
+def test_decoding_step_by_step_equals_one_pass(variant: dict[str, Any]) -> None:
     source, target = ids(3, 9), ids(3, 8, seed=1)
     source[1, 5:] = PADDING
     for switches in SWITCHES:
@@ -61,14 +61,14 @@ def test_step_by_step_is_as_in_one_pass(variant: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["norm", "activation", "positions", "embedding_norm", "embedding_scale", "position_offset"])
 @torch.no_grad()
-def test_every_variant_is_another_function(name: str) -> None:
+def test_every_variant_computes_another_function(name: str) -> None:
     other: Any = {"norm": "post", "activation": "silu", "positions": "sinusoidal", "position_offset": 3}.get(name, True)
     source, target = ids(2, 6), ids(2, 5, seed=1)
     assert not torch.allclose(tiny_transformer()(source, target), tiny_transformer(**{name: other})(source, target), atol=1e-2)
 
 
 @torch.no_grad()
-def test_no_position_sees_what_comes_later() -> None:
+def test_no_position_attends_to_later_ones() -> None:
     model, source, target = tiny_transformer(), ids(2, 9), ids(2, 8, seed=1)
     changed = target.clone()
     changed[:, 5:] = 7
@@ -78,20 +78,20 @@ def test_no_position_sees_what_comes_later() -> None:
 
 
 @torch.no_grad()
-def test_padding_of_the_source_is_not_seen() -> None:
+def test_padding_of_the_source_is_not_attended_to() -> None:
     model, source, target = tiny_transformer(), ids(2, 9), ids(2, 8, seed=1)
     padded = torch.cat([source, source.new_full((2, 7), PADDING)], dim=1)
     assert torch.allclose(model(source, target), model(padded, target), atol=1e-4)
 
 
 @torch.no_grad()
-def test_a_row_of_padding_alone_is_finite() -> None:
+def test_a_row_of_padding_has_finite_states() -> None:
     model = tiny_transformer()
     assert bool(model(torch.full((2, 4), PADDING), ids(2, 3)).isfinite().all())
 
 
 @torch.no_grad()
-def test_the_offset_moves_every_position_down_the_table() -> None:
+def test_the_offset_shifts_positions_in_the_table() -> None:
     plain, moved = tiny_transformer().embedding, tiny_transformer(position_offset=3).embedding
     moved.load_state_dict(plain.state_dict() | {"positions": torch.cat([torch.zeros(3, 32), plain.state_dict()["positions"]])})
     tokens, positions = ids(2, 5), torch.arange(5)
@@ -99,21 +99,21 @@ def test_the_offset_moves_every_position_down_the_table() -> None:
     assert torch.equal(moved(tokens, positions + 7), plain(tokens, positions + 7))
 
 
-def test_tied_weights_are_one() -> None:
+def test_tied_weights_are_one_parameter() -> None:
     model = tiny_transformer()
     assert model.output.weight is model.embedding.tokens.weight is model.encoder.embedding.tokens.weight
     apart = tiny_transformer(tied_output=False, shared_embeddings=False)
     assert len({id(m) for m in (apart.output.weight, apart.embedding.tokens.weight, apart.encoder.embedding.tokens.weight)}) == 3
 
 
-def test_sinusoids_are_those_of_tensor2tensor() -> None:
+def test_sinusoids_equal_those_of_tensor2tensor() -> None:
     table = sinusoids(50, 32)
     assert table[0].tolist() == [0.0] * 16 + [1.0] * 16
     assert torch.allclose(table[:, 0], torch.arange(50).float().sin(), atol=1e-6)
     assert torch.allclose(table[:, 31], (torch.arange(50) / 10000.0).cos(), atol=1e-6)
 
 
-def test_training_and_evaluation_attend_alike() -> None:
+def test_attention_is_equal_in_training_and_evaluation() -> None:
     source, target = ids(2, 6), ids(2, 5, seed=1)
     model = tiny_transformer()
     with_gradient = model(source, target)
@@ -121,7 +121,7 @@ def test_training_and_evaluation_attend_alike() -> None:
         assert torch.allclose(with_gradient, model(source, target), atol=1e-4)
 
 
-def test_a_cache_keeps_what_is_written_and_nothing_else_moves() -> None:
+def test_a_cache_changes_only_at_written_positions() -> None:
     cache = Cache.empty(1, 3, 8, 2, 4, torch.zeros(1))
     assert cache.capacity == 8
     written = torch.randn(3, 2, 2, 2, 4)

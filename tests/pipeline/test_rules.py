@@ -1,4 +1,4 @@
-"""The table that says which setting goes with which decoding."""
+"""The table of settings and the decodings with which they are valid."""
 
 from typing import Any
 
@@ -23,12 +23,12 @@ GIVEN: tuple[tuple[dict[str, Any], set[str]], ...] = (
     ({"options": {"iterations": 4}}, {"mask-predict"}),
     ({"options": {"length_beam": 3}}, {"mask-predict"}),
 )
-"""A setting that is given, and the decodings that it is for."""
+"""Settings of a request, and the decodings with which they are valid."""
 
 
 @pytest.mark.parametrize("decoding", [*DECODINGS, "lookup,specdec"])
 @pytest.mark.parametrize(("given", "allowed"), GIVEN)
-def test_a_setting_is_for_its_decodings_alone(given: dict[str, Any], allowed: set[str], decoding: str) -> None:
+def test_a_setting_is_valid_only_with_its_decodings(given: dict[str, Any], allowed: set[str], decoding: str) -> None:
     request = DecodingRequest(decoding, **given)
     if decoding in allowed:
         check_settings(request, decoding)
@@ -37,7 +37,7 @@ def test_a_setting_is_for_its_decodings_alone(given: dict[str, Any], allowed: se
             check_settings(request, decoding)
 
 
-def test_every_rule_is_in_the_table() -> None:
+def test_the_table_covers_every_rule() -> None:
     for rule in SETTING_RULES:
         assert any(rule.is_given(DecodingRequest(**given)) for given, _ in GIVEN), rule.setting
     assert {option.name for option in OPTIONS} <= {name for given, _ in GIVEN for name in given.get("options", ())}
@@ -50,7 +50,7 @@ def test_an_exact_preset_contradicts_a_tolerance(given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("decoding", "words"), [("magic", "'magic' is not known"), ("lookup,beam", "a chain is of .*, not of beam")])
-def test_what_is_no_decoding_is_refused(decoding: str, words: str) -> None:
+def test_unknown_decodings_are_refused(decoding: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"decoding {decoding}: {words}"):
         check_known(decoding)
 

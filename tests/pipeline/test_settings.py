@@ -1,4 +1,4 @@
-"""What the user asked for, then what the bundle says, then `auto`."""
+"""Resolution of requests: values of the user have priority over those of the bundle, and these over `auto`."""
 
 import re
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def test_a_request_overrides_the_bundle(resolved: Callable[..., Settings]) -> No
 
 
 @pytest.mark.parametrize("asked", [None, "auto"])
-def test_without_a_block_size_the_drafter_says_it(resolved: Callable[..., Settings], asked: str | None) -> None:
+def test_the_default_block_size_is_the_drafters(resolved: Callable[..., Settings], asked: str | None) -> None:
     assert resolved({}, decoding="specdec", block_size=asked).block_size == 6
 
 
@@ -52,17 +52,17 @@ def test_a_preset_sets_both_values_and_a_request_overrides_it(resolved: Callable
     assert resolved({}, decoding="specdec++", preset="exact").rule == Exact()
 
 
-def test_the_presets_of_a_bundle_come_first(resolved: Callable[..., Settings]) -> None:
+def test_presets_of_a_bundle_have_priority(resolved: Callable[..., Settings]) -> None:
     assert resolved({"presets": {"own": (9, 2.0)}}, decoding="specdec++", preset="own").rule == Tolerant(9, 2.0)
     assert resolved({"presets": {"high-quality": (2, 0.7)}}, decoding="specdec++").rule == Tolerant(2, 0.7)
 
 
-def test_tolerance_turns_a_bundles_specdec_into_its_tolerant_form(resolved: Callable[..., Settings]) -> None:
+def test_a_tolerance_changes_specdec_to_its_tolerant_form(resolved: Callable[..., Settings]) -> None:
     found = resolved({"decoding": "specdec"}, tolerance=1.5)
     assert (found.decoding, found.rule) == ("specdec++", Tolerant(3, 1.5))
 
 
-def test_beam_search_is_the_bundles_unless_the_user_says_otherwise(resolved: Callable[..., Settings]) -> None:
+def test_beam_settings_default_to_the_bundles(resolved: Callable[..., Settings]) -> None:
     info = {"beam_size": 4, "length_penalty": 2.0, "beam_stop": "first"}
     found = resolved(info, decoding="beam", n_best=4)
     assert (found.beam_size, found.length_penalty, found.beam_stop) == (4, 2.0, "first")
@@ -73,25 +73,25 @@ def test_beam_search_is_the_bundles_unless_the_user_says_otherwise(resolved: Cal
 
 
 @pytest.mark.parametrize("wrong", [{"min_length": -1}, {"repetition_penalty": 0.0}, {"beam_stop": "soon"}, {"no_repeat_ngram_size": 1000}])
-def test_generation_settings_are_within_their_ranges(wrong: dict[str, Any], resolved: Callable[..., Settings]) -> None:
+def test_generation_settings_out_of_range_are_refused(wrong: dict[str, Any], resolved: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match=f"{next(iter(wrong))} must be"):
         resolved(wrong)
 
 
-def test_the_drafter_alone_has_whole_blocks(resolved: Callable[..., Settings]) -> None:
+def test_the_drafter_alone_has_full_blocks(resolved: Callable[..., Settings]) -> None:
     found = resolved({}, decoding="drafter")
     assert found.block_size > 1
     assert not found.adaptive_length and not found.may_skip_drafting
 
 
-def test_input_guided_needs_no_drafter_and_has_no_bound_of_its_own(bundle: Bundle) -> None:
+def test_input_guided_needs_no_drafter_and_has_no_limit(bundle: Bundle) -> None:
     found = resolve(DecodingRequest(decoding="input-guided"), bundle)
     assert (found.rule, found.block_size, found.options) == (Exact(), 0, {"match": "nearest"})
     found = resolve(DecodingRequest(decoding="input-guided", block_size=5, options={"match": "unique"}, tolerance=1.0), bundle)
     assert (found.rule, found.block_size, found.options) == (Tolerant(3, 1.0), 5, {"match": "unique"})
 
 
-def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
+def test_other_settings_are_passed_on(resolved: Callable[..., Settings]) -> None:
     found = resolved({}, max_length=9, batch_size=5, with_scores=True, length_penalty=0.6)
     assert (found.max_length, found.batch_size, found.with_scores, found.length_penalty) == (9, 5, True, 0.6)
 
@@ -112,32 +112,32 @@ def test_the_rest_is_handed_on(resolved: Callable[..., Settings]) -> None:
         ({"decoding": "beam", "options": {"length_beam": 4}}, "length beam: for decoding mask-predict, not for beam"),
     ],
 )
-def test_contradictions_are_errors(resolved: Callable[..., Settings], asked: dict[str, Any], words: str) -> None:
+def test_contradicting_settings_are_refused(resolved: Callable[..., Settings], asked: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         resolved({}, **asked)
 
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "blockwise", "lookup,blockwise"])
-def test_without_a_drafter_there_is_no_drafting(bundle: Bundle, decoding: str) -> None:
+def test_drafting_without_a_drafter_is_refused(bundle: Bundle, decoding: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"decoding {decoding}: this bundle has no drafter")):
         resolve(DecodingRequest(decoding=decoding), bundle)
 
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "lookup,specdec"])
-def test_heads_are_no_block_drafter(bundle: Bundle, decoding: str) -> None:
+def test_specdec_with_heads_is_refused(bundle: Bundle, decoding: str) -> None:
     words = f"decoding {decoding}: this bundle has heads, not a block drafter; it can do greedy, beam, blockwise, input-guided"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolve(DecodingRequest(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
 
 
 @pytest.mark.parametrize("decoding", ["blockwise", "lookup,blockwise"])
-def test_a_block_drafter_has_no_heads(resolved: Callable[..., Settings], decoding: str) -> None:
+def test_blockwise_with_a_block_drafter_is_refused(resolved: Callable[..., Settings], decoding: str) -> None:
     words = f"decoding {decoding}: this bundle has a block drafter, not heads; it can do greedy, beam, specdec, specdec++, drafter, input"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolved({}, decoding=decoding)
 
 
-def test_blockwise_is_exact_unless_told_to_be_tolerant(bundle: Bundle) -> None:
+def test_blockwise_is_exact_unless_a_tolerance_is_requested(bundle: Bundle) -> None:
     heads = replace(bundle, drafter=tiny_heads(bundle.verifier))
     assert resolve(DecodingRequest(decoding="blockwise"), heads).rule == Exact()
     assert resolve(DecodingRequest(decoding="blockwise", preset="high-efficiency"), heads).rule == Tolerant(5, 3.0)
@@ -148,24 +148,26 @@ def test_blockwise_is_exact_unless_told_to_be_tolerant(bundle: Bundle) -> None:
     ("task", "with_drafter", "expected"),
     [("translate", True, "specdec"), ("translate", False, "lookup,ngram-memory,gs-jacobi"), ("correct", False, "input-guided")],
 )
-def test_auto_is_what_the_bundle_can_do_best(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
+def test_auto_resolves_to_the_best_decoding_of_the_bundle(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
     drafter = tiny_drafter(bundle.verifier) if with_drafter else None
     info = replace(bundle.info, task=task, decoding="auto")
     found = resolve(DecodingRequest(), Bundle(info, bundle.tokenizer, bundle.verifier, drafter))
     assert (found.decoding, found.may_skip_drafting, found.rule) == (expected, True, Exact())
 
 
-def test_only_what_was_chosen_automatically_may_skip_drafting(resolved: Callable[..., Settings]) -> None:
+def test_only_automatically_chosen_decodings_may_skip_drafting(resolved: Callable[..., Settings]) -> None:
     assert not resolved({"decoding": "auto"}, decoding="specdec").may_skip_drafting
     assert not resolved({"decoding": "greedy"}).may_skip_drafting
     assert resolved({"decoding": "specdec"}).may_skip_drafting
-    assert not resolved({"decoding": "specdec"}, tolerance=1.0).may_skip_drafting  # its output would come and go with the drafts
+    assert not resolved(
+        {"decoding": "specdec"}, tolerance=1.0
+    ).may_skip_drafting  # otherwise the output would depend on whether drafting pays
 
 
 @pytest.mark.parametrize(
     ("order", "own"), [("right-to-left", "beam"), ("double-left-to-right", "beam"), ("bidirectional", "bidirectional")]
 )
-def test_one_decoding_writes_in_another_order(order: str, own: str, make_bundle: Callable[..., Bundle]) -> None:
+def test_other_orders_have_one_decoding(order: str, own: str, make_bundle: Callable[..., Bundle]) -> None:
     other = make_bundle(order=order, positions="learned")
     other.info = replace(other.info, decoding="auto", task="correct")
     found = resolve(DecodingRequest(n_best=3), other)
@@ -190,29 +192,29 @@ def test_only_mask_predict_decodes_with_a_masked_model(make_bundle: Callable[...
 
 
 @pytest.mark.parametrize("decoding", ["bidirectional", "mask-predict"])
-def test_other_orders_need_a_model_trained_for_them(bundle: Bundle, decoding: str) -> None:
+def test_other_orders_require_a_model_of_that_order(bundle: Bundle, decoding: str) -> None:
     with pytest.raises(UsageError, match=f"decoding {decoding}: this bundle's order is left-to-right"):
         resolve(DecodingRequest(decoding=decoding), bundle)
 
 
-def test_generation_settings_are_for_left_to_right(make_bundle: Callable[..., Bundle]) -> None:
+def test_generation_constraints_require_left_to_right(make_bundle: Callable[..., Bundle]) -> None:
     other = make_bundle(order="bidirectional", positions="learned")
     other.info = replace(other.info, min_length=3)
     with pytest.raises(ModelError, match="its generation settings are for order left-to-right, not bidirectional"):
         bundle_verifier(other)
 
 
-def test_a_fixed_point_is_a_rule(resolved: Callable[..., Settings]) -> None:
+def test_the_fixed_point_stop_sets_the_acceptance_rule(resolved: Callable[..., Settings]) -> None:
     assert resolved({}, decoding="gs-jacobi", options={"stop": "fixed-point"}).rule == FixedPoint()
     assert resolved({}, decoding="gs-jacobi").rule == resolved({}, decoding="gs-jacobi", options={"stop": "prefix"}).rule == Exact()
 
 
-def test_a_bundle_with_an_unknown_decoding_is_a_bad_model(resolved: Callable[..., Settings]) -> None:
+def test_a_bundle_with_an_unknown_decoding_is_refused(resolved: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match="decoding magic: 'magic' is not known"):
         resolved({"decoding": "magic"})
 
 
-def test_drafts_that_are_to_be_seen_have_the_full_block_size(resolved: Callable[..., Settings]) -> None:
+def test_drafts_to_be_shown_have_the_full_block_size(resolved: Callable[..., Settings]) -> None:
     found = resolved({"decoding": "specdec", "block_size": 4}, always_draft=True)
     assert (found.may_skip_drafting, found.adaptive_length, found.block_size) == (False, False, 4)
     assert resolved({"decoding": "specdec"}, always_draft=True, block_size="auto").adaptive_length

@@ -1,4 +1,4 @@
-"""Lines of text through a bundle: order, blank lines, several sentences a line, lines that are too long."""
+"""Translation of lines: order, blank lines, several sentences in a line, and lines that are too long."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def translate(bundle: Bundle, lines: list[str], settings: Settings = GREEDY) -> 
     return list(Translator(Engine(bundle, settings), bundle.tokenizer).translate(lines))
 
 
-def test_lines_come_back_in_their_order_whatever_their_lengths(bundle: Bundle, lines: list[str]) -> None:
+def test_lines_of_any_length_are_returned_in_order(bundle: Bundle, lines: list[str]) -> None:
     mixed = [" ".join(lines[:4]), *lines[4:12]]
     alone = [translate(bundle, [line])[0] for line in mixed]
     assert translate(bundle, mixed) == alone
@@ -29,7 +29,7 @@ def test_lines_come_back_in_their_order_whatever_their_lengths(bundle: Bundle, l
     assert len({line.text for line in alone}) > 4
 
 
-def test_speculative_decoding_says_the_same_in_fewer_rounds(bundle: Bundle, lines: list[str]) -> None:
+def test_speculative_decoding_gives_equal_output_in_fewer_rounds(bundle: Bundle, lines: list[str]) -> None:
     mixed = [" ".join(lines[:4]), *lines[4:12]]
     for prefix in ("states", "own"):
         drafting = replace(bundle, drafter=tiny_drafter(bundle.verifier, prefix=prefix))
@@ -40,7 +40,7 @@ def test_speculative_decoding_says_the_same_in_fewer_rounds(bundle: Bundle, line
             assert specdec.rounds <= greedy.rounds == greedy.tokens
 
 
-def test_blank_lines_stay_as_they_are(bundle: Bundle, lines: list[str]) -> None:
+def test_blank_lines_are_unchanged(bundle: Bundle, lines: list[str]) -> None:
     found = translate(bundle, ["", lines[0], " \t", "  ", lines[1]])
     assert [found[i] for i in (0, 2, 3)] == [Translation(""), Translation(" \t"), Translation("  ")]
     assert [found[1], found[4]] == translate(bundle, lines[:2])
@@ -62,14 +62,14 @@ def test_sentences_of_a_line_are_translated_one_by_one(bundle: Bundle) -> None:
     assert len(next(whole.translate([" ".join(texts)])).sentences) == 1
 
 
-def test_a_line_is_handed_over_as_soon_as_it_is_done(bundle: Bundle) -> None:
+def test_a_line_is_returned_as_soon_as_it_is_done(bundle: Bundle) -> None:
     rounds: list[Round] = []
     engine = Engine(bundle, GREEDY, rounds.append)
     first = next(Translator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
     assert len(rounds) == first.rounds
 
 
-def test_a_line_that_is_too_long_is_cut_with_a_warning(bundle: Bundle, lines: list[str]) -> None:
+def test_a_line_that_is_too_long_is_split_with_a_warning(bundle: Bundle, lines: list[str]) -> None:
     heard: list[tuple[int, str]] = []
     translator = Translator(Engine(bundle, GREEDY), bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
     found = list(translator.translate([lines[0], " ".join(lines), lines[1]]))
@@ -80,7 +80,7 @@ def test_a_line_that_is_too_long_is_cut_with_a_warning(bundle: Bundle, lines: li
     assert [found[0], found[2]] == translate(bundle, lines[:2])
 
 
-def test_the_longest_source_that_fits_is_not_cut(bundle: Bundle) -> None:
+def test_the_longest_valid_source_is_not_split(bundle: Bundle) -> None:
     limit = bundle.verifier.config.max_positions - 1
     line = "ka"
     while len(bundle.tokenizer.encode(f"{line} ka")) <= limit:
@@ -104,13 +104,13 @@ def test_the_n_best_lines_join_the_n_best_of_each_sentence(bundle: Bundle) -> No
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.text(max_size=30), max_size=5))
-def test_a_line_in_a_line_out(bundle: Bundle, lines: list[str]) -> None:
+def test_each_input_line_gives_one_output_line(bundle: Bundle, lines: list[str]) -> None:
     found = translate(bundle, lines, replace(GREEDY, max_length=4, batch_size=3))
     assert len(found) == len(lines)
     assert all(line.text == text for line, text in zip(found, lines, strict=True) if not text.strip())
 
 
-def test_protected_spans_are_in_every_hypothesis(bundle: Bundle) -> None:
+def test_every_hypothesis_has_the_protected_spans(bundle: Bundle) -> None:
     line = "- Kalo {name} mita, {name}. See https://example.org/x."
     beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
     for chosen in (GREEDY, beam):
@@ -121,7 +121,7 @@ def test_protected_spans_are_in_every_hypothesis(bundle: Bundle) -> None:
         assert found.text in [text for text, _ in found.hypotheses[:1] or [(found.text, 0.0)]]
 
 
-def test_without_languages_the_model_sees_every_line(bundle: Bundle, lines: list[str]) -> None:
+def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: list[str]) -> None:
     engine = Engine(bundle, GREEDY)
     (plain,) = Translator(engine, bundle.tokenizer).translate(["|---|"])
     (copied,) = Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(["|---|"])

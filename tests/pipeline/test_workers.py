@@ -1,4 +1,4 @@
-"""Several threads at the same sentences: the same output, in any number of them."""
+"""Several worker threads give the output of one."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -34,7 +34,7 @@ def test_each_item_goes_to_one_thread() -> None:
     assert len(seen) == 500
 
 
-def test_an_error_in_one_thread_ends_all() -> None:
+def test_an_error_in_one_thread_stops_all() -> None:
     def endless() -> Iterator[int]:
         while True:
             yield 1
@@ -47,7 +47,7 @@ def test_an_error_in_one_thread_ends_all() -> None:
         list(in_threads([endless, failing]))
 
 
-def test_threads_stop_when_nobody_listens() -> None:
+def test_threads_stop_when_results_are_not_read() -> None:
     results = in_threads([partial(iter, lambda: 1, 0)] * 2)
     assert next(iter(results)) == 1
     results.close()  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def test_threads_stop_when_nobody_listens() -> None:
     ("precision", "decoding"),
     [*product(["int8", "float32"], ["greedy", "specdec", "blockwise", "lookup", "auto", "beam"]), ("int8 by operators", "specdec")],
 )
-def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
+def test_the_output_equals_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
     verifier = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
     drafter = tiny_heads(verifier) if decoding == "blockwise" else tiny_drafter(verifier)
     in_precision(verifier, precision, None if precision == "float32" else drafter)
@@ -74,7 +74,7 @@ def test_output_is_that_of_one_worker(decoding: str, precision: str, bundle: Bun
     assert len(outputs[0]) == len(sentences)
 
 
-def test_memory_bounds_how_many_rows_go_together(bundle: Bundle) -> None:
+def test_memory_limits_the_rows_of_a_batch(bundle: Bundle) -> None:
     wide = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=64), bundle))
     row = wide.verifier.row_bytes(32)
     narrow = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=64, memory=5 * row), bundle))

@@ -1,4 +1,4 @@
-"""Every recipe that ships is run from end to end, with tiny models and tiny text."""
+"""Every shipped recipe runs from end to end, with tiny models and tiny text."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ def run(*arguments: object) -> Result:
 
 
 def train(command: str, folder: Path, recipe: str, text: Path, *arguments: object, changes: list[str]) -> list[int]:
-    """Train by a recipe, with a few changes; the updates that metrics.csv names."""
+    """Train by a recipe with a few changes; return the updates listed in metrics.csv."""
     data = ["--data", text, "--dev", text, "--recipe", recipe, "--threads", 1, "--device", "cpu"]
     run(command, folder, *data, *arguments, *(part for change in [*RUN, *changes] for part in ("--set", change)))
     with (folder / "metrics.csv").open(encoding="utf-8") as stream:
@@ -59,27 +59,29 @@ def text(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Path:
     return path
 
 
-def test_no_recipe_is_left_out() -> None:
+def test_every_recipe_has_a_test() -> None:
     shipped = {path.name.removesuffix(".toml") for path in FOLDER.iterdir() if path.suffix in (".toml", ".sh")}
     assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *MASKED, *DRAFTERS, *OTHERS}
 
 
 @pytest.mark.parametrize("recipe", SCRATCH)
-def test_a_verifier_from_scratch(recipe: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_a_verifier_is_trained_from_scratch(recipe: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--tokenizer", tokenizer.path, changes=SHAPE) == [2]
     config = load_bundle(tmp_path / "out").verifier.config
     assert (config.width, config.norm) == (32, "pre" if recipe == "en-de-verifier" else "post")
 
 
 @pytest.mark.parametrize("recipe", FURTHER)
-def test_a_further_stage(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_a_further_stage_is_trained(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == load_bundle(bundle_folder).verifier.config
 
 
 @pytest.mark.parametrize("recipe", ORDERED)
 @pytest.mark.parametrize("order", ["bidirectional", "right-to-left"])
-def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_another_order_is_trained_from_a_left_to_right_model(
+    recipe: str, order: Order, text: Path, bundle_folder: Path, tmp_path: Path
+) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, "--order", order, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order=order)
     said = run("translate", "-m", tmp_path / "out", text, "--json", "--max-length", 6, "--threads", 1).stdout.splitlines()
@@ -89,7 +91,7 @@ def test_another_order_from_a_left_to_right_model(recipe: str, order: Order, tex
 
 
 @pytest.mark.parametrize("recipe", MASKED)
-def test_a_masked_model_from_a_left_to_right_one(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_a_masked_model_is_trained_from_a_left_to_right_one(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--init", bundle_folder, changes=[]) == [2]
     assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order="masked")
     for passes, chosen in ((10, []), (4, ["--iterations", 4, "--length-beam", 2, "--precision", "float32"])):
@@ -102,7 +104,7 @@ def test_a_masked_model_from_a_left_to_right_one(recipe: str, text: Path, bundle
 
 
 @pytest.mark.parametrize("recipe", DRAFTERS)
-def test_a_drafter(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
+def test_a_drafter_is_trained(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
     changes = HEADS if recipe == "blockwise" else BLOCK + (OWN if recipe.startswith(("gad", "report")) else [])
     assert train("train-drafter", tmp_path / "out", recipe, text, "--model", bundle_folder, changes=changes) == [2]
     names = ("greedy", "blockwise" if recipe == "blockwise" else "specdec")
@@ -110,7 +112,7 @@ def test_a_drafter(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path)
     assert decoded[0].stdout == decoded[1].stdout
 
 
-def test_the_stages_of_the_report(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_the_stages_of_the_report_are_trained(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     task = ("--task", "correct", "--target-language", "en")
     train("train-verifier", tmp_path / "first", "report-gec-pretrain", text, "--tokenizer", tokenizer.path, *task, changes=SHAPE)
     assert train("train-verifier", tmp_path / "second", "report-gec-finetune", text, "--init", tmp_path / "first", *task, changes=[]) == [2]
@@ -120,7 +122,7 @@ def test_the_stages_of_the_report(text: Path, tokenizer: Subwords, tmp_path: Pat
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_few_decoder_layers_from_a_pretrained_model(text: Path, bart_folder: Path, tmp_path: Path) -> None:
+def test_few_decoder_layers_are_trained_from_a_pretrained_model(text: Path, bart_folder: Path, tmp_path: Path) -> None:
     layers = ["model.encoder_layers=2", "model.decoder_layers=1"]
     train("train-verifier", tmp_path / "first", "report-gec-12-2", text, "--init", bart_folder, "--task", "correct", changes=layers)
     assert train("train-verifier", tmp_path / "second", "report-gec-finetune", text, "--init", tmp_path / "first", changes=[]) == [2]
@@ -128,7 +130,7 @@ def test_few_decoder_layers_from_a_pretrained_model(text: Path, bart_folder: Pat
     assert (config.encoder_layers, config.decoder_layers, config.max_positions) == (2, 1, 1024)
 
 
-def test_errors_are_made(tmp_path: Path) -> None:
+def test_the_recipe_of_errors_is_applied(tmp_path: Path) -> None:
     (tmp_path / "clean.txt").write_text("".join(f"{line}\n" for line in _sentences(40)), encoding="utf-8")
     run("corrupt", tmp_path / "clean.txt", "--recipe", "en-gec-corrupt", "-o", tmp_path / "pairs.tsv", "--processes", 1)
     pairs = [line.split("\t") for line in (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
@@ -136,7 +138,7 @@ def test_errors_are_made(tmp_path: Path) -> None:
     assert any(corrupted != clean for corrupted, clean in pairs)
 
 
-def test_the_script_of_the_translator(tmp_path: Path) -> None:
+def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
     generator = random.Random(0)
     english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
     words = dict(zip(english.split(), german.split(), strict=True))
@@ -156,7 +158,7 @@ def test_the_script_of_the_translator(tmp_path: Path) -> None:
     assert made.info.decoding == "specdec"
 
 
-def test_the_script_of_the_corrector(bundle_folder: Path, tmp_path: Path) -> None:
+def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
     sentences = _sentences(60)
     (tmp_path / "text").mkdir()
     with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
@@ -169,7 +171,7 @@ def test_the_script_of_the_corrector(bundle_folder: Path, tmp_path: Path) -> Non
 
 
 def _sentences(count: int) -> list[str]:
-    """Plain English sentences that occasion errors of most kinds."""
+    """English sentences to which most kinds of errors apply."""
     generator = random.Random(0)
     choices = (("man", "girl", "teacher", "dog"), ("walks", "goes", "runs", "drives"), ("house", "school", "river", "city"))
     made = [[generator.choice(words) for words in choices] for _ in range(count)]
@@ -177,7 +179,7 @@ def _sentences(count: int) -> list[str]:
 
 
 def _run_script(name: str, folder: Path, **variables: str) -> None:
-    """Run a script of recipes as a trial, from `folder`/text to `folder`/work."""
+    """Run a recipe script with TRIAL=1, from `folder`/text to `folder`/work."""
     if missing := [tool for tool in ("bash", "xzcat", "awk") if shutil.which(tool) is None]:
         pytest.skip(f"{', '.join(missing)} not installed")
     command = folder / "bin" / "specdec"

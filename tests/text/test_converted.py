@@ -1,4 +1,4 @@
-"""Tokenizers of converted models, and what is refused of a damaged one."""
+"""Tokenizers of converted models, and errors for damaged ones."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ FRAME: dict[str, Any] = {"unknown": "<unk>", "mask": "<pad>", "after": ("</s>",)
 
 @pytest.fixture(scope="module")
 def stored(tokenizer: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tokenizer by SentencePiece."""
+    """A folder with a SentencePiece tokenizer."""
     folder = tmp_path_factory.mktemp("stored")
     config = TokenizerConfig("sentencepiece", (tokenizer.path.name,), **FRAME)
     segmenter = make_segmenter(config, tokenizer.path.parent, "en", "de", [])
@@ -24,13 +24,13 @@ def stored(tokenizer: Subwords, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-def test_a_stored_tokenizer_comes_back(stored: Path, tokenizer: Subwords) -> None:
+def test_a_stored_tokenizer_is_restored(stored: Path, tokenizer: Subwords) -> None:
     loaded = load_converted(stored, "en", "de")
     assert loaded.encode("ka lo mi") == tokenizer.encode("ka lo mi")
     assert loaded.decode([*loaded.encode("ka lo mi"), *loaded.special_tokens.after]) == "ka lo mi"
 
 
-def test_a_source_vocabulary_of_its_own_comes_back(stored: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+def test_a_separate_source_vocabulary_is_restored(stored: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     loaded = load_converted(stored, "en", "de")
     source = [*reversed(tokenizer.vocabulary()), "more"]
     segmenter = make_segmenter(loaded.config, stored / "tokenizer", "en", "de", [])
@@ -72,7 +72,7 @@ def test_a_damaged_vocabulary_is_named(stored: Path, tmp_path: Path) -> None:
         load_converted(folder, "en", "de")
 
 
-def test_a_piece_that_is_no_text_is_named(tokenizer: Subwords, tmp_path: Path) -> None:
+def test_an_invalid_piece_is_named(tokenizer: Subwords, tmp_path: Path) -> None:
     stored, damaged = tokenizer.path.read_bytes(), tmp_path / "tokenizer.model"
     place = stored.rindex("\u2581".encode())
     damaged.write_bytes(stored[:place] + bytes([stored[place] ^ 0x10]) + stored[place + 1 :])

@@ -1,4 +1,4 @@
-"""Differences between two texts, and their way back."""
+"""Edits between two texts, and their application."""
 
 from itertools import pairwise
 
@@ -29,18 +29,18 @@ Texts = st.text(st.sampled_from(["a", "b", "c", " ", " ", ".", "'", "\u00e9", "\
         ("So", "", [(0, 2, "")]),
     ],
 )
-def test_edits_of_a_change(source: str, changed: str, edits: list[tuple[int, int, str]]) -> None:
+def test_edits_between_texts_are_found(source: str, changed: str, edits: list[tuple[int, int, str]]) -> None:
     found = find_edits(source, changed)
     assert [(edit.start, edit.end, edit.text) for edit in found] == edits
     assert apply_edits(source, found) == changed
 
 
-def test_white_space_of_another_kind_is_no_change() -> None:
+def test_other_white_space_is_no_edit() -> None:
     assert find_edits(" a\u00a0b  c ", "a b c") == []
 
 
 @given(Texts, Texts)
-def test_edits_lead_from_one_text_to_the_other(source: str, changed: str) -> None:
+def test_applied_edits_give_the_changed_text(source: str, changed: str) -> None:
     edits = find_edits(source, changed)
     assert apply_edits(source, edits).split() == changed.split()
     assert all(edit.source == source[edit.start : edit.end] for edit in edits)

@@ -1,4 +1,4 @@
-"""Sentences in the order in which a model writes them."""
+"""Sentences in generation order."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ def test_unfolding_is_the_inverse_of_folding(words: list[int], order: Order) -> 
 
 
 @given(words=WORDS, steps=st.integers(0, 6), order=st.sampled_from(ORDERS))
-def test_what_is_not_ended_is_the_written_ends_of_the_sentence(words: list[int], steps: int, order: Order) -> None:
+def test_unfinished_sentences_are_unfolded(words: list[int], steps: int, order: Order) -> None:
     written = min(steps * tokens_per_step(order), len(words))
     left, right = {"left": (written, 0), "right": (0, written), "both": (written - written // 2, written // 2)}[
         "both" if order == "bidirectional" else "right" if "right-to" in order else "left"
@@ -38,7 +38,7 @@ def test_what_is_not_ended_is_the_written_ends_of_the_sentence(words: list[int],
         ("bidirectional", "we . will Tokyo go to # #", "go Tokyo to #"),
     ],
 )
-def test_the_sentence_of_the_paper(order: Order, even: str, odd: str) -> None:
+def test_the_example_of_the_paper_is_folded(order: Order, even: str, odd: str) -> None:
     for folded, sentence in ((even, "we will go to Tokyo ."), (odd, "go to Tokyo")):
         ended = [*sentence.split(), "#"]
         assert [ended[place] for place in folded_positions(len(ended) - 1, order)] == folded.split()

@@ -1,4 +1,4 @@
-"""Languages by their function words."""
+"""Detection of languages by function words."""
 
 import pytest
 
@@ -19,13 +19,13 @@ ENGLISH = (
 
 
 @pytest.mark.parametrize("text", GERMAN)
-def test_german_is_not_english(text: str) -> None:
+def test_german_is_distinguished_from_english(text: str) -> None:
     assert is_in_language(text, "de", "en") and is_in_language(text, "deu_Latn", "eng_Latn") and is_foreign(text, "en-GB")
     assert not is_in_language(text, "en", "de") and not is_foreign(text, "de")
 
 
 @pytest.mark.parametrize("text", ENGLISH)
-def test_english_is_not_german(text: str) -> None:
+def test_english_is_distinguished_from_german(text: str) -> None:
     assert not is_in_language(text, "de", "en") and not is_foreign(text, "en")
 
 
@@ -38,11 +38,11 @@ def test_english_is_not_german(text: str) -> None:
         "Ik weet het niet, maar de kinderen zijn bij een vriend van mijn broer.",
     ],
 )
-def test_other_languages_are_known(text: str) -> None:
+def test_other_languages_are_detected(text: str) -> None:
     assert is_foreign(text, "en")
 
 
-def test_an_unknown_language_says_nothing() -> None:
+def test_unknown_languages_are_not_detected() -> None:
     assert (
         not is_in_language(GERMAN[0], "de", "xx") and not is_in_language(GERMAN[0], "", "en") and not is_in_language(GERMAN[0], "de", "de")
     )

@@ -1,4 +1,4 @@
-"""Lines to texts and what is copied between them."""
+"""Segmentation of lines into texts and copied gaps."""
 
 import pytest
 from hypothesis import assume, given
@@ -32,13 +32,13 @@ TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
         ("\u041f\u0440\u0438\u0432\u0435\u0442!", []),
     ],
 )
-def test_what_a_model_reads(line: str, texts: list[str]) -> None:
+def test_lines_are_segmented_into_texts(line: str, texts: list[str]) -> None:
     segments = segment_line(line, 99, len, TRANSLATES)
     assert list(segments.texts) == texts
     assert segments.join(segments.texts) == line
 
 
-def test_text_in_the_target_language_stays() -> None:
+def test_text_in_the_target_language_is_copied() -> None:
     line = "He said it. Das ist ein Haus, und wir sind nicht darin."
     assert segment_line(line, 99, len, TRANSLATES).texts == ("He said it.",)
     assert segment_line(line, 99, len, CORRECTS).texts == ("He said it.",)
@@ -49,24 +49,24 @@ def test_text_in_the_target_language_stays() -> None:
 @pytest.mark.parametrize(
     "line", ["Use the door.", "If you like it, do it:", "for my friend", "Return to me.", "He said = no", "import what you like."]
 )
-def test_prose_is_no_code(line: str) -> None:
+def test_prose_is_not_detected_as_code(line: str) -> None:
     assert not is_code(line)
 
 
 @given(st.text(alphabet="ab .,;-*#>|<>/=\"'{}[]1:\t\n\\\u0431", max_size=40))
-def test_nothing_is_lost(line: str) -> None:
+def test_segments_join_to_the_line(line: str) -> None:
     segments = segment_line(line, 9, len, TRANSLATES)
     assert segments.join(segments.texts) == line
     assert all(text and text == text.strip() for text in segments.texts)
 
 
 @given(st.text(alphabet="abC .,!?", max_size=40))
-def test_prose_without_marks_is_split_like_plain_text(line: str) -> None:
+def test_prose_without_marks_is_segmented_as_plain_text(line: str) -> None:
     assume(not split_marks(line).head.strip())
     found, plain = segment_line(line, 20, len, TRANSLATES), segment(line, 20, len)
     assert found == plain or not any(map(str.isalpha, "".join(set(plain.texts) - set(found.texts))))
 
 
-def test_a_line_that_is_too_long_for_code_is_text() -> None:
+def test_very_long_lines_are_not_detected_as_code() -> None:
     assert is_code("return value;")
     assert not is_code(f"return {'value ' * MAX_CODE_LENGTH};")

@@ -1,4 +1,4 @@
-"""Sentences that go on in the next line."""
+"""Sentences that continue on the next line."""
 
 import pytest
 
@@ -31,7 +31,7 @@ WRAPPED = [
         (["He has a car", "She has a dog", "They have three children now"], [False, False, False]),
     ],
 )
-def test_which_lines_go_on(lines: list[str], found: list[bool]) -> None:
+def test_continued_lines_are_found(lines: list[str], found: list[bool]) -> None:
     assert find_continued(lines) == found
 
 
@@ -48,7 +48,7 @@ def test_which_lines_go_on(lines: list[str], found: list[bool]) -> None:
         ("it is", "it is", "it is"),
     ],
 )
-def test_neither_end_of_a_text_that_goes_on_becomes_one(source: str, output: str, text: str) -> None:
+def test_edits_at_the_ends_of_continued_texts_are_dropped(source: str, output: str, text: str) -> None:
     edits = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=True, continues_previous=True)
     assert apply_edits(source, edits) == text
     both = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=False, continues_previous=False)

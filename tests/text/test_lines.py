@@ -1,4 +1,4 @@
-"""Lines in and out."""
+"""Reading and writing of lines."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ from specdec_cli.text.writing import LineWriter
 
 
 class Stdin:
-    """Stands in for sys.stdin: only `buffer` is used."""
+    """A replacement of sys.stdin, of which only `buffer` is used."""
 
     def __init__(self, content: bytes) -> None:
         self.buffer = io.BytesIO(content)
@@ -31,23 +31,23 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-def test_splits_on_lf_only(tmp_path: Path) -> None:
+def test_lines_end_only_at_lf(tmp_path: Path) -> None:
     path = written(tmp_path, "a", "one\u2028still\u0085one\x0b\x0c\x1c\ntwo\n".encode())
     assert [line.text for line in read_lines([path])] == ["one\u2028still\u0085one\x0b\x0c\x1c", "two"]
 
 
-def test_keeps_crlf_apart_and_a_lone_cr_inside(tmp_path: Path) -> None:
+def test_crlf_is_a_line_end_and_a_lone_cr_is_text(tmp_path: Path) -> None:
     path = written(tmp_path, "a", b"one\r\nt\rwo\nthree\r\r\nfour\r")
     lines = list(read_lines([path]))
     assert [(line.text, line.ending) for line in lines] == [("one", "\r\n"), ("t\rwo", "\n"), ("three\r", "\r\n"), ("four", "\r\n")]
 
 
 @pytest.mark.parametrize(("content", "count"), [(b"", 0), (b"\n", 1), (b"\n\n", 2), (b"a", 1), (b"a\n", 1), (b"a\nb", 2)])
-def test_counts_lines(tmp_path: Path, content: bytes, count: int) -> None:
+def test_lines_are_counted(tmp_path: Path, content: bytes, count: int) -> None:
     assert len(list(read_lines([written(tmp_path, "a", content)]))) == count
 
 
-def test_concatenates_files_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_read_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin(b"s\n"))
     a, b = written(tmp_path, "a", b"1\n2"), written(tmp_path, "b", b"3\n")
     lines = list(read_lines([a, Path("-"), b]))
@@ -56,17 +56,17 @@ def test_concatenates_files_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [line.location for line in lines] == [f"{a}, line 1", f"{a}, line 2", "stdin, line 1", f"{b}, line 1"]
 
 
-def test_reads_stdin_without_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdin_is_read_without_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin("Grüße\n".encode()))
     assert list(read_lines()) == [Line(1, "Grüße", "\n", "stdin, line 1")]
 
 
-def test_reads_compressed_files(tmp_path: Path) -> None:
+def test_compressed_files_are_read(tmp_path: Path) -> None:
     path = written(tmp_path, "a.gz", gzip.compress(b"one\ntwo\n"))
     assert [line.text for line in read_lines([path])] == ["one", "two"]
 
 
-def test_a_damaged_file_fails_after_its_good_lines(tmp_path: Path) -> None:
+def test_a_damaged_file_fails_after_its_valid_lines(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(b"%d\n" % number for number in range(100000)))
     lines = read_lines([written(tmp_path, "a.gz", whole[: len(whole) // 2])])
     assert next(lines).text == "0"
@@ -75,7 +75,7 @@ def test_a_damaged_file_fails_after_its_good_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("bad", "cause"), [(b"\xff", "not valid UTF-8"), (b"a\0b", "NUL byte"), (b"\xed\xa0\x80", "not valid UTF-8")])
-def test_a_bad_line_fails_after_the_lines_before(tmp_path: Path, bad: bytes, cause: str) -> None:
+def test_an_invalid_line_fails_after_earlier_lines(tmp_path: Path, bad: bytes, cause: str) -> None:
     good, mixed = written(tmp_path, "good", b"1\n"), written(tmp_path, "mixed", b"2\n" + bad + b"\n4\n")
     lines = read_lines([good, mixed])
     assert [next(lines).text, next(lines).text] == ["1", "2"]
@@ -88,12 +88,12 @@ def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:
         next(read_lines([written(tmp_path, "a", b"1\n"), tmp_path / "missing"]))
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="directory"):
         list(read_lines([tmp_path]))
 
 
-def test_does_not_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_not_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "r") as stdin, os.fdopen(writing, "wb", buffering=0) as other:
         monkeypatch.setattr(sys, "stdin", stdin)
@@ -103,12 +103,12 @@ def test_does_not_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
             assert next(lines).text.endswith(text)
 
 
-def test_training_text_may_hold_nul_bytes(tmp_path: Path) -> None:
+def test_training_text_may_contain_nul_bytes(tmp_path: Path) -> None:
     assert list(read_text_lines(written(tmp_path, "a", b"a\0b\r\n"))) == ["a\0b"]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]))))
-def test_what_is_written_is_what_was_read(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+def test_written_lines_equal_the_lines_read(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("lines")
     source = written(folder, "in", "".join(text + "\n" for text in texts).encode())
     with LineWriter(folder / "out") as writer:
@@ -126,12 +126,12 @@ def test_a_line_may_be_as_long_as_the_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [2**16 - 1, 2**16, 2**16 + 1, 3 * 2**16])
-def test_lines_longer_than_what_is_read_at_once(tmp_path: Path, size: int) -> None:
+def test_lines_longer_than_the_read_size_are_read(tmp_path: Path, size: int) -> None:
     path = written(tmp_path, "a", b"x" * size + b"\n\n" + b"y" * size)
     assert [len(line.text) for line in read_lines([path])] == [size, 0, size]
 
 
-def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_a_line_beyond_the_limit_is_not_read_to_its_end(tmp_path: Path) -> None:
     bomb = written(tmp_path, "bomb.gz", b"".join(gzip.compress(bytes(2**24)) for _ in range(16)))
     tracemalloc.start()
     for path in (Path("/dev/zero"), bomb):
@@ -141,7 +141,7 @@ def test_an_endless_line_is_not_read_to_its_end(tmp_path: Path) -> None:
     tracemalloc.stop()
 
 
-def test_waits_for_a_pipe_that_does_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_non_blocking_pipes_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     with os.fdopen(reading, "r") as stdin, os.fdopen(writing, "wb", buffering=0) as other:
@@ -150,7 +150,7 @@ def test_waits_for_a_pipe_that_does_not_block(monkeypatch: pytest.MonkeyPatch) -
         assert next(read_lines()).text == "late"
 
 
-def test_a_waiting_thread_holds_nothing_that_the_exit_needs() -> None:
+def test_a_waiting_reader_does_not_block_the_exit() -> None:
     script = """
 import threading, time
 from specdec_cli.text.lines import read_lines

@@ -42,7 +42,7 @@ from specdec_cli.text.marks import split_marks
         ("   ", "", ""),
     ],
 )
-def test_marks_are_cut_off(head: str, body: str, tail: str) -> None:
+def test_marks_are_split_off(head: str, body: str, tail: str) -> None:
     assert split_marks(head + body + tail) == (head, body, tail)
 
 
@@ -54,6 +54,6 @@ def test_the_parts_join_to_the_line(line: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["- ", " ", "<a ", "<a>", "| ", "# ", "\U0001f389 ", '"a":', "]("])
-def test_long_lines_take_no_time(text: str) -> None:
+def test_long_lines_take_little_time(text: str) -> None:
     line = text * 20_000
     assert "".join(split_marks(line)) == line

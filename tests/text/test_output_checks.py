@@ -1,4 +1,4 @@
-"""What looks wrong with an output."""
+"""Checks of outputs."""
 
 import pytest
 
@@ -31,9 +31,9 @@ from specdec_cli.text.output_checks import EMPTY, NUMBERS, REPETITION, output_wa
         ("1" * 5000, "2", (NUMBERS,)),
     ],
 )
-def test_suspicions(source: str, output: str, found: tuple[str, ...]) -> None:
+def test_problems_of_outputs_are_found(source: str, output: str, found: tuple[str, ...]) -> None:
     assert output_warnings(source, output) == found
 
 
-def test_what_was_copied_is_not_suspected() -> None:
+def test_copied_text_is_not_reported() -> None:
     assert output_warnings("la la la la la", "la la la la la") == ()

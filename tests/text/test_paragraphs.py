@@ -1,4 +1,4 @@
-"""Paragraphs over lines: joined, and wrapped again."""
+"""Paragraphs of several lines are joined, and their output wrapped again."""
 
 from pathlib import Path
 
@@ -44,12 +44,12 @@ def test_a_paragraph_is_wrapped_at_its_width() -> None:
     assert [text for text, _ in rewrapped(item, "- eins zwei drei")] == ["- eins", "  zwei", "  drei"]
 
 
-def test_files_are_not_joined() -> None:
+def test_lines_of_different_files_are_not_joined() -> None:
     first, second = (Line(1, "one two three", "\n", name, Path(name)) for name in "ab")
     assert list(join_paragraphs([first, second])) == [first, second]
 
 
-def test_positions_are_those_of_the_lines() -> None:
+def test_positions_refer_to_the_original_lines() -> None:
     text = "> one two\n> three four\n> five"
     (line,) = join_paragraphs(lines_of(text))
     for word in ("one", "two", "three", "four", "five"):
@@ -58,5 +58,5 @@ def test_positions_are_those_of_the_lines() -> None:
 
 
 @given(st.text(alphabet="ab .->#\n\t|12", max_size=80))
-def test_what_does_not_change_is_written_as_it_was(text: str) -> None:
+def test_an_unchanged_paragraph_keeps_its_lines(text: str) -> None:
     assert "\n".join(one for line in join_paragraphs(lines_of(text)) for one, _ in rewrapped(line, line.text)) == text

@@ -16,17 +16,17 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_reads_two_or_three_columns_and_compressed_files(tmp_path: Path) -> None:
+def test_files_of_two_or_three_columns_are_read(tmp_path: Path) -> None:
     two, three = written(tmp_path, "two.tsv", "a\tb\r\n"), written(tmp_path, "three.tsv.xz", "d\ta\tb\n\ta\tb\n")
     assert list(read_pairs([two, three])) == [Pair("a", "b"), Pair("a", "b", "d"), Pair("a", "b")]
 
 
-def test_names_the_line_with_other_columns(tmp_path: Path) -> None:
+def test_a_line_with_other_columns_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.tsv, line 2: 3 tab-separated fields, expected 2"):
         list(read_tsv(written(tmp_path, "a.tsv", "a\tb\na\tb\tc\n")))
 
 
 @pytest.mark.parametrize(("source", "target", "short"), [("1\n2\n", "1\n", "target"), ("1\n", "1\n2\n", "source")])
-def test_aligned_files_must_have_equal_lines(tmp_path: Path, source: str, target: str, short: str) -> None:
+def test_aligned_files_require_equal_numbers_of_lines(tmp_path: Path, source: str, target: str, short: str) -> None:
     with pytest.raises(InputError, match=f"{short}: ends after line 1"):
         list(read_aligned(written(tmp_path, "source", source), written(tmp_path, "target", target)))

@@ -1,4 +1,4 @@
-"""Protected spans come out exactly once, whatever a model makes of the text."""
+"""Protected spans are in the output exactly as often as in the source, whatever the model's output."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ Model = Callable[[str], str]
 
 
 def placed(text: str, model: Model, *, latin: bool = False) -> tuple[str, int]:
-    """The output and how many attempts it took."""
+    """The output, and the number of attempts."""
     for number, attempt in enumerate(attempts(text, latin=latin), 1):
         output = attempt.restore([model(source) for source in attempt.segments.texts])
         if output is not None:
@@ -21,7 +21,7 @@ def placed(text: str, model: Model, *, latin: bool = False) -> tuple[str, int]:
 
 
 def without(text: str) -> Model:
-    """A model that leaves out one text."""
+    """A model that removes one text."""
     return lambda source: source.replace(text, "")
 
 
@@ -29,22 +29,22 @@ def test_prose_has_one_attempt() -> None:
     assert placed("He is here.", lambda _: "") == ("", 1)
 
 
-def test_a_model_that_keeps_the_spans_is_asked_once() -> None:
+def test_a_model_that_keeps_the_spans_has_one_attempt() -> None:
     assert placed("see {a} and %s now", str.upper)[1] == 2
     assert placed("see {a} and %s now", lambda source: f"oh {source}") == ("oh see {a} and %s now", 1)
 
 
-def test_a_name_stands_in_for_what_is_lost() -> None:
+def test_a_placeholder_replaces_a_lost_span() -> None:
     assert placed("Hello {name}!", without("{")) == ("Hello {name}!", 2)
     assert placed("go<br>on", without("<")) == ("go<br>on", 2)
     assert placed("X1 says {name}!", without("{")) == ("X1 says {name}!", 2)
 
 
-def test_a_longer_number_is_another_one() -> None:
+def test_a_span_inside_a_longer_number_does_not_count() -> None:
     assert placed("at 0x7fff.", lambda source: source.replace("0x7fff", "0x7ffff"))[0] == "at 0x7fff."
 
 
-def test_a_span_that_is_said_twice_is_not_accepted() -> None:
+def test_a_repeated_span_is_not_accepted() -> None:
     assert placed("ask {name} now", lambda source: source.replace("{name}", "{name} {name}"))[0] == "ask {name} now"
 
 
@@ -57,7 +57,7 @@ def test_format_specifications_and_tags_keep_their_order() -> None:
     assert placed("%1 or %2", turned)[0] == "%2 or %1"
 
 
-def test_words_of_other_scripts_are_kept_beside_latin_ones() -> None:
+def test_words_of_other_scripts_are_kept_in_latin_text() -> None:
     assert placed("say \u043c\u0438\u0440 now", without("\u043c"), latin=True)[0] == "say \u043c\u0438\u0440 now"
     assert placed("say \u043c\u0438\u0440 now", without("\u043c"))[0] == "say \u0438\u0440 now"
 
@@ -66,7 +66,7 @@ def test_words_of_other_scripts_are_kept_beside_latin_ones() -> None:
     "model", [lambda _: "", lambda _: "x", lambda source: source + source, lambda _: "{name} %s X1 %1 K7 4711", str.upper]
 )
 @given(text=st.lists(st.sampled_from(["go", "{name}", "%s", "<b>", "</b>", "https://a.org", "2.13.0", "and", ".", "%d"]), max_size=9))
-def test_every_span_is_there_as_often_as_in_the_source(model: Model, text: list[str]) -> None:
+def test_every_span_occurs_as_often_as_in_the_source(model: Model, text: list[str]) -> None:
     source = " ".join(text)
     output, _ = placed(source, model)
     for span in {"{name}", "%s", "<b>", "</b>", "https://a.org", "2.13.0", "%d"} & set(text):

@@ -1,4 +1,4 @@
-"""What a corrector must not touch."""
+"""Protected spans of texts."""
 
 import pytest
 
@@ -16,9 +16,9 @@ from specdec_cli.text.protected import protected_spans
         ("a ` alone, 5 @ home, a://", []),
     ],
 )
-def test_addresses_and_code(text: str, spans: list[str]) -> None:
+def test_addresses_and_code_are_protected(text: str, spans: list[str]) -> None:
     assert [text[start:end] for start, end in protected_spans(text)] == spans
 
 
-def test_a_long_word_takes_no_time() -> None:
+def test_a_long_word_takes_little_time() -> None:
     assert protected_spans("a" * 200_000 + "." * 1000) == []

@@ -1,4 +1,4 @@
-"""Lines to sentences, long sentences to pieces, and back."""
+"""Splitting lines into sentences and long sentences into pieces, and joining them again."""
 # ruff: noqa: RUF001
 
 import pytest
@@ -15,7 +15,7 @@ def words(text: str) -> int:
 
 
 def with_spaces(text: str) -> int:
-    """A count in which gaps have tokens too, as runs of spaces have in SentencePiece."""
+    """A token count that includes spaces, as SentencePiece counts runs of spaces."""
     return len(text)
 
 
@@ -46,18 +46,18 @@ def with_spaces(text: str) -> int:
         'He asked "why?" (and left).',
     ],
 )
-def test_splits_where_a_reader_would(line: str) -> None:
+def test_sentences_are_split(line: str) -> None:
     plain = line.replace(" | ", " ")
     assert list(split_sentences(plain).texts) == line.split(" | ")
 
 
-def test_full_width_terminators_need_no_white_space() -> None:
+def test_full_width_terminators_require_no_white_space() -> None:
     segments = split_sentences("你好。「再见！」谢谢？ 好。")
     assert segments.texts == ("你好。", "「再见！」", "谢谢？", "好。")
     assert segments.gaps == ("", "", "", " ", "")
 
 
-def test_gaps_come_back() -> None:
+def test_gaps_are_restored() -> None:
     segments = split_sentences("\ufeff  One.\t\u00a0Two. \r")
     assert segments == Segments(("One.", "Two."), ("\ufeff  ", "\t\u00a0", " \r"))
     assert segments.join(["Eins.", "Zwei."]) == "\ufeff  Eins.\t\u00a0Zwei. \r"
@@ -70,7 +70,7 @@ def test_a_blank_line_has_no_texts(line: str) -> None:
         assert segments.join([]) == line
 
 
-def test_join_wants_a_translation_for_each_text() -> None:
+def test_join_requires_a_translation_for_each_text() -> None:
     with pytest.raises(ValueError, match="1 translations of 2 texts"):
         split_sentences("One. Two.").join(["Eins."])
 
@@ -84,7 +84,7 @@ def test_unchanged_sentences_join_to_the_line(line: str) -> None:
 
 
 @given(TEXT, st.integers(1, 12), st.sampled_from([words, with_spaces]))
-def test_pieces_respect_the_limit_and_join_to_the_line(line: str, limit: int, count: object) -> None:
+def test_pieces_are_within_the_limit_and_join_to_the_line(line: str, limit: int, count: object) -> None:
     assert callable(count)
     for split in (True, False):
         segments = segment(line, limit, count, split=split)
@@ -93,27 +93,27 @@ def test_pieces_respect_the_limit_and_join_to_the_line(line: str, limit: int, co
         assert all(count(text) <= limit for text in segments.texts)
 
 
-def test_cuts_between_clauses_first() -> None:
+def test_long_sentences_are_split_between_clauses_first() -> None:
     sentence = "a b c, d e; f – g h (i j), k"
     assert split_to_limit(sentence, 4, words).texts == ("a b c,", "d e; f –", "g h (i j),", "k")
     assert split_to_limit(sentence, 100, words) == whole_line(sentence)
 
 
-def test_cuts_a_long_clause_between_words_and_an_endless_word_inside() -> None:
+def test_long_clauses_are_split_between_words_then_inside_words() -> None:
     assert split_to_limit("a b c d e, f", 2, words).texts == ("a b", "c d", "e, f")
     assert split_to_limit("abcdefgh", 3, with_spaces).texts == ("ab", "cd", "ef", "gh")
 
 
-def test_keeps_a_single_character_that_exceeds_the_limit() -> None:
+def test_a_single_character_may_exceed_the_limit() -> None:
     assert split_to_limit("🙂🙂", 1, lambda text: 4 * len(text)).texts == ("🙂", "🙂")
 
 
-def test_counts_the_sentences_that_were_cut() -> None:
+def test_split_sentences_are_counted() -> None:
     assert segment("One two three. Four. Five six seven.", 2, words).too_long == 2
 
 
 @pytest.mark.parametrize("line", ["word " * 20000, "x" * 100000, "a, " * 33000, "." * 100000, ".)" * 50000, "。" * 100000, "A. " * 33000])
-def test_a_long_line_is_counted_a_few_times_only(line: str) -> None:
+def test_a_long_line_is_tokenised_few_times(line: str) -> None:
     counted = 0
 
     def count(text: str) -> int:

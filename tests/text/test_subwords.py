@@ -1,4 +1,4 @@
-"""Subwords: text to ids and back."""
+"""Subword tokenizers: encoding and decoding."""
 
 from pathlib import Path
 
@@ -9,25 +9,25 @@ from hypothesis import strategies as st
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING, UNKNOWN, Subwords, train_subwords
 
-# U+2581 is how SentencePiece writes a space.
+# SentencePiece writes a space as U+2581.
 TEXT = st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"]))
 
 
 @given(TEXT)
-def test_any_text_comes_back(tokenizer: Subwords, text: str) -> None:
+def test_decoding_restores_any_text(tokenizer: Subwords, text: str) -> None:
     ids = tokenizer.encode(text)
     assert tokenizer.decode(ids) == text
     assert not {PADDING, UNKNOWN, BOS, EOS, MASK} & set(ids)
 
 
-def test_special_ids_vanish_and_are_not_written_as_text(tokenizer: Subwords) -> None:
+def test_special_ids_are_not_decoded_or_encoded(tokenizer: Subwords) -> None:
     ids = tokenizer.encode("ka lo")
     assert tokenizer.decode([BOS, *ids, MASK, EOS, PADDING]) == "ka lo"
     assert MASK not in tokenizer.encode("<mask>")
     assert tokenizer.vocabulary()[MASK] == "<mask>"
 
 
-def test_says_how_large_a_vocabulary_can_be(tmp_path: Path) -> None:
+def test_the_largest_possible_vocabulary_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a vocabulary of 5,000 subwords: the text has 268 at most"):
         train_subwords(["one line"], tmp_path / "tokenizer.model", 5000)
     assert list(tmp_path.iterdir()) == []
@@ -35,7 +35,7 @@ def test_says_how_large_a_vocabulary_can_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no model"])
-def test_names_a_file_that_is_no_model(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_model_is_named(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "tokenizer.model"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Finished lines: to stdout, to a file, or to a file for each input."""
+"""Output of lines to stdout, to a file, or to a file for each input."""
 
 import os
 import subprocess
@@ -18,14 +18,14 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-def test_each_line_is_in_the_file_at_once(tmp_path: Path) -> None:
+def test_each_line_is_flushed(tmp_path: Path) -> None:
     writer = LineWriter(tmp_path / "out")
     writer.write("one\ntwo")
     assert (tmp_path / "out").read_bytes() == b"one two\n"
     writer.close()
 
 
-def test_refuses_to_write_over_its_input(tmp_path: Path) -> None:
+def test_overwriting_the_input_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a", b"1\n")
     (tmp_path / "link").symlink_to(path)
     with pytest.raises(UsageError, match="both input and output"):
@@ -33,7 +33,7 @@ def test_refuses_to_write_over_its_input(tmp_path: Path) -> None:
     assert path.read_bytes() == b"1\n"
 
 
-def test_names_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no/such"):
         LineWriter(tmp_path / "no" / "such")
     with pytest.raises(InputError, match="/dev/full"), LineWriter(Path("/dev/full")) as writer:
@@ -41,7 +41,7 @@ def test_names_an_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["-o F < F", "-o F - G < F", "< F >> F", "F >> F", "G F >> F", "< F 1<> F", "-o link < F"])
-def test_refuses_whatever_way_leads_from_a_file_to_itself(tmp_path: Path, arguments: str) -> None:
+def test_overwriting_the_input_by_links_and_redirections_is_refused(tmp_path: Path, arguments: str) -> None:
     for name in "FG":
         written(tmp_path, name, b"kept\n")
     (tmp_path / "link").symlink_to(tmp_path / "F")
@@ -78,7 +78,7 @@ def test_a_folder_has_a_file_for_each_input(tmp_path: Path) -> None:
     assert contents == {"none": b"", "a.txt": b"one\ntwo\n", "b.txt": b"three\n", "nothing": b"", "last": b""}
 
 
-def test_what_was_not_reached_has_no_output(tmp_path: Path) -> None:
+def test_files_after_a_failure_have_no_output(tmp_path: Path) -> None:
     inputs = [written(tmp_path, name, b"x") for name in "abc"]
     with pytest.raises(InputError), FolderWriter(tmp_path / "out", inputs) as writer:
         writer.write("one", source=inputs[0])
@@ -97,7 +97,7 @@ def test_what_was_not_reached_has_no_output(tmp_path: Path) -> None:
         ("a", ["b"], "File exists"),
     ],
 )
-def test_refuses_a_folder_that_would_lose_something(
+def test_output_folders_that_would_lose_data_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, inputs: list[str], words: str
 ) -> None:
     for name in ("a", "b", "x/b"):

@@ -1,4 +1,4 @@
-"""Files that xz has compressed: the bytes of the standard library, in bounded memory."""
+"""Decompression of xz files equals that of the standard library, with limited memory."""
 
 import lzma
 import struct
@@ -18,7 +18,7 @@ LARGEST = 40
 
 
 def with_dictionary(content: bytes, code: int) -> bytes:
-    """`content` compressed, in a file that claims a dictionary of another size."""
+    """`content` compressed, in a file whose header has another dictionary size."""
     packed = bytearray(lzma.compress(content))
     end = 12 + 4 * (packed[12] + 1)  # of the block's header, whose last four bytes are its checksum
     packed[16] = code
@@ -28,7 +28,7 @@ def with_dictionary(content: bytes, code: int) -> bytes:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.binary(max_size=300), st.integers(0, 3)), min_size=1, max_size=4), st.integers(1, 400))
-def test_reads_what_the_standard_library_reads(
+def test_the_content_equals_that_of_the_standard_library(
     tmp_path_factory: pytest.TempPathFactory, streams: list[tuple[bytes, int]], most: int
 ) -> None:
     path = tmp_path_factory.mktemp("xz") / "a.xz"
@@ -37,14 +37,14 @@ def test_reads_what_the_standard_library_reads(
         assert b"".join(iter(lambda: reader.read(most), b"")) == b"".join(content for content, _ in streams)
 
 
-def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
+def test_a_large_file_is_read_completely(tmp_path: Path) -> None:
     content = bytes(range(256)) * 2000
     (tmp_path / "a.xz").write_bytes(lzma.compress(content))
     with XzReader(tmp_path / "a.xz") as reader:
         assert reader.read() == content
 
 
-def test_a_dictionary_without_bounds_is_refused(tmp_path: Path) -> None:
+def test_a_dictionary_beyond_the_memory_limit_is_refused(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.xz", tmp_path / "bad.xz"
     # xz -9 makes dictionaries of this size.
     good.write_bytes(with_dictionary(b"one\n", 28))

@@ -1,4 +1,4 @@
-"""A model that has learnt to copy, and what it learnt from."""
+"""A model trained on a copy task, and its data."""
 
 import random
 from collections.abc import Callable
@@ -25,7 +25,7 @@ OPTIMIZER = OptimizerSettings(learning_rate=1e-2, warmup=20, decay_from=0.5)
 
 @dataclass(frozen=True)
 class Copier:
-    """A trained bundle, the folder of its run, what was reported, and pairs it has not seen."""
+    """A trained bundle, the folder and the reports of its run, and held-out pairs."""
 
     bundle: Bundle
     folder: Path
@@ -34,7 +34,7 @@ class Copier:
 
 
 def make_pairs(count: int, seed: int) -> list[SentencePair]:
-    """Sentences of 2 to 7 words, each with itself as its translation."""
+    """Random sentences of 2 to 7 words, each paired with itself."""
     generator = random.Random(seed)
     sentences = [[*generator.choices(WORDS, k=generator.randint(2, 7)), EOS] for _ in range(count)]
     return [SentencePair(ids, ids) for ids in sentences]
@@ -42,7 +42,7 @@ def make_pairs(count: int, seed: int) -> list[SentencePair]:
 
 @pytest.fixture(scope="session")
 def make_copier(tokenizer: Subwords) -> Callable[..., Bundle]:
-    """Makes a bundle that has learnt nothing yet."""
+    """Makes an untrained bundle."""
 
     def make(seed: int = 1, dropout: float = 0.0) -> Bundle:
         torch.set_num_threads(1)
@@ -54,7 +54,7 @@ def make_copier(tokenizer: Subwords) -> Callable[..., Bundle]:
 
 
 def train(task: TrainingTask, run: RunSettings, folder: Path, listen: Callable[[Report], None]) -> Trainer:
-    """Train `task` in `folder` on the CPU; `listen` hears every report."""
+    """Train `task` in `folder` on the CPU; call `listen` with every report."""
     trainer = Trainer(task, run, OPTIMIZER, folder, Fabric(accelerator="cpu", precision="32-true"))
     trainer.train(listen)
     return trainer
@@ -62,7 +62,7 @@ def train(task: TrainingTask, run: RunSettings, folder: Path, listen: Callable[[
 
 @pytest.fixture(scope="session")
 def copier(make_copier: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory) -> Copier:
-    """A verifier that copies."""
+    """A verifier trained to copy."""
     made, dev, folder = make_copier(), make_pairs(40, seed=1), tmp_path_factory.mktemp("copier")
     reports: list[Report] = []
     train(VerifierTask(made, make_pairs(400, seed=0), dev, RUN), RUN, folder, reports.append)

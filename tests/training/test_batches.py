@@ -1,4 +1,4 @@
-"""Batches of a few fixed shapes, in an order that is always the same."""
+"""Batches of a few fixed shapes, in a reproducible order."""
 
 from collections import Counter
 
@@ -21,7 +21,7 @@ def pairs_of(lengths: Lengths) -> list[SentencePair]:
 
 
 @given(some_lengths, st.integers(1, 200))
-def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens: int) -> None:
+def test_every_pair_is_in_one_group_of_sufficient_width(lengths: Lengths, batch_tokens: int) -> None:
     groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     assert sorted(index for group in groups for index in group.indices) == list(range(len(lengths)))
     for group in groups:
@@ -30,7 +30,7 @@ def test_every_pair_is_in_one_group_that_holds_it(lengths: Lengths, batch_tokens
         assert group.batch_size == max(1, batch_tokens // max(group.source_width, group.target_width))
 
 
-def test_a_shape_of_less_than_four_batches_joins_the_square_above_it() -> None:
+def test_small_groups_are_merged_into_a_larger_square_group() -> None:
     few, many = [(5, 10)] * 3, [(5, 20)] * 20
     assert [(g.source_width, g.target_width, len(g.indices)) for g in group_by_shape(pairs_of(few + many), 96, 64)] == [
         (8, 24, 20),
@@ -39,7 +39,7 @@ def test_a_shape_of_less_than_four_batches_joins_the_square_above_it() -> None:
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000))
-def test_a_width_wastes_less_than_half_and_stays_within_the_longest(length: int, longest: int) -> None:
+def test_padding_is_less_than_half_and_within_the_limit(length: int, longest: int) -> None:
     if length > longest:
         with pytest.raises(ValueError, match=f"{length} tokens is longer than {longest}"):
             padded_width(length, longest)
@@ -51,7 +51,7 @@ def test_a_width_wastes_less_than_half_and_stays_within_the_longest(length: int,
 
 @settings(deadline=None)
 @given(some_lengths, st.integers(1, 200), st.integers(0, 5), st.integers(0, 5))
-def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> None:
+def test_an_epoch_covers_all_pairs_in_full_batches_reproducibly(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> None:
     groups = group_by_shape(pairs_of(lengths), batch_tokens, 64)
     order = epoch_order(groups, seed, epoch)
     assert order == epoch_order(groups, seed, epoch)
@@ -63,18 +63,18 @@ def test_an_epoch_covers_all_in_full_batches_and_can_be_had_again(lengths: Lengt
         assert max(counts) - min(counts) <= 1
 
 
-def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+def test_epochs_and_seeds_have_different_orders() -> None:
     groups = group_by_shape(pairs_of([(5, 5)] * 50), 8, 64)
     orders = [epoch_order(groups, seed, epoch) for seed, epoch in ((1, 0), (1, 1), (2, 0))]
     assert orders[0] != orders[1] != orders[2] != orders[0]
 
 
-def test_padding_goes_to_the_right() -> None:
+def test_padding_is_on_the_right() -> None:
     assert torch.equal(pad([[7], [8, 9]], 3, 0), torch.tensor([[7, 0, 0], [8, 9, 0]]))
 
 
 @given(st.integers(0, 1000), st.integers(1, 60), st.integers(2, 8))
-def test_cuts_are_the_empty_prefix_and_others_in_order(seed: int, length: int, count: int) -> None:
+def test_cuts_begin_with_the_empty_prefix_and_are_sorted(seed: int, length: int, count: int) -> None:
     cuts = draw_cuts(numpy.random.default_rng(seed), length, count)
     drawn = [cut for cut in cuts if cut >= 0]
     assert len(cuts) == count
@@ -93,7 +93,7 @@ def test_a_single_cut_is_uniform_over_all_prefixes() -> None:
     assert statistic < 31.3  # chi-square of 11 degrees of freedom, p = 0.001
 
 
-def test_every_cut_is_drawn_some_time_one_from_each_stratum() -> None:
+def test_one_cut_is_drawn_from_each_stratum() -> None:
     generator = numpy.random.default_rng(0)
     found = [draw_cuts(generator, 13, 4) for _ in range(300)]
     assert {cut for cuts in found for cut in cuts} == set(range(13))

@@ -11,7 +11,7 @@ from specdec_cli.model.config import preset
 from specdec_cli.training.depth import changed_depth, check_preset, with_depth
 
 
-def test_new_layers_change_nothing_at_first(bundle: Bundle) -> None:
+def test_new_layers_are_initially_the_identity(bundle: Bundle) -> None:
     first = bundle.verifier.eval()
     config = replace(first.config, encoder_layers=first.config.encoder_layers + 2, decoder_layers=first.config.decoder_layers + 3)
     deeper = with_depth(first, config, dropout=0.0).eval()
@@ -35,7 +35,7 @@ def test_fewer_layers_are_the_first_ones(bundle: Bundle) -> None:
     assert all(torch.equal(value, first.state_dict()[name]) for name, value in shallower.state_dict().items())
 
 
-def test_only_layers_can_change(bundle: Bundle) -> None:
+def test_only_numbers_of_layers_can_change(bundle: Bundle) -> None:
     config = bundle.verifier.config
     assert changed_depth(config, {"decoder_layers": 5, "width": config.width}) == replace(config, decoder_layers=5)
     with pytest.raises(UsageError, match=f"width {config.width}"):
@@ -44,7 +44,7 @@ def test_only_layers_can_change(bundle: Bundle) -> None:
         changed_depth(config, {"depth": 5})
 
 
-def test_a_preset_is_that_of_the_initial_model() -> None:
+def test_a_preset_must_match_the_initial_model() -> None:
     config = preset("small", 320, encoder_layers=12, max_positions=512)
     check_preset(config, "small", {"encoder_layers": 3})
     with pytest.raises(UsageError, match=r"preset small .* \(encoder_layers 12, not 6\)"):

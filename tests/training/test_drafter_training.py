@@ -1,4 +1,4 @@
-"""A drafter learns to agree with its verifier."""
+"""Training of drafters on the verifier's output."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ SHAPE = DrafterConfig(feed_forward=64, max_block=4, chain=16)
 
 
 def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
-    """Sources and what the verifier makes of them."""
+    """Sources with the verifier's greedy outputs."""
     sentences = [Sentence(number, pair.source) for number, pair in enumerate(pairs)]
     found = decode(Verifier(copier.bundle.verifier), NoDrafter(), sentences, LoopOptions(Exact(), 16, 12))
     return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
@@ -61,7 +61,7 @@ def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig,
     assert sum(len(h.ids) for h in found) / sum(h.rounds for h in found) == pytest.approx(best)
 
 
-def test_the_verifier_does_not_change(copier: Copier, tmp_path: Path) -> None:
+def test_training_a_drafter_does_not_change_the_verifier(copier: Copier, tmp_path: Path) -> None:
     before = {name: value.clone() for name, value in copier.bundle.verifier.state_dict().items()}
     pairs, run = make_pairs(20, seed=4), replace(RUN, max_updates=2)
     task = DrafterTask(
@@ -72,7 +72,7 @@ def test_the_verifier_does_not_change(copier: Copier, tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-def test_the_loss_is_over_real_slots_and_weighs_them_by_their_place(copier: Copier) -> None:
+def test_the_loss_covers_valid_slots_weighted_by_position(copier: Copier) -> None:
     network = BlockDrafter(replace(SHAPE, chain=0), copier.bundle.verifier).eval()
     objective = DrafterObjective(network, DrafterRecipe(cuts=2, slot_decay=0.5, run=replace(RUN, smoothing=0.0)))
     source, target = torch.tensor([[7, 8, 9, 3, 0, 0]]), torch.tensor([[7, 8, 9, 3, 0, 0]])
@@ -87,7 +87,7 @@ def test_the_loss_is_over_real_slots_and_weighs_them_by_their_place(copier: Copi
 
 
 @pytest.mark.parametrize("vary_block", [True, False])
-def test_the_block_size_varies_only_where_it_should(copier: Copier, vary_block: bool) -> None:
+def test_the_block_size_varies_only_if_set(copier: Copier, vary_block: bool) -> None:
     network, pairs = BlockDrafter(SHAPE, copier.bundle.verifier), make_pairs(40, seed=4)
     recipe = DrafterRecipe(drafter=SHAPE, vary_block=vary_block, run=replace(RUN, batch_tokens=16))
     task = DrafterTask(replace(copier.bundle, drafter=network), pairs, {"dev": pairs}, recipe)

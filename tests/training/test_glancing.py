@@ -1,4 +1,4 @@
-"""Glancing: how much is glanced, where, and what loses its loss for it."""
+"""Glancing: the number and positions of revealed tokens, and the loss mask."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 def make_case(seed: int, visible: int, layout: str = "shifted", dropout: float = 0.0) -> Case:
-    """A third of the labels is what the drafter would say."""
+    """A case in which a third of the labels are the drafter's own drafts."""
     generator = torch.Generator().manual_seed(seed)
     source, target = torch.randint(5, 40, (2, 3, 8), generator=generator)
     tiny = tiny_drafter(VERIFIER, layout=layout, prefix="states" if layout == "shifted" else "own")
@@ -45,7 +45,7 @@ def make_case(seed: int, visible: int, layout: str = "shifted", dropout: float =
 
 @torch.no_grad()
 def drafts(case: Case) -> Tensor:
-    """What the drafter would say in each slot."""
+    """The drafter's token for each slot."""
     drafted: Tensor = VERIFIER.output(block_states(case.network, case.sentences, case.cuts, SLOTS, case.visible)).argmax(-1)
     return drafted
 
@@ -56,7 +56,7 @@ anything = {"seed": st.integers(0, 10_000), "visible": st.integers(1, SLOTS), "r
 @pytest.mark.parametrize("layout", ["shifted", "unshifted"])
 @settings(deadline=None, max_examples=30)
 @given(**anything)
-def test_the_more_is_wrong_the_more_is_shown(layout: str, seed: int, visible: int, ratio: float) -> None:
+def test_revealed_tokens_are_a_share_of_the_wrong_slots(layout: str, seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible, layout)
     wrong = ((drafts(case) != case.labels) & case.loss_mask).sum(2)
     glanced, counted = glance(*case, ratio)
@@ -68,7 +68,7 @@ def test_the_more_is_wrong_the_more_is_shown(layout: str, seed: int, visible: in
 
 @settings(deadline=None, max_examples=30)
 @given(**anything)
-def test_a_shown_token_is_the_goal_of_the_slot_before_which_loses_its_loss(seed: int, visible: int, ratio: float) -> None:
+def test_a_revealed_token_is_the_label_of_the_previous_slot_without_loss(seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible)
     glanced, counted = glance(*case, ratio)
     hidden = case.loss_mask & ~counted
@@ -80,13 +80,13 @@ def test_a_shown_token_is_the_goal_of_the_slot_before_which_loses_its_loss(seed:
 
 @settings(deadline=None, max_examples=30)
 @given(**anything)
-def test_in_the_unshifted_layout_a_slot_is_shown_its_own_goal(seed: int, visible: int, ratio: float) -> None:
+def test_the_unshifted_layout_reveals_a_slots_own_label(seed: int, visible: int, ratio: float) -> None:
     case = make_case(seed, visible, "unshifted")
     glanced, counted = glance(*case, ratio)
     assert torch.equal(glanced, torch.where(case.loss_mask & ~counted, case.labels, -1))
 
 
-def test_nothing_is_shown_at_ratio_0() -> None:
+def test_nothing_is_revealed_at_ratio_0() -> None:
     case = make_case(3, SLOTS)
     glanced, counted = glance(*case, 0.0)
     assert not (glanced >= 0).any()
@@ -94,7 +94,7 @@ def test_nothing_is_shown_at_ratio_0() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_both_passes_have_the_same_dropout(seed: int) -> None:
+def test_both_passes_use_equal_dropout(seed: int) -> None:
     case = make_case(seed, SLOTS, dropout=0.5)
     torch.manual_seed(seed)
     glanced, _ = glance(*case, 1.0)

@@ -1,4 +1,4 @@
-"""Heads learn to say what the verifier says next."""
+"""Training of heads."""
 
 import random
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ from tests.training.test_drafter_training import greedy
 
 
 def runs(count: int, seed: int) -> list[SentencePair]:
-    """Sentences to copy of 2 to 7 words, each the one after the word before it: a state that predicts a word tells the next ones."""
+    """Sentences of 2 to 7 successive words to copy: the state that predicts a word determines the next words."""
     generator, words = random.Random(seed), list(WORDS)
     begins = [(generator.randrange(len(words)), generator.randint(2, 7)) for _ in range(count)]
     sentences = [[*(words[(first + place) % len(words)] for place in range(length)), EOS] for first, length in begins]
@@ -61,7 +61,7 @@ def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None
     assert simulate(stored, dev, 3).tokens_per_round == pytest.approx(rate)
 
 
-def test_a_verifier_that_is_fine_tuned_is_stored_and_decides(copier: Copier, tmp_path: Path) -> None:
+def test_a_fine_tuned_verifier_is_stored_and_evaluated(copier: Copier, tmp_path: Path) -> None:
     torch.manual_seed(3)
     config = HeadsConfig(max_block=3, feed_forward=64, chain=16, start=True)
     bundle = replace(copier.bundle, verifier=deepcopy(copier.bundle.verifier))
@@ -88,7 +88,7 @@ def test_a_verifier_that_is_fine_tuned_is_stored_and_decides(copier: Copier, tmp
 
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", HEADS)
-def test_simulated_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
+def test_simulated_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:
     network = tiny_heads(tiny_transformer().double(), **HEADS[kind]).double()
     verifier, sentences, options = Verifier(network.verifier), make_sentences(12), LoopOptions(Exact(), 5, 30)
     pairs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, options)}
@@ -98,7 +98,7 @@ def test_simulated_rounds_are_those_of_decoding(kind: str, block_size: int) -> N
     assert sum(simulated) < sum(map(len, pairs.values()))
 
 
-def test_no_block_begins_where_there_is_no_state() -> None:
+def test_heads_without_start_have_no_block_at_an_empty_prefix() -> None:
     generator = numpy.random.default_rng(0)
     assert draw_cuts(generator, 1, 4, 1) == [-1] * 4
     assert draw_cuts(generator, 2, 1, 1) == [1]
@@ -108,7 +108,7 @@ def test_no_block_begins_where_there_is_no_state() -> None:
     assert {draw_cuts(generator, 6, 1, 1)[0] for _ in range(200)} == {1, 2, 3, 4, 5}
 
 
-def test_a_recipe_says_which_kind_of_drafter() -> None:
+def test_a_recipe_selects_the_kind_of_drafter() -> None:
     assert load_recipe(DrafterRecipe, None, ["drafter.kind=heads", "drafter.max_block=2"]).drafter == HeadsConfig(max_block=2)
     assert load_recipe(DrafterRecipe, None, ["drafter.kind=block", "drafter.layers=2"]).drafter == DrafterConfig(layers=2)
     for changes, words in (

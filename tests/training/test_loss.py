@@ -1,4 +1,4 @@
-"""The projected loss is torch's cross-entropy, in value and in gradients."""
+"""The projected cross-entropy equals PyTorch's, in value and gradients."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def reference(states: Tensor, weight: Tensor, targets: Tensor, weights: Tensor, 
 
 
 def example(count: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """States, projection, targets and weights; a third of the positions is padding, of weight 0."""
+    """States, projection, targets and weights; a third of the positions are padding of weight 0."""
     generator = torch.Generator().manual_seed(seed)
     states, weight = torch.randn(count, WIDTH, generator=generator), torch.randn(WORDS, WIDTH, generator=generator)
     targets = torch.randint(0, WORDS, (count,), generator=generator)
@@ -36,7 +36,7 @@ def gradients(function: Any, *inputs: Tensor, **options: Any) -> tuple[Tensor, .
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("count", [1, 50, 256, 600])
-def test_value_and_gradients_are_torchs(count: int, smoothing: float) -> None:
+def test_value_and_gradients_equal_those_of_torch(count: int, smoothing: float) -> None:
     inputs = example(count)
     inputs[3][0] = 0.5
     found = gradients(projected_cross_entropy, *inputs, smoothing=smoothing)
@@ -46,7 +46,7 @@ def test_value_and_gradients_are_torchs(count: int, smoothing: float) -> None:
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
-def test_a_projection_that_is_tied_to_the_embedding_gets_both_gradients() -> None:
+def test_a_tied_projection_gets_both_gradients() -> None:
     _, weight, targets, weights = example(70)
     ids = torch.arange(70) % WORDS
 
@@ -62,7 +62,7 @@ def test_a_projection_that_is_tied_to_the_embedding_gets_both_gradients() -> Non
     assert torch.allclose(grads[0], grads[1], rtol=1e-4, atol=1e-4)  # type: ignore[arg-type]
 
 
-def test_what_weighs_nothing_leaves_no_trace() -> None:
+def test_positions_of_weight_0_have_no_effect() -> None:
     states, weight, targets, weights = example(40)
     states[weights == 0] = 1e4
     value, by_states, _ = gradients(projected_cross_entropy, states, weight, targets, weights)
@@ -71,7 +71,7 @@ def test_what_weighs_nothing_leaves_no_trace() -> None:
     assert bool(by_states[weights > 0].any(1).all())
 
 
-def test_nothing_at_all_is_a_loss_of_zero() -> None:
+def test_an_empty_batch_has_zero_loss() -> None:
     states, weight, targets, weights = example(10)
     value, by_states, by_weight = gradients(projected_cross_entropy, states, weight, targets, weights * 0)
     assert float(value) == 0
@@ -79,7 +79,7 @@ def test_nothing_at_all_is_a_loss_of_zero() -> None:
     assert not by_weight.any()
 
 
-def test_an_output_bias_counts_and_learns() -> None:
+def test_an_output_bias_is_used_and_has_gradients() -> None:
     states, weight, targets, weights = example(70)
     ours, theirs = (torch.linspace(-1, 1, WORDS).requires_grad_() for _ in range(2))
     found = projected_cross_entropy(states, weight, targets, weights, 0.1, ours)

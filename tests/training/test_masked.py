@@ -1,4 +1,4 @@
-"""Training of masked models: what is masked, what the loss is, and that a copy task is learnt."""
+"""Training of masked models: masks, loss, and a copy task."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,14 +27,14 @@ from tests.training.conftest import OPTIMIZER, RUN, make_pairs
 
 
 @given(words=st.lists(st.integers(0, 12), min_size=1, max_size=8), seed=st.integers(0, 2**31))
-def test_words_alone_are_masked_one_at_least(words: list[int], seed: int) -> None:
+def test_at_least_one_word_is_masked_and_only_words(words: list[int], seed: int) -> None:
     masked = draw_masks(torch.tensor(words), 14, torch.Generator().manual_seed(seed))
     for number, row in zip(words, masked.tolist(), strict=True):
         assert not any(row[number:])
         assert min(number, 1) <= sum(row) <= number
 
 
-def test_each_number_of_masks_is_as_likely_and_so_is_each_place() -> None:
+def test_numbers_and_positions_of_masks_are_uniform() -> None:
     masked = draw_masks(torch.full((6000,), 4), 6, torch.Generator().manual_seed(0))
     numbers = torch.bincount(masked.sum(1), minlength=6)
     assert numbers[0] == numbers[5] == 0
@@ -42,7 +42,7 @@ def test_each_number_of_masks_is_as_likely_and_so_is_each_place() -> None:
     assert all(abs(count - 3750) < 200 for count in masked.sum(0)[:4].tolist())
 
 
-def test_the_loss_is_that_of_the_masked_tokens_and_the_lengths() -> None:
+def test_the_loss_covers_masked_tokens_and_lengths() -> None:
     model = tiny_transformer(order="masked", length_reach=2)
     source = torch.tensor([[7, 8, 9, EOS], [7, EOS, PADDING, PADDING]])
     target = torch.tensor([[9, 8, 7, EOS, PADDING, PADDING], [9, 8, 7, 6, 5, EOS]])
@@ -52,7 +52,7 @@ def test_the_loss_is_that_of_the_masked_tokens_and_the_lengths() -> None:
         loss, weight = objective(source, target, weights)
         masked = draw_masks(torch.tensor([3, 5]), 6, torch.Generator().manual_seed(0))
         tokens = counted = lengths = 0.0
-        for row, difference in ((0, 0), (1, 2)):  # a target of 6 tokens for a source of 2 is beyond the reach
+        for row, difference in ((0, 0), (1, 2)):  # a target of 6 tokens for a source of 2 exceeds the reach
             own = int((target[row] != PADDING).sum())
             ids = [MASK if masked[row, place] else int(target[row, place]) for place in range(own)]
             memory = model.encode(source[row : row + 1, : 4 if row == 0 else 2])
@@ -67,7 +67,7 @@ def test_the_loss_is_that_of_the_masked_tokens_and_the_lengths() -> None:
     assert float(loss) == pytest.approx(tokens + 0.5 * lengths, rel=1e-4)
 
 
-def test_dev_is_judged_by_the_same_masks_every_time(tokenizer: Subwords) -> None:
+def test_evaluation_uses_the_same_masks_each_time(tokenizer: Subwords) -> None:
     model, pairs = tiny_transformer(order="masked", vocabulary_size=len(tokenizer)), make_pairs(9, seed=1)
     task = MaskedTask(Bundle(BundleInfo(), tokenizer, model), pairs, pairs, RUN)
     task.objective.eval()
@@ -80,7 +80,7 @@ def test_dev_is_judged_by_the_same_masks_every_time(tokenizer: Subwords) -> None
     assert set(figures[0]) == {"dev_loss", "dev_perplexity", "dev_length_accuracy"}
 
 
-def test_a_masked_model_sees_its_whole_row_and_no_padding() -> None:
+def test_a_masked_model_attends_to_its_row_without_padding() -> None:
     model, source = tiny_transformer(order="masked"), torch.tensor([[7, 9, EOS]])
     ids = torch.tensor([[8, MASK, 6, EOS, PADDING, PADDING]])
     with torch.no_grad():
@@ -92,14 +92,14 @@ def test_a_masked_model_sees_its_whole_row_and_no_padding() -> None:
         assert torch.allclose(model.teach(model.encode(source), ids[:, :4]), states[:, :4], atol=1e-5)
 
 
-def test_lengths_beyond_the_reach_are_the_nearest_ones() -> None:
+def test_lengths_beyond_the_reach_are_clamped() -> None:
     head = LengthHead(16, 3)
     differences = torch.tensor([-9, -3, 0, 2, 9])
     assert head.classes(differences).tolist() == [0, 0, 3, 5, 6]
     assert head.differences(head.classes(differences)).tolist() == [-3, -3, 0, 2, 3]
 
 
-def test_a_masked_model_begins_with_the_weights_of_left_to_right() -> None:
+def test_a_masked_model_is_initialised_from_left_to_right() -> None:
     first = tiny_transformer()
     model = with_order(first, "masked", dropout=0.0, mask=9)
     assert model.config == replace(first.config, order="masked", mask=9)
@@ -113,12 +113,12 @@ def test_a_masked_model_begins_with_the_weights_of_left_to_right() -> None:
 
 
 def make_stretched(count: int, seed: int) -> list[SentencePair]:
-    """Pairs for copying, where the first word says whether the last one comes once, twice or three times."""
+    """Pairs for copying; the first word determines whether the last one is repeated once, twice or three times."""
     words = [list(pair.source[:-1]) for pair in make_pairs(count, seed)]
     return [SentencePair([*each, EOS], [*each, *[each[-1]] * (each[0] % 3), EOS]) for each in words]
 
 
-def test_tokens_and_lengths_are_learnt(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_a_masked_model_learns_tokens_and_lengths(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
     made, dev = make_copier(), make_stretched(40, seed=1)
     made.verifier = with_order(made.verifier, "masked", dropout=0.0)
     run, reports = replace(RUN, max_updates=240, evaluate_every=120), list[Report]()

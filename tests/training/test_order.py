@@ -23,7 +23,7 @@ SOURCE = torch.tensor([[7, 9, 11, EOS]])
 
 
 @pytest.mark.parametrize("step", [1, 2])
-def test_the_mask_is_triangular_by_steps(step: int) -> None:
+def test_the_attention_mask_is_triangular_by_steps(step: int) -> None:
     """Imamura and Sumita, Figure 1: queries are rows, and each sees both tokens of every pair up to its own."""
     length = 6
     expected = torch.zeros(length, length, dtype=torch.bool)
@@ -36,7 +36,7 @@ def test_the_mask_is_triangular_by_steps(step: int) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_step_sees_its_own_tokens_and_no_later_ones(order: Order) -> None:
+def test_a_step_attends_to_its_own_and_earlier_tokens(order: Order) -> None:
     model = tiny_transformer(order=order)
     step, target = model.config.step, torch.randint(4, 48, (1, 8), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
@@ -50,7 +50,7 @@ def test_a_step_sees_its_own_tokens_and_no_later_ones(order: Order) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_loss_is_that_of_the_folded_sentences(order: Order, tokenizer: Subwords) -> None:
+def test_the_loss_is_computed_on_folded_sentences(order: Order, tokenizer: Subwords) -> None:
     model = tiny_transformer(order=order, vocabulary_size=len(tokenizer))
     sentences = [[7, 8, 9, 10, 12], [5, 6]]
     pairs = [SentencePair([7, 8, EOS], [*words, EOS]) for words in sentences]
@@ -66,7 +66,7 @@ def test_the_loss_is_that_of_the_folded_sentences(order: Order, tokenizer: Subwo
     assert found == pytest.approx(float(torch.cat(losses).mean()), rel=1e-4)
 
 
-def test_edits_weigh_more_where_they_are_written(make_bundle: Callable[..., Bundle]) -> None:
+def test_edited_tokens_have_their_weight_in_generation_order(make_bundle: Callable[..., Bundle]) -> None:
     bundle = make_bundle(order="bidirectional", positions="learned")
     pairs = [SentencePair([7, 8, 9, 10, EOS], [7, 8, 9, 5, EOS])]
     task = VerifierTask(bundle, pairs, pairs, replace(RUN, edit_weight=3.0))
@@ -77,7 +77,7 @@ def test_edits_weigh_more_where_they_are_written(make_bundle: Callable[..., Bund
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_another_order_begins_with_the_weights_of_left_to_right(positions: str) -> None:
+def test_other_orders_are_initialised_from_left_to_right(positions: str) -> None:
     first = tiny_transformer(positions=positions, position_offset=2)
     table = first.embedding.positions
     model = with_order(first, "bidirectional", dropout=0.0)
@@ -93,7 +93,7 @@ def test_another_order_begins_with_the_weights_of_left_to_right(positions: str) 
     assert torch.equal(single.embedding.positions, table)
 
 
-def test_an_order_is_kept_and_no_other_begins_with_it() -> None:
+def test_other_orders_can_only_be_initialised_from_left_to_right() -> None:
     model = tiny_transformer(order="right-to-left")
     assert with_order(model, "right-to-left", dropout=0.0) is model
     with pytest.raises(UsageError, match="of order right-to-left cannot initialise one of order bidirectional"):

@@ -1,4 +1,4 @@
-"""Recipes: what ships can be read, what is changed is changed, what is unknown is named."""
+"""Recipes: the shipped ones, changes, and errors."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_recipes_that_ship_can_be_used(path: Path) -> None:
+def test_shipped_recipes_can_be_loaded(path: Path) -> None:
     if "drafter" in path.stem or path.stem == "blockwise":
         assert load_recipe(DrafterRecipe, path).cuts >= 1
     elif "corrupt" in path.stem:
@@ -34,20 +34,20 @@ def test_recipes_that_ship_can_be_used(path: Path) -> None:
         assert preset(recipe.preset or "small", 8000, **model).vocabulary_size == 8000
 
 
-def test_a_file_changes_the_defaults(file: Path) -> None:
+def test_a_file_overrides_the_defaults(file: Path) -> None:
     recipe = load_recipe(VerifierRecipe, file)
     assert (recipe.preset, recipe.model, recipe.run.seed, recipe.optimizer.betas) == ("base", {"norm": "post"}, 7, (0.8, 0.9))
     assert recipe.run.smoothing == VerifierRecipe().run.smoothing
 
 
-def test_a_change_beats_the_file(file: Path) -> None:
+def test_a_change_overrides_the_file(file: Path) -> None:
     changes = ["run.seed=8", "preset=deep-shallow", "model.width=64", "optimizer.betas=[0.1, 0.2]", "optimizer.clip = 2.5"]
     recipe = load_recipe(VerifierRecipe, file, changes)
     assert (recipe.run.seed, recipe.preset, recipe.optimizer.betas, recipe.optimizer.clip) == (8, "deep-shallow", (0.1, 0.2), 2.5)
     assert recipe.model == {"norm": "post", "width": 64}
 
 
-def test_without_a_file_there_are_defaults_to_change() -> None:
+def test_changes_apply_to_defaults_without_a_file() -> None:
     recipe = load_recipe(DrafterRecipe, None, ["drafter.prefix=own", "glancing=[0.5, 0.3]", "run.dropout=0.2"])
     assert (recipe.drafter, recipe.glancing, recipe.run.dropout) == (DrafterConfig(prefix="own"), (0.5, 0.3), 0.2)
     assert load_recipe(DrafterRecipe, None) == DrafterRecipe()
@@ -62,7 +62,7 @@ def test_without_a_file_there_are_defaults_to_change() -> None:
         ("[run\n", "not a readable recipe"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named_with_it(file: Path, text: str, words: str) -> None:
+def test_errors_in_a_file_are_named_with_the_file(file: Path, text: str, words: str) -> None:
     file.write_text(text)
     with pytest.raises(ModelError, match=words) as caught:
         load_recipe(VerifierRecipe, file)
@@ -85,7 +85,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("drafter.prefix=none", "prefix must be states or own"),
     ],
 )
-def test_what_is_wrong_in_a_change_is_named(file: Path, change: str, words: str) -> None:
+def test_errors_in_a_change_are_named(file: Path, change: str, words: str) -> None:
     kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith("drafter") else VerifierRecipe
     with pytest.raises(SpecdecError, match=words) as caught:
         load_recipe(kind, None if kind is DrafterRecipe else file, [change])

@@ -14,15 +14,15 @@ INVERSE = OptimizerSettings(learning_rate=2.0, warmup=10, schedule="inverse-sqrt
 
 
 @pytest.mark.parametrize("settings", [CONSTANT, INVERSE])
-def test_it_warms_up_in_a_line(settings: OptimizerSettings) -> None:
+def test_the_rate_rises_linearly_in_the_warm_up(settings: OptimizerSettings) -> None:
     assert [learning_rate(settings, update, 100) for update in (1, 5, 10)] == pytest.approx([0.2, 1.0, 2.0])
 
 
-def test_it_stays_and_then_falls_in_a_line_to_nothing() -> None:
+def test_the_constant_rate_falls_linearly_to_0_at_the_end() -> None:
     assert [learning_rate(CONSTANT, update, 100) for update in (11, 50, 75, 100)] == pytest.approx([2.0, 2.0, 1.0, 0.0])
 
 
-def test_it_falls_with_the_square_root() -> None:
+def test_the_rate_falls_with_the_square_root() -> None:
     assert [learning_rate(INVERSE, update, 100) for update in (40, 90, 1000)] == pytest.approx([1.0, 2 / 3, 0.2])
 
 
@@ -32,9 +32,7 @@ def test_it_falls_with_the_square_root() -> None:
     decay_from=st.floats(0.0, 1.0),
     max_updates=st.integers(51, 300),
 )
-def test_it_is_positive_up_to_the_end_and_falls_only_after_the_warm_up(
-    warmup: int, schedule: str, decay_from: float, max_updates: int
-) -> None:
+def test_the_rate_is_positive_and_falls_only_after_the_warm_up(warmup: int, schedule: str, decay_from: float, max_updates: int) -> None:
     settings = OptimizerSettings(learning_rate=1.0, warmup=warmup, schedule=schedule, decay_from=decay_from)  # type: ignore[arg-type]
     rates = [learning_rate(settings, update, max_updates) for update in range(1, max_updates + 1)]
     assert all(0 < rate <= 1 for rate in rates[:-1])

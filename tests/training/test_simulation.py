@@ -1,4 +1,4 @@
-"""The simulation's rounds are those of the real loop."""
+"""Simulated rounds equal those of the decoding loop."""
 
 from dataclasses import replace
 
@@ -23,12 +23,12 @@ LONGEST = 30
 
 
 def talkative(kind: str, seed: int = 1) -> BlockDrafter:
-    """An untrained drafter that is often right: its verifier likes to repeat itself. In double precision, so that none is near a tie."""
+    """An untrained drafter that is often right, since its verifier repeats tokens; in double precision, which avoids near ties."""
     return tiny_drafter(tiny_transformer(seed).double(), **DRAFTERS[kind]).double()
 
 
 def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -> dict[int, Hypothesis]:
-    """By the real loop; greedy for a block of 0."""
+    """Decode with the loop; greedily for a block size of 0."""
     drafter = Block(network, block_size) if block_size else NoDrafter()
     options = LoopOptions(Exact(), 5, LONGEST)
     return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
@@ -37,7 +37,7 @@ def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
+def test_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:
     network, sentences = talkative(kind), make_sentences(12) + [replace(s, number=s.number + 12) for s in make_sentences(6, seed=5)]
     greedy, drafted = decoded(network, sentences, 0), decoded(network, sentences, block_size)
     pairs = [SentencePair(s.source, greedy[s.number].ids) for s in sentences]
@@ -50,7 +50,7 @@ def test_rounds_are_those_of_decoding(kind: str, block_size: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_prefixes_in_several_passes_count_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prefixes_in_several_passes_have_equal_counts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network, sentences = talkative(kind), make_sentences(6)
     pairs = [SentencePair(s.source, h.ids) for s, h in zip(sentences, decoded(network, sentences, 0).values(), strict=True)]
     at_once = simulate(network, pairs, 3)
@@ -58,7 +58,7 @@ def test_prefixes_in_several_passes_count_the_same(kind: str, monkeypatch: pytes
     assert simulate(network, pairs, 3) == at_once
 
 
-def test_what_is_counted_follows_from_the_agreement_at_each_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_follow_from_the_agreement_at_each_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     def agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:  # noqa: ARG001
         return torch.tensor([[0, 0, 3, 0, 0], [2, 0, 0, 1, 0]])
 
@@ -69,7 +69,7 @@ def test_what_is_counted_follows_from_the_agreement_at_each_cut(monkeypatch: pyt
 
 
 @torch.no_grad()
-def test_slots_that_are_not_visible_change_nothing() -> None:
+def test_invisible_slots_have_no_effect() -> None:
     network = tiny_drafter(tiny_transformer())
     sentences = encode_sentences(network.verifier, torch.randint(5, 40, (2, 8)), torch.randint(5, 40, (2, 8)))
     cuts = torch.tensor([[0, 3], [2, 5]])
@@ -82,7 +82,7 @@ def test_slots_that_are_not_visible_change_nothing() -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_a_block_sees_neither_other_blocks_nor_what_comes_after_its_prefix(kind: str) -> None:
+def test_a_block_attends_only_to_itself_and_its_prefix(kind: str) -> None:
     network = talkative(kind)
     source, target = torch.randint(5, 40, (1, 8)), torch.randint(5, 40, (1, 8))
     changed = target.clone()
@@ -95,7 +95,7 @@ def test_a_block_sees_neither_other_blocks_nor_what_comes_after_its_prefix(kind:
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", DRAFTERS)
-def test_states_of_blocks_are_those_of_decoding(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_of_blocks_equal_those_of_decoding(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network, (sentence,) = talkative(kind), make_sentences(1)
     seen: list[Tensor] = []
     choose = BlockDrafter.choose
@@ -117,7 +117,7 @@ def test_states_of_blocks_are_those_of_decoding(kind: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("together", [1, 100])
-def test_cuts_are_simulated_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_cuts_are_simulated_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     network, sentences = talkative("papers"), make_sentences(4)
     pairs = [SentencePair(s.source, decoded(network, [s], 0)[s.number].ids) for s in sentences]
     whole = simulate(network, pairs, 3)

@@ -1,4 +1,4 @@
-"""The training loop: what it learns, what it keeps, and that a stop loses nothing."""
+"""The training loop: evaluation, checkpoints, signals and resumed runs."""
 
 import pickle
 import signal
@@ -20,7 +20,7 @@ from tests.training.conftest import RUN, make_pairs, train
 
 
 def stop_at(update: int, number: signal.Signals = signal.SIGTERM) -> Callable[[Report], None]:
-    """Ends the run like the operating system would."""
+    """Make a listener that raises a signal after an update."""
 
     def listen(report: Report) -> None:
         if report.progress.update == update:
@@ -35,9 +35,7 @@ def copying(bundle: Bundle, run: RunSettings) -> VerifierTask:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"average": 4}, {"accumulation": 2}, {"keep_start": 0.3}])
-def test_a_run_that_was_stopped_ends_with_the_same_weights(
-    make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_resumed_run_ends_with_equal_weights(make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path) -> None:
     run = replace(RUN, max_updates=14, evaluate_every=4, batch_tokens=128, dropout=0.3, **changes)
     bundles = [make_copier(seed, dropout=0.3) for seed in (1, 1, 2)]
     reports: list[Report] = []
@@ -46,7 +44,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(
     torch.manual_seed(7)
     stopped = train(copying(bundles[1], run), run, tmp_path / "stopped", stop_at(6))
     assert stopped.progress.update == 6
-    assert stopped.progress.batch not in (0, stopped.progress.update)  # in the midst of a later epoch
+    assert stopped.progress.batch not in (0, stopped.progress.update)  # within a later epoch
     torch.manual_seed(8)
     resumed = train(copying(bundles[2], run), run, tmp_path / "stopped", lambda _: None)
     assert resumed.progress.update == 14
@@ -58,7 +56,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(
 
 
 class Line(nn.Module):
-    """One weight that is drawn towards each number of a batch."""
+    """A model of one weight, whose loss is the squared distance to the numbers of a batch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +67,7 @@ class Line(nn.Module):
 
 
 class Toy:
-    """A task whose evaluations are scripted; it keeps the weights that were evaluated, and those that were saved."""
+    """A task with given results of evaluation; it records the weights that were evaluated and saved."""
 
     criterion = "score"
 
@@ -100,30 +98,30 @@ class Toy:
 
 
 def follow(task: Toy, folder: Path, **changes: Any) -> tuple[Trainer, list[float]]:
-    """Train it; and its weight after each update."""
+    """Train `task`; return the trainer and the weight after each update."""
     weights: list[float] = []
     run = replace(RUN, **{"max_updates": 6, "evaluate_every": 1} | changes)
     return train(task, run, folder, lambda _: weights.append(task.weight)), weights
 
 
-def test_only_what_is_better_is_saved(tmp_path: Path) -> None:
+def test_only_better_states_are_saved(tmp_path: Path) -> None:
     task = Toy([float("nan"), 1.0, 1.0, 4.0, float("nan"), 5.0])
     _, weights = follow(task, tmp_path)
     assert task.saved == [weights[1], weights[3], weights[5]]
 
 
-def test_less_may_be_better(tmp_path: Path) -> None:
+def test_a_lower_criterion_can_be_better(tmp_path: Path) -> None:
     task = Toy([3.0, 1.0, 2.0, 0.5, 4.0, 0.5], higher_is_better=False)
     _, weights = follow(task, tmp_path)
     assert task.saved == [weights[0], weights[1], weights[3]]
 
 
-def test_patience_ends_a_run_that_gets_no_better(tmp_path: Path) -> None:
+def test_patience_ends_a_run_without_improvement(tmp_path: Path) -> None:
     trainer, _ = follow(Toy([1.0, 2.0, 1.0, 3.0, 3.0, 1.0, 2.0, 9.0]), tmp_path, patience=3, max_updates=100)
     assert trainer.progress.update == 7
 
 
-def test_what_is_judged_is_the_average_and_what_goes_on_is_not(tmp_path: Path) -> None:
+def test_the_average_is_evaluated_but_not_trained_further(tmp_path: Path) -> None:
     averaged, plain = Toy([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Toy([])
     _, weights = follow(averaged, tmp_path / "averaged", average=3)
     assert follow(plain, tmp_path / "plain")[1] == weights
@@ -131,7 +129,7 @@ def test_what_is_judged_is_the_average_and_what_goes_on_is_not(tmp_path: Path) -
     assert averaged.evaluated == averaged.saved == pytest.approx(means)
 
 
-def test_a_share_of_the_start_is_kept_in_what_is_judged(tmp_path: Path) -> None:
+def test_evaluated_weights_include_a_share_of_the_initial_ones(tmp_path: Path) -> None:
     kept = Toy([1.0, 2.0, 3.0, 4.0])
     kept.objective.get_parameter("weight").data.fill_(0.25)
     _, weights = follow(kept, tmp_path, keep_start=0.5, max_updates=2)
@@ -145,7 +143,7 @@ def test_accumulated_batches_make_one_update(tmp_path: Path) -> None:
     assert (trainer.progress.update, trainer.progress.epoch) == (4, 2)
 
 
-def test_a_run_that_ends_with_its_last_epoch_is_evaluated_and_kept(tmp_path: Path) -> None:
+def test_the_last_epoch_ends_with_an_evaluation_and_a_checkpoint(tmp_path: Path) -> None:
     task = Toy([1.0, 2.0, 3.0], batches=5)
     trainer, weights = follow(task, tmp_path, max_epochs=2, max_updates=100, evaluate_every=4)
     assert len(weights) == trainer.progress.update == 10
@@ -153,7 +151,7 @@ def test_a_run_that_ends_with_its_last_epoch_is_evaluated_and_kept(tmp_path: Pat
     assert follow(Toy([], batches=5), tmp_path, max_epochs=2, max_updates=100)[0].progress.update == 10
 
 
-def test_a_finished_run_stays_finished(tmp_path: Path) -> None:
+def test_a_finished_run_is_not_continued(tmp_path: Path) -> None:
     first, _ = follow(Toy([1.0] * 6), tmp_path)
     task = Toy([2.0] * 6)
     again, weights = follow(task, tmp_path)
@@ -182,7 +180,7 @@ def test_a_first_interrupt_ends_the_run_after_its_update(tmp_path: Path) -> None
     assert torch.load(trainer.checkpoint, weights_only=True)["progress"]["update"] == 3
 
 
-def test_a_second_interrupt_does_not_wait_unless_it_comes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_later_second_interrupt_ends_the_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt_twice(_: Report) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -217,7 +215,7 @@ def test_a_checkpoint_of_another_model_is_named(make_copier: Callable[..., Bundl
         train(copying(make_copier(), RUN), RUN, tmp_path, lambda _: None)
 
 
-def test_a_checkpoint_is_written_when_it_is_time(tmp_path: Path) -> None:
+def test_checkpoints_are_written_at_intervals(tmp_path: Path) -> None:
     seen: list[bool] = []
     run = replace(RUN, max_updates=3, evaluate_every=50, checkpoint_minutes=0.0)
     train(Toy([]), run, tmp_path, lambda _: seen.append((tmp_path / "checkpoint.pt").exists()))

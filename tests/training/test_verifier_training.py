@@ -22,7 +22,7 @@ def test_a_copy_task_is_learnt(copier: Copier) -> None:
     assert copier.reports[-1].figures["dev_loss"] < 0.8
 
 
-def test_the_bundle_holds_the_best_state(copier: Copier) -> None:
+def test_the_bundle_contains_the_best_state(copier: Copier) -> None:
     best = min(report.figures["dev_loss"] for report in copier.reports if report.figures)
     task = VerifierTask(load_bundle(copier.folder), [], copier.dev, RUN)
     with torch.no_grad():
@@ -36,15 +36,15 @@ def test_the_bundle_holds_the_best_state(copier: Copier) -> None:
         ([7, 8, 9], [7, 8, 9], []),
         ([7, 8, 9], [7, 5, 9], [1]),
         ([7, 9], [7, 5, 6, 9], [1, 2]),
-        ([7, 8, 9], [7, 9], [1]),  # the token after the gap: there it was decided to leave 8 out
+        ([7, 8, 9], [7, 9], [1]),  # the token after the gap, where 8 was left out
         ([5, 7, 8, 9], [7, 8, 6, 9], [0, 2]),
     ],
 )
-def test_where_a_target_departs_from_its_source(source: list[int], target: list[int], expected: list[int]) -> None:
+def test_edited_positions_of_a_target_are_found(source: list[int], target: list[int], expected: list[int]) -> None:
     assert edited_positions(SentencePair(source, target)) == expected
 
 
-def test_edits_weigh_more(make_copier: Callable[..., Bundle]) -> None:
+def test_edited_tokens_have_more_weight(make_copier: Callable[..., Bundle]) -> None:
     pairs = [SentencePair([7, 8, 9, EOS], [7, 5, 9, EOS])]
     plain, weighted = (VerifierTask(make_copier(), pairs, pairs, replace(RUN, edit_weight=weight)) for weight in (1.0, 3.0))
     losses = []
@@ -55,9 +55,9 @@ def test_edits_weigh_more(make_copier: Callable[..., Bundle]) -> None:
         assert weights[0, :5].tolist() == [1.0, 1.0 if task is plain else 3.0, 1.0, 1.0, 0.0]
     assert losses[1] > losses[0]
     with torch.no_grad():
-        assert plain.evaluate() == weighted.evaluate()  # dev is judged without weights
+        assert plain.evaluate() == weighted.evaluate()  # evaluation does not use the weights
 
 
-def test_the_learning_rate_is_that_of_the_schedule(copier: Copier) -> None:
+def test_the_learning_rate_follows_the_schedule(copier: Copier) -> None:
     rates = [report.learning_rate for report in copier.reports]
     assert rates == [learning_rate(OPTIMIZER, update, RUN.max_updates) for update in range(1, RUN.max_updates + 1)]

@@ -1,4 +1,4 @@
-"""How long drafts are, and whether there are any, by what rounds cost and what was accepted."""
+"""The adaptive block size: its choice by costs and acceptance, and the measurement of costs."""
 
 from dataclasses import replace
 
@@ -21,16 +21,16 @@ from tests.fakes import make_sentences, tiny_transformer
 TOKENS = 60
 TARGET = [7 + place % 30 for place in range(TOKENS)]
 CHEAP = Costs((3, 12), (1.0, 1.7), ((1.1, 1.2), (2.0, 4.0)), ((0.1, 0.1), (0.2, 0.4)))
-"""As on a machine on which positions cost next to nothing."""
+"""Costs of a machine on which positions are nearly free."""
 DEAR = replace(CHEAP, drafting=((3.0, 9.0), (30.0, 90.0)))
-"""A drafter that costs more than it can save."""
+"""Costs of a drafter that takes more time than it can save."""
 
 FREE = Costs((3, 12), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
-"""Another machine's."""
+"""Costs of another machine."""
 
 
 def sizes(adaptive: AdaptiveBlockSize, sentences: int = 1) -> list[int]:
-    """The tokens drafted in each round while the target is `TARGET`."""
+    """The number of drafted tokens in each round of decoding `TARGET`."""
     verifier, seen = Verifier(tiny_transformer(max_positions=256)), list[int]()
 
     def look(now: Round) -> None:
@@ -48,7 +48,7 @@ def greedy_target() -> list[int]:
     return found.ids
 
 
-def test_drafts_that_are_right_get_as_long_as_they_may() -> None:
+def test_right_drafts_reach_the_largest_size() -> None:
     adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), CHEAP, 12)
     seen = sizes(adaptive, sentences=6)
     assert max(seen) == seen[-1] == 12
@@ -56,21 +56,21 @@ def test_drafts_that_are_right_get_as_long_as_they_may() -> None:
     assert adaptive.asked / adaptive.rounds == sum(seen) / len(seen)
 
 
-def test_drafts_that_are_wrong_get_short_and_then_are_left() -> None:
+def test_wrong_drafts_get_short_and_are_then_skipped() -> None:
     adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, wrong), CHEAP, 12)
     seen = sizes(adaptive, sentences=12)
     assert seen[-1] == 0
     assert min(size for size in seen if size) < max(seen)
 
 
-def test_a_drafter_that_cannot_pay_is_hardly_tried() -> None:
+def test_an_expensive_drafter_is_rarely_tried() -> None:
     adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
     drafters = [adaptive.for_rows(1) for _ in range(400)]
     tried = [number for number, drafter in enumerate(drafters) if drafter is adaptive]
     assert tried == [31, 95, 223]  # each pause twice as long as the one before
 
 
-def test_many_rows_pay_for_each_position() -> None:
+def test_drafting_does_not_pay_for_many_rows() -> None:
     costs = Costs((3, 12), (1.0, 1.7), ((1.1, 1.4), (4.0, 12.0)), ((0.1, 0.2), (0.8, 2.4)))
     adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), costs, 12)
     assert adaptive.best(1)[1]
@@ -78,7 +78,7 @@ def test_many_rows_pay_for_each_position() -> None:
     assert isinstance(adaptive.for_rows(32), NoDrafter)
 
 
-def test_the_best_size_is_the_one_with_most_tokens_a_millisecond() -> None:
+def test_the_best_size_maximises_tokens_per_millisecond() -> None:
     adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
     adaptive._asked[:] = adaptive._offered[:] = [1000.0] * 12
     adaptive._passed[:] = [600.0] * 12
@@ -89,17 +89,17 @@ def test_the_best_size_is_the_one_with_most_tokens_a_millisecond() -> None:
     assert adaptive.best(1)[0] == max(rates, key=lambda size: rates[size])
 
 
-def test_costs_are_those_timed_with_lines_between() -> None:
+def test_costs_are_interpolated_linearly() -> None:
     costs = Costs((2, 10), (1.0, 8.0), ((2.0, 6.0), (10.0, 50.0)), ((1.0, 1.0), (3.0, 2.0)))
     assert costs.without(1) == pytest.approx(1.0)
     assert costs.without(15) == pytest.approx(15.0)
     assert costs.with_draft(1, 2, 10) == pytest.approx(7.0)
     assert costs.with_draft(1, 6, 6) == pytest.approx(5.0)
-    assert costs.with_draft(8, 10, 2) == pytest.approx(13.0)  # what gets less with size is noise
-    assert costs.with_draft(1, 1, 0) == pytest.approx(3.0)  # no less than the shortest that was timed
+    assert costs.with_draft(8, 10, 2) == pytest.approx(13.0)  # a cost that decreases with size is noise
+    assert costs.with_draft(1, 1, 0) == pytest.approx(3.0)  # at least the cost of the smallest measured size
 
 
-def test_measuring_leaves_the_drafter_as_it_was() -> None:
+def test_measuring_does_not_change_the_drafter() -> None:
     drafter = FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right)
     costs = measure_costs(Verifier(tiny_transformer()), drafter, 5)
     assert drafter.block_size == 5
@@ -107,7 +107,7 @@ def test_measuring_leaves_the_drafter_as_it_was() -> None:
     assert costs.without(1) > 0 and costs.with_draft(1, 3, 3) > 0
 
 
-def test_a_model_that_ends_every_sentence_at_once_has_costs_too() -> None:
+def test_costs_of_a_model_with_empty_outputs_are_measured() -> None:
     model = tiny_transformer()
     with torch.no_grad():
         model.output.bias[EOS] = 1e4
@@ -117,7 +117,7 @@ def test_a_model_that_ends_every_sentence_at_once_has_costs_too() -> None:
 
 
 class Silent:
-    """Drafts what nobody checks."""
+    """A drafter whose drafts are not checked."""
 
     block_size = 0
 
@@ -131,7 +131,7 @@ class Silent:
         """Nothing to learn."""
 
 
-def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
+def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
     verifier = Verifier(tiny_transformer())
     state = verifier.begin([0], [make_sentences(1)[0].source])
     adaptive = AdaptiveBlockSize(Silent(), CHEAP, 12)
@@ -154,10 +154,8 @@ def test_a_hopeless_sentence_is_not_held_against_those_after_it() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
 @pytest.mark.parametrize("passing", [True, False])
-def test_costs_are_measured_anew_where_rounds_disagree_with_them(
-    factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With drafts and, where these do not pay, without; the clock says what a round takes."""
+def test_costs_are_measured_again_if_rounds_disagree(factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With drafts, and without if they do not pay; the clock gives the time of a round."""
     monkeypatch.setattr("specdec_cli.tuning.round_costs.CHECKED", 40)
     monkeypatch.setattr("specdec_cli.tuning.round_costs.WIDEST", 48)
     calls: list[Costs] = []
@@ -170,7 +168,7 @@ def test_costs_are_measured_anew_where_rounds_disagree_with_them(
     now = [0.0]
 
     def clock() -> float:
-        # A round looks at the clock before and after.
+        # A round reads the clock before and after.
         chosen = CHEAP.with_draft(1, 12, 12) if passing else DEAR.without(1)
         now[0] += factor * chosen / 1000
         return now[0]

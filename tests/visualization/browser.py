@@ -1,4 +1,4 @@
-"""Pages in a real browser, without a window and without a network."""
+"""Pages in a headless browser without a network."""
 
 import re
 import shutil
@@ -13,11 +13,11 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromiu
 
 
 def drawn_page(page: str, probe: str, folder: Path) -> tuple[str, str]:
-    """What `probe`, the body of a function in JavaScript, returns once the page is there; and the page as it then is.
+    """Load a page, run `probe`, the body of a JavaScript function, and return its result and the page's content.
 
-    An error in the page comes in place of the answer.
+    If the page has an error, that is the result.
     """
-    # The page itself tells what went wrong in it.
+    # The page reports its own errors.
     script = (
         "<script>addEventListener('error', e => document.title = 'error ' + e.message);"
         f"addEventListener('load', () => document.title = (() => {{ {probe} }})());</script>"

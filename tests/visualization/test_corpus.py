@@ -1,4 +1,4 @@
-"""A corpus in pictures: what is counted of it, and that every format says the same."""
+"""Statistics of a corpus, and their presentation in every format."""
 
 import io
 import json
@@ -39,13 +39,13 @@ def make_picture(*settled: int) -> Picture:
 
 @pytest.fixture
 def corpus() -> Corpus:
-    """Three tokens in three iterations, of which the middle one was right at once; and two in two."""
+    """Two sentences: three tokens in three iterations, of which the second was right at once; and two tokens in two iterations."""
     first = tokens_of(make_picture(1, 1, 3), ("word start", "inside a word", END))
     second = tokens_of(make_picture(1, 2), ("word start", END))
     return Corpus("<a & b>.txt", (first, second), {"blank": 2})
 
 
-def test_tokens_by_iteration(corpus: Corpus) -> None:
+def test_tokens_are_counted_by_iteration(corpus: Corpus) -> None:
     assert (len(corpus.tokens), corpus.iterations) == (5, 5)
     assert corpus.by_iteration() == [
         Step(1, 3, share=0.6, so_far=0.6, greedy=0.4, greedy_so_far=0.4),
@@ -54,7 +54,7 @@ def test_tokens_by_iteration(corpus: Corpus) -> None:
     ]
 
 
-def test_tokens_by_position(corpus: Corpus) -> None:
+def test_tokens_are_counted_by_position(corpus: Corpus) -> None:
     assert corpus.by_position() == {
         1: Group(tokens=2, iteration=1.0, earlier=0.0, did_not_wait=None),
         2: Group(tokens=2, iteration=1.5, earlier=0.5, did_not_wait=0.5),
@@ -62,7 +62,7 @@ def test_tokens_by_position(corpus: Corpus) -> None:
     }
 
 
-def test_tokens_by_kind(corpus: Corpus) -> None:
+def test_tokens_are_counted_by_kind(corpus: Corpus) -> None:
     assert corpus.by_kind() == {
         "word start": Group(tokens=2, iteration=1.0, earlier=0.0, did_not_wait=None),
         "inside a word": Group(tokens=1, iteration=1.0, earlier=1.0, did_not_wait=1.0),
@@ -70,7 +70,7 @@ def test_tokens_by_kind(corpus: Corpus) -> None:
     }
 
 
-def test_steps_go_on_to_where_greedy_decoding_has_all() -> None:
+def test_iterations_end_with_the_last_round_of_greedy_decoding() -> None:
     corpus = Corpus("a", (tokens_of(make_picture(1, 1, 1, 2), ("word start",) * 4),))
     assert [(step.tokens, step.so_far, step.greedy_so_far) for step in corpus.by_iteration()] == [
         (3, 0.75, 0.25),
@@ -80,7 +80,7 @@ def test_steps_go_on_to_where_greedy_decoding_has_all() -> None:
     ]
 
 
-def test_kinds_of_pieces() -> None:
+def test_pieces_have_the_right_kinds() -> None:
     pieces = ["</s>", "\u2581der", "en", ".", "\u2581(", "\u00fc", "<0xE4>", ").", "2"]
     starts = [piece.startswith("\u2581") for piece in pieces]
     within: Kind = "inside a word"
@@ -89,7 +89,7 @@ def test_kinds_of_pieces() -> None:
 
 
 def unwatched(found: Iterator[Hypothesis], _: int) -> Iterator[Hypothesis]:
-    """Hands on what it is given."""
+    """Return the hypotheses unchanged."""
     return found
 
 
@@ -113,7 +113,7 @@ def test_a_corpus_is_decoded(bundle: Bundle, lines: list[str]) -> None:
     assert decode_corpus(bundle, "a", mixed, 1, unwatched) == corpus
 
 
-def test_sentences_with_another_outcome_are_left_out(bundle: Bundle, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_with_other_output_are_skipped(bundle: Bundle, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], output: Sequence[int]) -> Picture:
         picture = jacobi_graph(verifier, tokenizer, source, output)
         row = (*picture.rows[-1][:-1], Cell("x", "wrong", 0.5))
@@ -127,7 +127,7 @@ def test_sentences_with_another_outcome_are_left_out(bundle: Bundle, lines: list
         decode_corpus(bundle, "a", ["", *lines[:2]], 4, unwatched)
 
 
-def test_late_iterations_are_taken_together_on_the_terminal() -> None:
+def test_late_iterations_are_grouped_on_the_terminal() -> None:
     picture = make_picture(*range(1, 18))
     corpus = Corpus("a", (tokens_of(picture, ("word start",) * 17), tokens_of(make_picture(1, 1), ("word start", END))))
     by_iteration, by_position, _ = tables(corpus, short=True)
@@ -150,19 +150,19 @@ def test_the_terminal_shows_all_tables_in_80_columns(corpus: Corpus) -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_bars_are_as_high_as_their_values(corpus: Corpus) -> None:
+def test_bars_have_the_height_of_their_values(corpus: Corpus) -> None:
     root = ElementTree.fromstring(to_corpus_svg(corpus))
     bars = [element for element in root.iter() if element.get("class") == "bar" and element.get("y") != "30"]
     first = [float(bar.attrib["height"]) for bar in bars[:3]]
     assert first == pytest.approx([3 * first[2], first[2], first[2]], rel=1e-4)
     labels = [element.get("aria-label") for element in root.iter() if element.get("class") == "mark"]
-    assert len(labels) == 3 + 3 + 3 + 2  # two kinds have tokens after another
+    assert len(labels) == 3 + 3 + 3 + 2  # two kinds have tokens that follow another
     assert labels[0] == "Iteration 1: 3 tokens became right, 60.0% of all; greedy decoding 40.0%"
     assert labels[7] == "Position 2, 2 tokens: right from iteration 1.50 on, 0.50 rounds earlier than in greedy decoding"
     assert root.findtext("{*}title", "").startswith("<a & b>.txt: jacobi: 5 tokens")
 
 
-def test_positions_that_few_sentences_reach_are_not_drawn() -> None:
+def test_positions_of_few_sentences_are_not_drawn() -> None:
     short = tokens_of(make_picture(1, 1), ("word start", END))
     long = tokens_of(make_picture(1, 1, 2, 2), ("word start",) * 4)
     few, enough = Corpus("a", (*[short] * 10, long)), Corpus("a", (*[short] * 9, long))
@@ -175,7 +175,7 @@ def test_positions_that_few_sentences_reach_are_not_drawn() -> None:
 @pytest.mark.parametrize(
     ("most", "step", "top"), [(0.092, 0.02, 0.1), (1, 0.2, 1.0), (1.27, 0.5, 1.5), (0, 1, 1), (0.0004, 0.0001, 0.0004), (37, 10, 40)]
 )
-def test_the_grid_has_round_numbers(most: float, step: float, top: float) -> None:
+def test_grid_lines_have_round_numbers(most: float, step: float, top: float) -> None:
     axes = Axes(5, most)
     assert [axes.step, axes.top] == pytest.approx([step, top])
 
@@ -191,7 +191,7 @@ class Page(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a row or a cell."""
+        """Start a row or a cell."""
         self._where = "data" if dict(attrs).get("id") == "picture" else tag
         if tag == "tr":
             self.rows.append([])
@@ -199,7 +199,7 @@ class Page(HTMLParser):
             self.rows[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
-        """What comes after is in no cell."""
+        """End a cell."""
         self._where = ""
 
     def handle_data(self, data: str) -> None:
@@ -210,7 +210,7 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_a_page_has_all_numbers_and_needs_nothing_else(corpus: Corpus) -> None:
+def test_a_page_has_all_numbers_and_no_external_references(corpus: Corpus) -> None:
     html = to_corpus_html(corpus)
     page = Page(html)
     assert page.rows == [list(row) for table in tables(corpus) for row in (table.columns, *table.rows)]
@@ -220,7 +220,7 @@ def test_a_page_has_all_numbers_and_needs_nothing_else(corpus: Corpus) -> None:
 
 
 @needs_browser
-def test_charts_work_by_keys(corpus: Corpus, tmp_path: Path) -> None:
+def test_charts_are_operated_by_keys(corpus: Corpus, tmp_path: Path) -> None:
     probe = """
         const stops = document.querySelectorAll('[data-row][tabindex="0"]'), detail = document.getElementById('detail');
         stops[0].focus();

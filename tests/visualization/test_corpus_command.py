@@ -14,7 +14,7 @@ def run(*arguments: object, **settings: Any) -> Result:
     return CliRunner().invoke(app, ["visualize", "--threads", "1", *map(str, arguments)], **settings)
 
 
-def test_the_command_reads_the_source_column(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+def test_visualize_reads_the_source_column(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     file, output = tmp_path / "dev.tsv", tmp_path / "corpus.json"
     file.write_text("".join(f"{line}\tziel\n" for line in [" ", *lines[:4]]), encoding="utf-8")
     result = run("--file", file, "-m", bundle_folder, "--limit", 3, "-o", output)
@@ -41,12 +41,12 @@ def test_the_command_reads_the_source_column(bundle_folder: Path, lines: list[st
         (["--file", "a", "-o", "a.pdf"], "must end with one of"),
     ],
 )
-def test_options_that_contradict_each_other(arguments: list[str], words: str) -> None:
+def test_contradicting_options_are_refused(arguments: list[str], words: str) -> None:
     result = run(*arguments)
     assert (result.exit_code, words in result.stderr) == (2, True), result.output
 
 
-def test_files_without_a_sentence(bundle_folder: Path, tmp_path: Path) -> None:
+def test_files_without_a_sentence_are_refused(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     for name, words in (("empty.txt", "empty.txt: no sentence to decode (1 blank)"), ("none.txt", "none.txt: no such file")):
         result = run("--file", tmp_path / name, "-m", bundle_folder)

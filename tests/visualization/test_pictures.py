@@ -1,4 +1,4 @@
-"""Pictures of decoding: what they say is what decoding did, in every format."""
+"""Pictures of decoding in every format."""
 
 import io
 import json
@@ -34,7 +34,7 @@ def graph(bundle: Bundle) -> Picture:
     return jacobi_graph(verifier, bundle.tokenizer, source, found.ids)
 
 
-def test_rows_end_with_greedys_output(graph: Picture) -> None:
+def test_the_last_row_is_greedy_output(graph: Picture) -> None:
     cells = [cell for cell in graph.rows[-1] if cell]
     assert [cell.piece for cell in cells] == list(graph.target)
     assert {cell.mark for cell in cells} == {"right"}
@@ -46,7 +46,7 @@ def test_rows_end_with_greedys_output(graph: Picture) -> None:
         assert all(cell.probability is not None and 0 < cell.probability <= 1 for cell in row if cell)
 
 
-def test_a_token_is_settled_when_it_stays_right(graph: Picture) -> None:
+def test_a_token_is_settled_from_the_iteration_it_stays_right(graph: Picture) -> None:
     for place, when in enumerate(graph.settled):
         marks = [row[place].mark for row in graph.rows if (row[place])]  # type: ignore[union-attr]
         assert set(marks[when - 1 :]) == {"right"}
@@ -55,7 +55,7 @@ def test_a_token_is_settled_when_it_stays_right(graph: Picture) -> None:
     assert all(when <= place for place, when in enumerate(graph.settled, start=1))
 
 
-def test_an_output_that_is_not_greedys_is_never_reached(bundle: Bundle, graph: Picture) -> None:
+def test_other_outputs_are_never_reached(bundle: Bundle, graph: Picture) -> None:
     verifier, tokenizer = Verifier(bundle.verifier), bundle.tokenizer
     ids = [number for number in map(tokenizer.id_of, graph.target) if number is not None]
     other = next(number for number in range(5, len(tokenizer)) if number != ids[2])
@@ -65,7 +65,7 @@ def test_an_output_that_is_not_greedys_is_never_reached(bundle: Bundle, graph: P
     assert (len(picture.rows), last is not None and last.mark) == (len(ids), "wrong")
 
 
-def test_edges_lead_to_what_was_settled_last_before(graph: Picture) -> None:
+def test_edges_lead_to_the_last_settled_token(graph: Picture) -> None:
     assert all(i < j and graph.settled[i] < graph.settled[j] for i, j in graph.edges)
     for token, when in enumerate(graph.settled):
         before = [earlier for earlier in graph.settled[:token] if earlier < when]
@@ -95,7 +95,7 @@ class Cells(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep what a cell says."""
+        """Record the label of a cell."""
         values = dict(attrs)
         if tag == "td" and "data-row" in values:
             self.labels.append(str(values["aria-label"]))
@@ -109,7 +109,7 @@ class Cells(HTMLParser):
 
 
 @pytest.mark.parametrize("name", ["graph", "rounds"])
-def test_a_page_has_all_cells_and_the_data(name: str, graph: Picture) -> None:
+def test_a_page_contains_all_cells_and_the_data(name: str, graph: Picture) -> None:
     picture = graph if name == "graph" else ROUNDS
     page = Cells(to_html(picture))
     cells = [cell for row in picture.rows for cell in row if cell]
@@ -123,7 +123,7 @@ def test_a_page_has_all_cells_and_the_data(name: str, graph: Picture) -> None:
 
 
 @pytest.mark.parametrize("grid", [True, False])
-def test_a_drawing_is_xml_with_an_arc_for_every_edge(grid: bool, graph: Picture) -> None:
+def test_a_drawing_is_valid_xml_with_an_arc_per_edge(grid: bool, graph: Picture) -> None:
     for picture in (graph, ROUNDS):
         root = ElementTree.fromstring(to_svg(picture, grid=grid))
         names = [element.tag.rpartition("}")[2] for element in root.iter()]
@@ -131,7 +131,7 @@ def test_a_drawing_is_xml_with_an_arc_for_every_edge(grid: bool, graph: Picture)
         assert names.count("rect") == sum(cell is not None for row in picture.rows for cell in row) * grid
 
 
-def test_the_terminal_shows_marks_where_there_are_no_colours(graph: Picture) -> None:
+def test_the_terminal_shows_marks_without_colours(graph: Picture) -> None:
     stream = io.StringIO()
     print_picture(ROUNDS, Console(file=stream, width=200))
     assert stream.getvalue().splitlines()[:4] == [
@@ -151,17 +151,17 @@ def test_the_source_and_rejected_drafts_are_drawn() -> None:
 
 
 @needs_browser
-def test_a_browser_draws_the_page(graph: Picture, tmp_path: Path) -> None:
-    # What a cell says when it has the focus.
+def test_the_page_works_in_a_browser(graph: Picture, tmp_path: Path) -> None:
+    # The text of a cell that has the focus.
     probe = """document.querySelector('td[tabindex="0"]').focus(); return document.getElementById('detail').textContent"""
     said, drawn = drawn_page(to_html(graph), probe, tmp_path)
     first = next(cell for cell in graph.rows[0] if cell)
     assert said.startswith(f"{first.piece}: ")
-    assert drawn.count('class="linked"') == 0  # the first token waited for none
+    assert drawn.count('class="linked"') == 0  # the first token depends on none
 
 
 @needs_browser
-def test_arcs_end_above_the_columns_they_are_of(graph: Picture, tmp_path: Path) -> None:
+def test_arcs_end_above_their_columns(graph: Picture, tmp_path: Path) -> None:
     probe = """
         const cells = [...document.querySelectorAll('tbody tr:first-child td')].map(c => c.getBoundingClientRect());
         const heads = [...document.querySelectorAll('figure svg > text')].map(t => t.getBoundingClientRect());

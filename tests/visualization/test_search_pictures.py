@@ -32,7 +32,7 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.mark.parametrize("decoding", ["jacobi", "gs-jacobi", "input-guided", "lookup", "greedy"])
-def test_every_decoding_has_its_picture(decoding: str, bundle_folder: Path, tmp_path: Path) -> None:
+def test_every_decoding_has_a_picture(decoding: str, bundle_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "picture.json"
     result = run("kalo mita", "-m", bundle_folder, "--decoding", decoding, "-o", output)
     assert result.exit_code == 0, result.output
@@ -43,7 +43,7 @@ def test_every_decoding_has_its_picture(decoding: str, bundle_folder: Path, tmp_
     assert bool(picture["settled"]) == (decoding == "jacobi")
 
 
-def test_heads_have_their_picture(bundle: Bundle, tmp_path: Path) -> None:
+def test_decodings_with_heads_have_a_picture(bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path / "heads")
     result = run("kalo mita", "-m", tmp_path / "heads", "--decoding", "blockwise", "-o", tmp_path / "picture.json")
     assert result.exit_code == 0, result.output
@@ -54,7 +54,7 @@ def test_heads_have_their_picture(bundle: Bundle, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def steps(make_bundle: Callable[..., Bundle]) -> Callable[[Order, int], Picture]:
-    """The steps in which a model of an order writes some tokens and an end."""
+    """Makes the picture of the steps in which a model of an order writes a number of tokens and EOS."""
 
     def made(order: Order, words: int) -> Picture:
         bundle = make_bundle(order=order, positions="learned")
@@ -66,7 +66,7 @@ def steps(make_bundle: Callable[..., Bundle]) -> Callable[[Order, int], Picture]
 
 @pytest.mark.parametrize("words", [0, 1, 4, 5])
 @pytest.mark.parametrize("order", ORDERS)
-def test_each_step_adds_tokens_where_its_order_has_them(order: Order, words: int, steps: Callable[[Order, int], Picture]) -> None:
+def test_each_step_adds_tokens_at_the_positions_of_its_order(order: Order, words: int, steps: Callable[[Order, int], Picture]) -> None:
     picture = steps(order, words)
     per_step = tokens_per_step(order)
     assert len(picture.rows) == -(-(words + 1) // per_step)
@@ -80,7 +80,7 @@ def test_each_step_adds_tokens_where_its_order_has_them(order: Order, words: int
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_probabilities_of_steps_are_those_of_the_sentence(order: Order, make_bundle: Callable[..., Bundle]) -> None:
+def test_probabilities_of_steps_multiply_to_that_of_the_sentence(order: Order, make_bundle: Callable[..., Bundle]) -> None:
     bundle = make_bundle(order=order, positions="learned")
     source = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode("kalo mita"))
     verifier = Verifier(bundle.verifier)
@@ -92,7 +92,7 @@ def test_the_probabilities_of_steps_are_those_of_the_sentence(order: Order, make
 
 @pytest.mark.parametrize(("order", "decoding"), [("bidirectional", "bidirectional"), ("right-to-left", "beam")])
 @pytest.mark.parametrize("suffix", ["html", "svg", "json"])
-def test_a_search_has_its_picture(suffix: str, order: Order, decoding: str, make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_every_search_has_a_picture(suffix: str, order: Order, decoding: str, make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     made = make_bundle(order=order, positions="learned")
     made.info = replace(made.info, decoding="auto")
     save_bundle(made, tmp_path / "model")
@@ -111,7 +111,7 @@ def test_a_search_has_its_picture(suffix: str, order: Order, decoding: str, make
     assert (refused.exit_code, f"which only decoding {decoding} writes in" in refused.stderr) == (2, True), refused.output
 
 
-def test_each_iteration_of_mask_predict_shows_what_it_predicted(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_iterations_of_mask_predict_show_their_predictions(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     made = make_bundle(order="masked")
     made.info = replace(made.info, decoding="auto")
     save_bundle(made, tmp_path / "model")
@@ -129,7 +129,7 @@ def test_each_iteration_of_mask_predict_shows_what_it_predicted(make_bundle: Cal
     assert picture["target"] == bundle.tokenizer.pieces(found.ids[:-1])
 
 
-def test_the_terminal_shows_both_ends_growing() -> None:
+def test_the_terminal_shows_both_ends_of_bidirectional_outputs() -> None:
     pieces = ("\u2581We", "\u2581go", "\u2581to", "\u2581Tokyo", ".", "</s>")
     known, now = [Cell(piece, "known") for piece in pieces], [Cell(piece, "verified", 0.5) for piece in pieces]
     rows = (
@@ -158,6 +158,6 @@ def test_the_terminal_shows_both_ends_growing() -> None:
         (["kalo", "--decoding", "beam"], "no rounds to show"),
     ],
 )
-def test_what_cannot_be_shown(arguments: list[str], words: str, bundle_folder: Path) -> None:
+def test_unsupported_pictures_are_refused(arguments: list[str], words: str, bundle_folder: Path) -> None:
     result = run(*arguments, "-m", bundle_folder)
     assert (result.exit_code, words in result.stderr) == (2, True), result.output

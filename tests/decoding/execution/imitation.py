@@ -1,4 +1,4 @@
-"""Doubles of CUDA graphs and streams that run anywhere, and spoil what real ones leave undefined."""
+"""Imitations of CUDA graphs and streams that run on a CPU and overwrite values that real ones leave undefined."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 @dataclass
 class ImitatedGraph:
-    """Computes again, into the tensors that it returned the first time, and spoils the outputs of other graphs of its kind."""
+    """An imitated graph: replay writes to the same output tensors, and overwrites the outputs of other graphs of its kind."""
 
     compute: Callable[[], Any]
     others: list["ImitatedGraph"]
     outputs: Any = None
 
     def replay(self) -> None:
-        """What a graph that shares its memory does."""
+        """Compute again, and overwrite the outputs of graphs that share the memory."""
         for other in self.others:
             if other is not self:
                 spoil(other.outputs)
@@ -39,41 +39,41 @@ class ImitatedGraph:
 
 
 def spoil(outputs: Any) -> None:
-    """Overwrite all tensors."""
+    """Overwrite all output tensors."""
     for tensor in tensors(outputs):
         tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
 
 
 @dataclass
 class ImitatedCapture:
-    """Captures imitated graphs, and keeps them by their kind."""
+    """Captures imitated graphs, and keeps them by kind."""
 
     graphs: dict[str, list[ImitatedGraph]] = field(default_factory=lambda: defaultdict(list))
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
-        """The result of `compute`."""
+        """Call `compute` and return its result."""
         return compute()
 
     def capture(self, kind: str, compute: Callable[[], Any]) -> ImitatedGraph:
-        """A graph that was not replayed yet."""
+        """An imitated graph of `compute`, not yet replayed."""
         self.graphs[kind].append(ImitatedGraph(compute, self.graphs[kind]))
         return self.graphs[kind][-1]
 
     @property
     def count(self) -> int:
-        """Graphs that were captured."""
+        """The number of captured graphs."""
         return sum(map(len, self.graphs.values()))
 
 
 class ImitatedStream:
-    """Spoils every result until it is joined."""
+    """An imitated stream: results are overwritten until they are joined."""
 
     def __init__(self) -> None:
         self.started: list[tuple[object, list[Tensor]]] = []
         self.joined = 0
 
     def run(self, compute: Callable[[], T]) -> T:
-        """The result of `compute`, spoiled."""
+        """Call `compute`, keep its result, and return it overwritten."""
         result = compute()
         self.started.append((result, [tensor.clone() for tensor in tensors(result)]))
         for tensor in tensors(result):
@@ -81,7 +81,7 @@ class ImitatedStream:
         return result
 
     def join(self, result: object) -> None:
-        """Restore `result`."""
+        """Restore the values of `result`."""
         for started, kept in self.started:
             if started is result:
                 self.joined += 1

@@ -1,4 +1,4 @@
-"""Rounds by captured graphs equal rounds by operators; imitations stand for graphs and streams."""
+"""Rounds by captured graphs equal rounds by operators; graphs and streams are imitated."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ Make = Callable[[Verifier], Drafter]
 
 
 def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Make]:
-    """Makes new drafters of each kind; the verifier's execution runs their steps."""
+    """Makes new drafters of each kind, whose steps run on the verifier's execution."""
     options = LoopOptions(Exact(), max_length=LONGEST)
     outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
     words, networks = torch.arange(VOCABULARY) % 2 == 0, {kind: tiny_drafter(model, **DRAFTERS[kind]) for kind in DRAFTERS}
@@ -67,7 +67,7 @@ def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], r
 
 
 def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> None:
-    """Ids, log probabilities to the last bit and rounds; these only where drafts depend on nothing but their row."""
+    """Assert equal ids, log probabilities and, for drafters whose drafts depend only on their row, rounds."""
     alike = kind in ("ragged", "ngram-memory")
     assert [replace(h, rounds=0) if alike else h for h in one] == [replace(h, rounds=0) if alike else h for h in other]
 
@@ -79,7 +79,7 @@ KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "gs-jacobi", "ngram
 @pytest.mark.parametrize("rows", [1, 3, 8])
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_replayed_is_what_is_computed(kind: str, padded: bool, rows: int) -> None:
+def test_replayed_steps_equal_computed_ones(kind: str, padded: bool, rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(14)
     make, plain, imitation = drafters(model, sentences)[kind], Verifier(model), imitated(model)
     drafter = make(imitation.verifier)
@@ -92,7 +92,7 @@ def test_what_is_replayed_is_what_is_computed(kind: str, padded: bool, rows: int
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Tolerant(1, 0.0)])
 @pytest.mark.parametrize("kind", ["none", "fake", "states", "own"])
-def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
+def test_tolerant_rules_are_replayed_too(kind: str, rule: Rule) -> None:
     model, sentences = tiny_transformer(), make_sentences(9)
     make, plain, verifier = drafters(model, sentences)[kind], Verifier(model), imitated(model).verifier
     same(found(verifier, make(verifier), sentences, 4, rule), found(plain, make(plain), sentences, 4, rule), kind)
@@ -107,7 +107,7 @@ def test_other_rules_are_replayed_too(kind: str, rule: Rule) -> None:
     steps=st.integers(1, 6),
     kept=st.integers(0, 3),
 )
-def test_one_decoding_after_another(order: list[tuple[int, str]], count: int, rows: int, steps: int, kept: int) -> None:
+def test_successive_decodings_reuse_buffers(order: list[tuple[int, str]], count: int, rows: int, steps: int, kept: int) -> None:
     model = tiny_transformer()
     imitation, plain = imitated(model), Verifier(model)
     verifier = imitation.verifier
@@ -125,7 +125,7 @@ def test_one_decoding_after_another(order: list[tuple[int, str]], count: int, ro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4])
-def test_sentences_that_come_later_are_replayed(rows: int) -> None:
+def test_later_sentences_are_replayed(rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
     imitation = imitated(model)
     verifier, graphs = imitation.verifier, imitation.capture.graphs
@@ -142,7 +142,7 @@ def test_sentences_that_come_later_are_replayed(rows: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 6])
 @pytest.mark.parametrize("decoding", ["greedy", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "auto", "beam"])
-def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> None:
+def test_an_engine_gives_the_same_output(decoding: str, rows: int, bundle: Bundle) -> None:
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))
     drafter = tiny_heads(model) if decoding == "blockwise" else tiny_drafter(model)
     made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
@@ -159,7 +159,7 @@ def test_an_engine_says_the_same(decoding: str, rows: int, bundle: Bundle) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("kind", ["none", "states"])
-def test_half_precision_is_replayed_too(kind: str, precision: torch.dtype) -> None:
+def test_half_precision_steps_are_replayed(kind: str, precision: torch.dtype) -> None:
     model, sentences = tiny_transformer(), make_sentences(6)
     network = tiny_drafter(model)
     imitation = imitated(model.to(precision))
@@ -169,7 +169,7 @@ def test_half_precision_is_replayed_too(kind: str, precision: torch.dtype) -> No
     assert imitation.capture.count
 
 
-def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
+def test_batches_have_few_sizes_and_empty_rows_no_output() -> None:
     seen: list[tuple[int, int]] = []
 
     def look(now: Round) -> None:
@@ -187,7 +187,7 @@ def test_batches_come_in_few_sizes_and_no_row_is_made_up() -> None:
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("none", 1), ("none", 4), ("states", 1)])
-def test_addresses_stay_the_same_from_sentence_to_sentence(kind: str, rows: int) -> None:
+def test_buffers_keep_their_addresses(kind: str, rows: int) -> None:
     model = tiny_transformer(ends=0.0)
     verifier = imitated(model).verifier
     drafter = NoDrafter() if kind == "none" else Block(tiny_drafter(model), 3, verifier.execution.run)
@@ -200,7 +200,7 @@ def test_addresses_stay_the_same_from_sentence_to_sentence(kind: str, rows: int)
     assert len(addresses) == 1
 
 
-def test_two_decodings_at_a_time_do_not_share_buffers() -> None:
+def test_simultaneous_decodings_use_different_buffers() -> None:
     model, sentences = tiny_transformer(), make_sentences(12)
     imitation = imitated(model)
     verifier = imitation.verifier
@@ -212,7 +212,7 @@ def test_two_decodings_at_a_time_do_not_share_buffers() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_captured_step_computes_with_what_lies_where_it_reads() -> None:
+def test_a_captured_step_reads_the_current_values_of_its_inputs() -> None:
     capture, x = CudaCapture(), torch.ones(4, device="cuda")
 
     def double() -> torch.Tensor:

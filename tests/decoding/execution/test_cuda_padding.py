@@ -1,4 +1,4 @@
-"""Padded drafts: few sizes, of which the drafter sees nothing."""
+"""Padded drafts have few sizes; the drafter does not see the padding."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence]) -
     return sorted(decode(verifier, drafter, sentences, LoopOptions(Exact(), 1, LONGEST)), key=lambda hypothesis: hypothesis.number)
 
 
-def test_sizes_that_change_take_few_graphs() -> None:
+def test_changing_sizes_need_few_graphs() -> None:
     model, sentences = tiny_transformer(), make_sentences(40)
     outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences)}
     imitation = imitated(model)
@@ -38,7 +38,7 @@ def test_sizes_that_change_take_few_graphs() -> None:
     assert all(len(graphs) <= 4 for graphs in imitation.capture.graphs.values())
 
 
-def test_drafts_have_few_sizes_and_the_drafter_does_not_see_the_padding() -> None:
+def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
     outputs = {h.number: h.ids for h in found(Verifier(model), NoDrafter(), sentences)}
     widths, heard = set[int](), set[tuple[int, int]]()
@@ -64,7 +64,7 @@ def test_drafts_have_few_sizes_and_the_drafter_does_not_see_the_padding() -> Non
     assert all(drafted == told for drafted, told in heard)
 
 
-def test_a_block_size_is_rounded_up_to_what_fits_into_the_same_positions() -> None:
+def test_a_block_size_is_rounded_up_within_the_same_positions() -> None:
     drafter, free = PaddedDrafter(FakeDrafter({0: [7]}, 10, sometimes)), PaddedDrafter(SourceCopy("nearest", EOS, torch.ones(1)))
     assert drafter.block_size == 10
     assert free.block_size == 0

@@ -1,4 +1,4 @@
-"""Sentences that are encoded ahead, on a stream of their own."""
+"""Prefetching: sources are encoded ahead on a stream."""
 
 import pytest
 
@@ -17,7 +17,7 @@ LONGEST = 40
 
 @pytest.mark.parametrize("batch_size", [1, 2, 5, 8, 40])
 @pytest.mark.parametrize("kind", ["none", "states", "fake"])
-def test_what_was_encoded_ahead_is_joined_before_it_is_used(kind: str, batch_size: int) -> None:
+def test_prefetched_sources_are_joined_before_use(kind: str, batch_size: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(23, 16)
     options = LoopOptions(Exact(), batch_size, LONGEST)
     outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}

@@ -1,4 +1,4 @@
-"""A round does the same calls whatever the number of rows."""
+"""The number of PyTorch calls of a round does not depend on the number of rows."""
 
 from itertools import pairwise
 from typing import Any
@@ -24,7 +24,7 @@ from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny
 
 
 class Calls(TorchFunctionMode):
-    """Counts the calls of torch's functions and methods."""
+    """Counts calls of PyTorch functions and methods."""
 
     count = 0
 
@@ -34,10 +34,10 @@ class Calls(TorchFunctionMode):
 
 
 def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int) -> set[int]:
-    """How many calls there are from one look to the next, as long as no row can be at its limit."""
+    """The numbers of calls of each round before a row can reach its limit."""
     seen: list[int] = []
     options = LoopOptions(rule, rows, max_length=30, with_scores=True)
-    list(decode(verifier, drafter, make_sentences(rows), options))  # makes what is kept
+    list(decode(verifier, drafter, make_sentences(rows), options))  # fills caches
     with Calls() as calls:
         list(decode(verifier, drafter, make_sentences(rows), options, lambda _: seen.append(calls.count)))
     return {later - earlier for earlier, later in pairwise(seen[:5])}
@@ -46,10 +46,10 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
 @pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "blockwise", "ngram-memory", *DRAFTERS])
-def test_no_work_grows_with_the_rows(drafter: str, rule: Rule) -> None:
+def test_the_number_of_calls_does_not_grow_with_the_rows(drafter: str, rule: Rule) -> None:
     model = tiny_transformer()
     with torch.no_grad():
-        model.output.bias[EOS] = -1e4  # so that all rows go on to the limit, and none leaves before
+        model.output.bias[EOS] = -1e4  # all rows reach the limit, and none finishes before
     outputs = {number: [7] * 30 for number in range(8)}
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 5, right)}
     drafters["input-guided"] = SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 5)

@@ -1,4 +1,4 @@
-"""Steps of a round, which may be captured, wait for nothing from the GPU."""
+"""Steps of a round, which may be captured, do not wait for the GPU."""
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class OnOneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what reads or makes a tensor elsewhere than on the device "meta": to copy it is to wait."""
+    """Raises an error if a tensor is read or created on another device than "meta", because copying it would wait."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
@@ -36,8 +36,8 @@ class OnOneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(2, 1.0), FixedPoint()])
 @pytest.mark.parametrize("kind", ["none", "states", "states, no chain", "states, two layers, copy, encoder"])
 @torch.inference_mode()
-def test_a_round_makes_nothing_on_another_device(kind: str, rule: Rule) -> None:
-    """On the device "meta" nothing can be waited for: there are no numbers that Python could be told."""
+def test_a_round_creates_no_tensor_on_another_device(kind: str, rule: Rule) -> None:
+    """On the device "meta" tensors have no values, so code that waits for values fails."""
     model = tiny_transformer()
     network = tiny_drafter(model, **DRAFTERS.get(kind, {})).to("meta")
     kinds: set[str] = set()
@@ -45,7 +45,7 @@ def test_a_round_makes_nothing_on_another_device(kind: str, rule: Rule) -> None:
 
     def run(name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:
         kinds.add(str(name[0]))
-        step(state, *inputs)  # makes what is kept
+        step(state, *inputs)  # fills caches
         with mock.patch.object(torch.Tensor, "__int__", number), OnOneDevice():  # type: ignore[no-untyped-call]
             return step(state, *inputs)
 
@@ -59,12 +59,12 @@ def test_a_round_makes_nothing_on_another_device(kind: str, rule: Rule) -> None:
 
 
 class _Enough(Exception):
-    """So many rounds were seen."""
+    """Raised after the requested number of rounds."""
 
 
 @contextmanager
 def rounds(number: int) -> Iterator[Callable[[Round], None]]:
-    """An onlooker that stops a decoding after so many rounds."""
+    """An onlooker that stops decoding after a number of rounds."""
     seen = 0
 
     def look(_: Round) -> None:
