@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -13,15 +14,22 @@ from specdec_cli.decoding.loop import LoopOptions, Round, decode
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.fakes import SPECIAL, VOCABULARY, tiny_transformer
+
+
+@cache
+def _table_model() -> Transformer:
+    """The model of all TableVerifiers, whose logits are not used."""
+    return tiny_transformer(encoder_layers=0, decoder_layers=1, max_positions=64)
 
 
 class TableVerifier(Verifier):
     """A verifier whose logits are read from a table (sentences, positions, V), whatever the prefix is."""
 
     def __init__(self, table: Tensor) -> None:
-        super().__init__(tiny_transformer(encoder_layers=0, decoder_layers=1, max_positions=64))
+        super().__init__(_table_model())
         self.table = table
 
     def score(self, state: State, draft: Draft) -> Scores:

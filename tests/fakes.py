@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
@@ -92,6 +93,8 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "papers, big": PAPERS | {"feed_forward": 96, "model": PAPERS["model"] | {"width": 48, "heads": 3, "encoder_layers": 2}},
 }
 """All variants of block drafters, as changes of the configuration."""
+FEW_DRAFTERS = [name if name in ("states", "own", "papers") else pytest.param(name, marks=pytest.mark.slow) for name in DRAFTERS]
+"""Names of all variants for parametrised tests; most are marked as slow."""
 
 
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:

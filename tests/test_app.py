@@ -68,6 +68,7 @@ def test_unexpected_exceptions_have_a_traceback() -> None:
     assert "ZeroDivisionError" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -100,7 +101,7 @@ def test_a_broken_pipe_to_another_process_is_reported() -> None:
     ("body", "cause"),
     [
         ("bytearray(2**62)", "out of memory"),
-        ("import torch; torch.empty(2**50)", "out of memory"),
+        pytest.param("import torch; torch.empty(2**50)", "out of memory", marks=pytest.mark.slow),
         ("import os; os.stat('/no/such')", "/no/such: No such file or directory"),
         ("import os; os.close(99)", "Bad file descriptor"),
     ],
@@ -158,6 +159,7 @@ print(*sys.modules, file=sys.stderr)
     assert result.stdout.count("Usage: ") == 1 + len(COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["translate", "correct"])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_decoding_imports_no_unneeded_library(command: str, precision: str, bundle_folder: Path) -> None:

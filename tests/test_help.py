@@ -1,9 +1,11 @@
 """The help texts are golden files, so that a review shows their changes. `make golden` writes them."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,33 @@ DRAWN_BY = "0.29."
 FOLDER = Path(__file__).parent / "golden" / "help"
 
 
+# Prints the help texts of the program and of all commands as JSON.
+PROGRAM = """
+import io, json
+from contextlib import redirect_stdout, suppress
+from specdec_cli.app import COMMANDS, app
+texts = {}
+for name in ("specdec", *(name for name, _ in COMMANDS)):
+    with redirect_stdout(io.StringIO()) as text, suppress(SystemExit):
+        app([name, "--help"] if name != "specdec" else ["--help"], prog_name="specdec")
+    texts[name] = text.getvalue()
+print(json.dumps(texts))
+"""
+
+
+@cache
+def help_texts() -> dict[str, str]:
+    """The help texts by command, for a terminal of 100 columns without colours."""
+    environment = {"PATH": os.environ["PATH"], "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    command = [sys.executable, "-c", PROGRAM]
+    text = subprocess.run(command, capture_output=True, check=True, env=environment, cwd=Path(__file__).parents[1]).stdout
+    texts: dict[str, str] = json.loads(text)
+    return texts
+
+
 @pytest.mark.parametrize("name", ["specdec", *(name for name, _ in COMMANDS)])
 def test_help_equals_the_golden_files(name: str) -> None:
-    arguments = [] if name == "specdec" else [name]
-    environment = {"PATH": os.environ["PATH"], "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "specdec_cli", *arguments, "--help"]
-    text = subprocess.run(command, capture_output=True, check=True, env=environment, cwd=Path(__file__).parents[1]).stdout.decode()
-    lines = "".join(line.rstrip() + "\n" for line in text.strip().splitlines())
+    lines = "".join(line.rstrip() + "\n" for line in help_texts()[name].strip().splitlines())
     path = FOLDER / f"{name}.txt"
     if "UPDATE_GOLDEN" in os.environ:
         path.parent.mkdir(parents=True, exist_ok=True)

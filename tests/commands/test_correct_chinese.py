@@ -58,6 +58,7 @@ def run(bundle: Path, text: str, *arguments: str) -> Result:
     return result
 
 
+@pytest.mark.slow
 def test_correct_lines_are_unchanged(corrector: Path) -> None:
     text = "　今天他们在家。 我看书！\n\n你们 很好\t\r\n"
     assert run(corrector, text).stdout_bytes == text.encode()

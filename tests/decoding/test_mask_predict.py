@@ -73,7 +73,7 @@ def test_batches_equal_the_reference_decoder(iterations: int, length_beam: int) 
     assert len({len(h.ids) - len(s.source) for h, s in zip(found, sentences, strict=True)}) > 1
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", pytest.param("int8 by operators", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("width", [16, 48])
 def test_results_are_batch_invariant(precision: str, width: int) -> None:
     model, sentences = in_precision(masked_transformer(width=64, feed_forward=128), precision), make_sentences(9, width)

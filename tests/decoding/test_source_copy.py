@@ -1,6 +1,7 @@
 """Input-guided drafting: greedy output, and the rules by which a copy continues after a change."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import pytest
 import torch
@@ -73,14 +74,19 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
     return rounds
 
 
+@cache
+def pool() -> tuple[Verifier, list[Sentence], dict[int, list[int]]]:
+    """A verifier, sentences of one source width, and their greedy outputs."""
+    verifier, sentences = Verifier(tiny_transformer()), make_sentences(12, 32)
+    return verifier, sentences, {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, 40))}
+
+
 @pytest.mark.parametrize("match", MATCHES)
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize("block_size", [0, 1, 3])
 def test_output_equals_greedys(match: str, batch_size: int, block_size: int) -> None:
-    verifier = Verifier(tiny_transformer())
-    sentences = make_sentences(12, 32)
+    verifier, sentences, greedy = pool()
     options = LoopOptions(Exact(), batch_size, 40)
-    greedy = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, 40))}
     copied = {h.number: h.ids for h in decode(verifier, copier(match, block_size), sentences, options)}
     assert copied == greedy
 

@@ -1,6 +1,7 @@
 """Drafters without training: Jacobi iteration, lookup, n-gram memory, and chains."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import pytest
 import torch
@@ -56,11 +57,17 @@ def ids_of(found: Sequence[Hypothesis]) -> list[list[int]]:
     return [hypothesis.ids for hypothesis in found]
 
 
+@cache
+def pool() -> tuple[Verifier, list[Sentence], list[Hypothesis]]:
+    """A verifier, sentences of one source width, and their greedy hypotheses."""
+    verifier, sentences = Verifier(tiny_transformer()), make_sentences(8, 32)
+    return verifier, sentences, run(verifier, NoDrafter(), sentences)
+
+
 @pytest.mark.parametrize("batch_size", [1, 5])
 @pytest.mark.parametrize("name", UNTRAINED)
 def test_output_equals_greedys(name: str, batch_size: int) -> None:
-    verifier, sentences = Verifier(tiny_transformer()), make_sentences(12, 32)
-    greedy = run(verifier, NoDrafter(), sentences)
+    verifier, sentences, greedy = pool()
     drafter = UNTRAINED[name]()
     for _ in range(2):  # the second time with a filled memory
         found = run(verifier, drafter, sentences, batch_size)

@@ -36,6 +36,7 @@ def shell() -> Iterator[Shell]:
         yield shell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_commands_write_the_shown_output(page: Path, shell: Shell) -> None:
     text = page.read_text(encoding="utf-8")
@@ -65,6 +66,7 @@ def test_malformed_blocks_are_refused(text: str) -> None:
         read_blocks(PAGE, text)
 
 
+@pytest.mark.slow
 def test_failing_commands_and_other_output_are_problems(shell: Shell) -> None:
     text = "```console\n$ specdec models nothing\n$ echo a\nb\n$ echo a\na\n```\n"
     problems = [ran.problem for ran in run(PAGE, text, shell)]

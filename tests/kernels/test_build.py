@@ -161,6 +161,7 @@ def test_a_damaged_library_is_compiled_anew(
     assert calls(path) == ["mine"] * 2
 
 
+@pytest.mark.slow
 def test_two_first_uses_at_once(path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path]) -> None:
     (tmp_path / "library").write_bytes(library)
     # Both processes wait in the compiler for the other one.

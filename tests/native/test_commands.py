@@ -27,6 +27,7 @@ def run(command: str, *arguments: str, text: str) -> Result:
     return CliRunner().invoke(app, [command, "--threads", "1", "--precision", "int8", *arguments], input=text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "text"), [("translate", LINES), ("correct", LEARNER)])
 def test_neither_torch_nor_numpy_is_imported(command: str, text: str) -> None:
     arguments = [sys.executable, "-c", WATCH, command, "--engine", "native"]

@@ -71,6 +71,7 @@ def pair(
     return made, folder / "verifier" / "model.safetensors"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoding", DECODINGS)
 def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle, path = pair
@@ -90,6 +91,7 @@ def test_random_models_say_the_same(pair: tuple[Bundle, Path], decoding: str, mo
         assert native(model, sources, own) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("match", ["unique", "unique-3", "nearest"])
 def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> None:
     bundle, path = pair

@@ -61,6 +61,7 @@ def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig,
     assert sum(len(h.ids) for h in found) / sum(h.rounds for h in found) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_training_a_drafter_does_not_change_the_verifier(copier: Copier, tmp_path: Path) -> None:
     before = {name: value.clone() for name, value in copier.bundle.verifier.state_dict().items()}
     pairs, run = make_pairs(20, seed=4), replace(RUN, max_updates=2)

@@ -77,6 +77,7 @@ def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPat
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "own"), [("bidirectional", "bidirectional"), ("right-to-left", "beam"), ("double-left-to-right", "beam")]
 )
@@ -88,6 +89,7 @@ def test_the_default_row_of_another_order_is_its_search(order: Order, own: str, 
     assert 1.0 <= row["tokens_per_round"] <= (1.0 if order == "right-to-left" else 2.0)
 
 
+@pytest.mark.slow
 def test_a_sweep_of_another_order_has_no_greedy_row(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     result = run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output
@@ -107,6 +109,7 @@ def test_a_left_to_right_bundle_refuses_bidirectional_rows(folder: Path) -> None
     assert str(result.exception).startswith("--row bidirectional: this bundle's order is left-to-right")
 
 
+@pytest.mark.slow
 def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     made = make_bundle(order="masked")
     made.info = replace(made.info, decoding="auto")

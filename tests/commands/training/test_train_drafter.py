@@ -15,6 +15,7 @@ from specdec_cli.training.recipe import DrafterRecipe
 from tests.commands.training.runs import RUN, run, settings
 
 
+@pytest.mark.slow
 def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "drafter"
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
@@ -30,6 +31,7 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
 
+@pytest.mark.slow
 def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder, data = tmp_path / "heads", ("--data", text, "--dev", text, "--threads", 1, "--device", "cpu")
     shape = ["drafter.kind=heads", "drafter.max_block=3", "drafter.feed_forward=64", "run.max_updates=2"]
@@ -58,6 +60,7 @@ def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> N
     assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
     long, tsv = " ".join(2 * lines), tmp_path / "long.tsv"
@@ -72,6 +75,7 @@ def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, 
     assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["gad-drafter", "gad-big-drafter", "report-drafter"])
 def test_the_drafter_of_the_paper_is_trained_by_its_recipe(
     recipe: str, trained: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

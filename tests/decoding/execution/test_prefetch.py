@@ -1,5 +1,7 @@
 """Prefetching: sources are encoded ahead on a stream."""
 
+from functools import cache
+
 import pytest
 
 from specdec_cli.decoding.accept import Exact
@@ -7,7 +9,9 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.transformer import Transformer
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import make_sentences, tiny_drafter, tiny_transformer
@@ -15,12 +19,19 @@ from tests.fakes import make_sentences, tiny_drafter, tiny_transformer
 LONGEST = 40
 
 
+@cache
+def pool() -> tuple[Transformer, list[Sentence], dict[int, list[int]]]:
+    """A model, sentences of one source width, and their greedy outputs."""
+    model, sentences = tiny_transformer(), make_sentences(11, 16)
+    found = decode(Verifier(model), NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))
+    return model, sentences, {h.number: h.ids for h in found}
+
+
 @pytest.mark.parametrize("batch_size", [1, 2, 5, 8, 40])
 @pytest.mark.parametrize("kind", ["none", "states", "fake"])
 def test_prefetched_sources_are_joined_before_use(kind: str, batch_size: int) -> None:
-    model, sentences = tiny_transformer(), make_sentences(23, 16)
+    model, sentences, outputs = pool()
     options = LoopOptions(Exact(), batch_size, LONGEST)
-    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
     made: dict[str, Drafter] = {"none": NoDrafter(), "states": Block(tiny_drafter(model), 4), "fake": FakeDrafter(outputs, 3, right)}
     imitation = imitated(model)
     stream = imitation.stream
