@@ -74,8 +74,12 @@ def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
 
 def reader_has_gone() -> bool:
     """Whether stdout is a pipe whose reading end is closed."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:  # a stream without one, as in tests
+        return False
     poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)
+    poll.register(descriptor, 0)
     return any(event & select.POLLERR for _, event in poll.poll(0))
 
 

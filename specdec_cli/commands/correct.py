@@ -79,7 +79,7 @@ def correct(
     lines = text.read(files or ())
     request = decoding.request(machine, with_scores=True, trace=text.trace)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
-    stream = Stream(chosen, machine.resolve(text.quiet), request, trace=text.trace, quiet=text.quiet)
+    stream = Stream(chosen, machine, request, trace=text.trace, quiet=text.quiet)
     info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
     edit_filter = EditFilter.of(info, min_score, max_edit_ratio)
     languages = (info.source_language, info.target_language)

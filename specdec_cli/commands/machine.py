@@ -3,12 +3,18 @@
 import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+
+
+MOST_THREADS = 1024
+_GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
+"""Files of the drivers of GPUs that PyTorch knows."""
 
 
 @dataclass(frozen=True)
@@ -18,19 +24,13 @@ class Machine:
     device: str
     precision: str
     threads: int
-    engine: str = "reference"
 
 
-def resolve_machine(
-    device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True, engine: str = "auto"
-) -> Machine:
+def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
     """Choose device and precision, and set torch's threads and seed. Raises UsageError for what this machine cannot do.
 
-    With the native engine torch is not imported. Unless `quiet`, warn on stderr if int8 was asked for or preferred and its
-    compiled kernels are missing.
+    Unless `quiet`, warn on stderr if int8 was asked for or preferred and its compiled kernels are missing.
     """
-    if engine == "native":
-        return _native_machine(device, precision, threads)
     import torch
 
     from specdec_cli.tuning.precision import best_precision
@@ -54,11 +54,34 @@ def resolve_machine(
     return Machine(device, precision, torch.get_num_threads())
 
 
-def _native_machine(device: str, precision: str, threads: int | None) -> Machine:
-    """The CPU in int8, without torch."""
+def computes_natively(device: str, precision: str) -> bool:
+    """Whether a device and a precision, either of which may be `auto`, stand for int8 on a CPU, which the native engine computes."""
+    return precision in ("auto", "int8") and (device == "cpu" or (device == "auto" and not _has_gpu()))
+
+
+def native_machine(device: str, precision: str, threads: int | None) -> Machine:
+    """The CPU in int8, without torch. Raises UsageError for another device or precision."""
     if device == "cuda" or precision not in ("auto", "int8"):
         raise UsageError(f"--engine native: it computes in int8 on a CPU, not on {device} in {precision}")
-    return Machine("cpu", "int8", threads or len(os.sched_getaffinity(0)), "native")
+    return Machine("cpu", "int8", threads or _default_threads())
+
+
+def _default_threads() -> int:
+    """OMP_NUM_THREADS, as for PyTorch, else the number of processors that this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return min(int(asked), MOST_THREADS)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, MOST_THREADS)
+
+
+def _has_gpu() -> bool:
+    """Whether PyTorch can use a GPU. It is imported only where a driver is installed."""
+    if not any(Path(device).exists() for device in _GPU_DEVICES):
+        return False
+    import torch
+
+    return torch.cuda.is_available()
 
 
 def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":

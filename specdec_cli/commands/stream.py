@@ -3,25 +3,19 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from specdec_cli.commands.loading import find_bundle, open_bundle
-from specdec_cli.commands.machine import Machine
+from specdec_cli.commands.engines import open_engine
 from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.statistics import Totals, print_statistics
-from specdec_cli.errors import InputError, UsageError
-from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.errors import InputError
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Described, resolve
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.output_checks import DESCRIPTIONS
 from specdec_cli.text.windows import windows
 from specdec_cli.text.writing import Writer
-
-if TYPE_CHECKING:
-    from specdec_cli.commands.trace import Tracer
-    from specdec_cli.model.bundle import Bundle
 
 WINDOW = 16
 """Number of batches in a window of lines that are sorted by length."""
@@ -85,12 +79,12 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 
 
 class Stream:
-    """Decodes lines with a bundle on a machine as requested; with `trace`, rounds are shown on stderr."""
+    """Decodes lines with a bundle as requested; with `trace`, rounds are shown on stderr."""
 
-    def __init__(self, model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
-        self.machine = machine
+    def __init__(self, model: ModelChoice, machine: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         held = request.memory // _SHARE
-        self.bundle, self.engine = _open(model, machine, replace(request, memory=request.memory - held), trace=trace)
+        opened = open_engine(model, machine, replace(request, memory=request.memory - held), trace=trace, quiet=quiet)
+        self.bundle, self.engine, self.machine = opened.bundle, opened.engine, opened.machine
         self.settings = self.engine.settings
         self.totals = Totals()
         self._quiet = quiet
@@ -138,32 +132,3 @@ class Stream:
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
-
-
-def _open(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
-    """Open the bundle and its engine."""
-    if machine.engine == "native":
-        return _open_native(model, machine, request, trace=trace)
-
-    from specdec_cli.pipeline.engine import Engine
-
-    bundle = open_bundle(model, machine)
-    return bundle, Engine(bundle, resolve(request, bundle), _tracer(bundle) if trace else None)
-
-
-def _open_native(model: str | ModelChoice, machine: Machine, request: DecodingRequest, *, trace: bool) -> tuple[Described, SentenceDecoder]:
-    from specdec_cli.model.bundle_description import describe_bundle
-
-    if trace:
-        raise UsageError("--trace: the native engine does not show rounds; --engine reference does")
-    chosen = ModelChoice(model) if isinstance(model, str) else model
-    described = describe_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language)
-    return described, NativeEngine(described, resolve(request, described), machine.threads)
-
-
-def _tracer(bundle: "Bundle") -> "Tracer":
-    from rich.console import Console
-
-    from specdec_cli.commands.trace import Tracer
-
-    return Tracer(Console(stderr=True), bundle.tokenizer, bundle.verifier.config.eos)

@@ -44,7 +44,7 @@ def translate(
     lines = text.read(files or ())
     request = decoding.request(machine, with_scores=text.as_json, trace=text.trace, n_best=n_best)
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
-    stream = Stream(chosen, machine.resolve(text.quiet), request, trace=text.trace, quiet=text.quiet)
+    stream = Stream(chosen, machine, request, trace=text.trace, quiet=text.quiet)
     info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
     summarises = info.task == "summarise"
     languages = None if summarises else (info.source_language, info.target_language)

@@ -15,11 +15,11 @@ ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
 DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
 OK, WAITING, FINISHED = 0, 1, 2
-_BAD_TENSOR, _NOT_FINITE = -3, -4
+_BAD_SHAPE, _BAD_TENSOR, _NOT_FINITE = -2, -3, -4
 _UNKNOWN_ISA = -9
 _MESSAGES = {
     -1: "there is not enough memory",
-    -2: "a size of the model is out of its range",
+    _BAD_SHAPE: "a size of the model is out of the range of the native engine",
     _BAD_TENSOR: "it is not of the shape or the number format that the configuration asks for",
     _NOT_FINITE: "it holds values that are not finite",
     -5: "an option is out of its range",
@@ -89,6 +89,10 @@ class LibraryError(Exception):
     """The library is missing, or is not the one that this binding is for; the message says which, in one line."""
 
 
+class UnsupportedModel(ModelError):
+    """The model has a size or a number format that the library does not support; the reference engine may."""
+
+
 class NativeError(Exception):
     """A function of the library returned an error."""
 
@@ -109,7 +113,8 @@ def load_library() -> ctypes.CDLL:
             function = getattr(library, f"specdec_{name}")
             function.argtypes, function.restype = arguments, result
     except (OSError, AttributeError) as error:
-        raise LibraryError(f"{path}: {' '.join(str(error).split())}") from error
+        cause = " ".join(str(error).split()).removeprefix(f"{path}: ")
+        raise LibraryError(f"{path}: {cause}") from error
     if _layout(library) != _expected_layout():
         raise LibraryError(f"{path}: built from other sources than this version; install the package again")
     return library
@@ -155,4 +160,7 @@ def instruction_set() -> bytes | None:
 
 def model_error(status: int, place: str) -> Exception:
     """The error of a model that cannot be made; `place` names the file, and the tensor where one is to blame."""
-    return MemoryError(_MESSAGES[status]) if status == -1 else ModelError(f"{place}: {_MESSAGES.get(status, f'status {status}')}")
+    if status == -1:
+        return MemoryError(_MESSAGES[status])
+    kind = UnsupportedModel if status == _BAD_SHAPE else ModelError
+    return kind(f"{place}: {_MESSAGES.get(status, f'status {status}')}")

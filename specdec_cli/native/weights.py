@@ -11,7 +11,7 @@ from typing import Any
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular
-from specdec_cli.native.library import TYPES, Tensor
+from specdec_cli.native.library import TYPES, Tensor, UnsupportedModel
 
 _SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
 _SCALE = ".scale"
@@ -67,7 +67,7 @@ class Weights:
         each = self.stored[name]
         scales = None
         if each.dtype not in TYPES or (each.dtype == "I8" and len(each.shape) != 2):
-            raise ModelError(
+            raise UnsupportedModel(
                 f"{self.path}: {name!r} is stored as {each.dtype}; the native engine knows {', '.join(TYPES)} (matrices alone)"
             )
         if each.dtype == "I8":

@@ -1,7 +1,7 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specdec_cli.decoding.acceptance_rules import Exact
 from specdec_cli.decoding.names import LONGEST_DRAFT, MATCH
@@ -20,6 +20,10 @@ _DECODINGS = ("greedy", "lookup", "input-guided")
 _FLOAT = 4
 
 
+class Unsupported(UsageError):
+    """The engine does not do what is asked; the reference engine does."""
+
+
 @dataclass(frozen=True)
 class _Way:
     """The engine's own decoding for some settings, and the largest number of drafted tokens."""
@@ -31,16 +35,18 @@ class _Way:
 class NativeEngine:
     """A bundle and settings, ready to decode with `threads` threads.
 
-    Raises UsageError for settings that only the reference engine supports, and if the engine's library is missing; ModelError
-    for weights that do not fit.
+    With `shows_rounds`, each round must be shown. Raises Unsupported for what only the reference engine does; UsageError if the
+    engine's library is missing; ModelError for weights that do not fit.
     """
 
-    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int) -> None:
-        self.settings, self._threads = settings, threads
+    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
+        self._way = _way(bundle, settings, shows_rounds=shows_rounds)
+        # What runs: greedy decoding where drafts may be skipped.
+        self.settings = replace(settings, decoding=self._way.decoding, block_size=self._way.block_size, adaptive_length=False)
+        self._threads = threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called now and then while sentences are decoded, which ends with an exception that it raises."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
-        self._way = _way(bundle, settings)
         self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
         try:
             self._model = NativeModel(bundle.shape, bundle.path.parent / "verifier" / "model.safetensors")
@@ -69,8 +75,8 @@ class NativeEngine:
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """None, or (0, 0.0) if the settings allow drafts to be skipped and all of them are."""
-        return (0, 0.0) if self._way.decoding == "greedy" != self.settings.decoding else None
+        """None: the length of drafts does not adapt."""
+        return None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""
@@ -87,10 +93,9 @@ class NativeEngine:
             shared_vocabulary=self._tokenizer.shared,
             word_starts=self._word_starts,
         )
-        name = "greedy" if way.decoding == "greedy" else settings.decoding
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile):
             score = sum(each.log_probabilities) if settings.with_scores else None
-            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
+            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, way.decoding)
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""
@@ -102,16 +107,18 @@ class NativeEngine:
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))
 
 
-def _way(bundle: BundleDescription, settings: Settings) -> _Way:
-    """The engine's own decoding for `settings`. Raises UsageError naming what it does not support."""
+def _way(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> _Way:
+    """The engine's own decoding for `settings`. Raises Unsupported naming what it does not support."""
     info, order = bundle.info, bundle.shape.order
     constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
+    if shows_rounds:
+        raise Unsupported("the native engine does not show rounds; the reference engine does")
     if order != "left-to-right":
-        raise UsageError(f"the native engine does not write in the order {order}; the reference engine does")
+        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
     if constrained:
-        raise UsageError("the native engine has none of this bundle's generation settings; the reference engine has")
+        raise Unsupported("the native engine has none of this bundle's generation settings; the reference engine has")
     if settings.decoding in _DECODINGS and settings.rule == Exact():
         return _Way(settings.decoding, settings.block_size or (LONGEST_DRAFT if settings.decoding == "lookup" else 0))
     if settings.may_skip_drafting:
         return _Way("greedy")  # the same output
-    raise UsageError(f"the native engine does not do decoding {settings.decoding} with these options; the reference engine does")
+    raise Unsupported(f"the native engine does not do decoding {settings.decoding} with these options; the reference engine does")

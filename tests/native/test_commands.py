@@ -24,14 +24,15 @@ finally:
 
 
 def run(command: str, *arguments: str, text: str) -> Result:
-    return CliRunner().invoke(app, [command, "--threads", "1", "--precision", "int8", *arguments], input=text)
+    precision = [] if "--precision" in arguments else ["--precision", "int8"]
+    return CliRunner().invoke(app, [command, "--threads", "1", *precision, *arguments], input=text)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--json", "--stats"], ["--batch-size", "1", "--device", "cpu", "--precision", "int8"]])
 @pytest.mark.parametrize(("command", "text"), [("translate", LINES), ("correct", LEARNER)])
-def test_neither_torch_nor_numpy_is_imported(command: str, text: str) -> None:
-    arguments = [sys.executable, "-c", WATCH, command, "--engine", "native"]
-    done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True)
+def test_defaults_import_neither_torch_nor_ctranslate2_nor_numpy(command: str, text: str, options: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", WATCH, command, *options], input=text, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
     assert done.stdout.count("\n") == text.count("\n")
 
@@ -55,9 +56,17 @@ def test_both_engines_say_the_same(command: str, text: str, options: list[str]) 
 def test_drafts_that_may_be_left_out_are() -> None:
     (line,) = run("translate", "--json", "--engine", "native", text="Tom is at home.\n").stdout.splitlines()
     assert json.loads(line)["decoding"] == "greedy"
-    result = run("translate", "--stats", "--engine", "native", text="Tom is at home.\n")
-    assert "greedy (specdec would be slower here)" in result.stderr
+    result = run("translate", "--stats", text="Tom is at home.\n")
+    assert "greedy, batch size" in result.stderr
+    assert "specdec" not in result.stderr
     assert "native engine (" in result.stderr
+
+
+@pytest.mark.parametrize("options", [["--decoding", "beam"], ["--preset", "high-quality"], ["--precision", "float32"]])
+def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
+    done = run("translate", "--stats", *options, text="Tom is at home.\n")
+    assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
+    assert "native engine" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_drafts_that_may_be_left_out_are() -> None:
         (["--preset", "high-quality"], "the native engine does not do decoding specdec++"),
         (["--precision", "float32"], "it computes in int8 on a CPU, not on auto in float32"),
         (["--device", "cuda"], "it computes in int8 on a CPU, not on cuda"),
-        (["--trace"], "--engine reference does"),
+        (["--trace"], "the native engine does not show rounds; the reference engine does"),
     ],
 )
 def test_what_it_cannot_do_is_refused_with_a_sentence(options: list[str], message: str) -> None:
@@ -77,9 +86,23 @@ def test_what_it_cannot_do_is_refused_with_a_sentence(options: list[str], messag
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_missing_library_is_named(tmp_path: Path) -> None:
-    environment = os.environ | {"SPECDEC_NATIVE": str(tmp_path / "none.so")}
-    arguments = [sys.executable, "-m", "specdec_cli", "translate", "--engine", "native"]
-    done = subprocess.run(arguments, input="Tom.\n", capture_output=True, text=True, check=False, env=environment)
+def without_library(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Translate a sentence where the engine was not built."""
+    environment = os.environ | {"SPECDEC_NATIVE": str(folder / "none.so")}
+    command = [sys.executable, "-m", "specdec_cli", "translate", "--precision", "int8", *arguments]
+    return subprocess.run(command, input="Tom is at home.\n", capture_output=True, text=True, check=False, env=environment)
+
+
+def test_without_the_library_the_reference_translates_and_one_line_says_so(tmp_path: Path) -> None:
+    done = without_library(tmp_path)
+    assert (done.returncode, done.stdout) == (0, "Tom ist zu Hause.\n")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("specdec: the native engine is missing: ")
+    assert line.endswith("; PyTorch computes in int8")
+    assert without_library(tmp_path, "--quiet").stderr == ""
+
+
+def test_a_missing_library_that_was_asked_for_is_an_error(tmp_path: Path) -> None:
+    done = without_library(tmp_path, "--engine", "native")
     assert done.returncode == 2
     assert "the native engine is not there" in done.stderr

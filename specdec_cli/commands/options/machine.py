@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from specdec_cli.commands.machine import Machine, resolve_machine
+from specdec_cli.commands.machine import MOST_THREADS, Machine, resolve_machine
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import checks_number_or, machine_option, number_or_auto
 
@@ -42,12 +42,12 @@ EngineOption = Annotated[
     EngineName,
     machine_option(
         "--engine",
-        help="What computes: reference (PyTorch, every decoding), or native (without PyTorch, int8 on a CPU: greedy, lookup, "
-        "input-guided). auto is reference.",
+        help="What computes: native (int8 on a CPU, without PyTorch: greedy, lookup, input-guided) or reference (PyTorch, "
+        "every decoding). auto is native for all that it supports.",
     ),
 ]
 ThreadsOption = Annotated[
-    int | None, machine_option("--threads", metavar="N", min=1, max=1024, help="Threads to compute with.", show_default="all cores")
+    int | None, machine_option("--threads", metavar="N", min=1, max=MOST_THREADS, help="Threads to compute with.", show_default="all cores")
 ]
 SeedOption = Annotated[int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.")]
 OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the network.")]
@@ -67,8 +67,8 @@ class MachineOptions(OptionGroup):
     offline: OfflineOption = False
 
     def resolve(self, quiet: bool) -> Machine:
-        """The machine, with torch's threads and seed set. Raises UsageError for what it cannot do."""
-        return resolve_machine(self.device, self.precision, self.threads, self.seed, quiet=quiet, engine=self.engine)
+        """The machine for the reference engine, with torch's threads and seed set. Raises UsageError for what it cannot do."""
+        return resolve_machine(self.device, self.precision, self.threads, self.seed, quiet=quiet)
 
     @property
     def rows(self) -> int:

@@ -1,0 +1,75 @@
+"""Choice of the engine that decodes lines: the native one wherever it supports what is asked, else the reference."""
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specdec_cli.commands.loading import find_bundle, open_bundle
+from specdec_cli.commands.machine import Machine, computes_natively, native_machine
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.native_engine import NativeEngine, Unsupported
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import Described, resolve
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.trace import Tracer
+    from specdec_cli.model.bundle import Bundle
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A bundle, the engine that decodes with it, and the machine that the engine computes on."""
+
+    bundle: Described
+    engine: SentenceDecoder
+    machine: Machine
+
+
+def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> Opened:
+    """Open the bundle and its engine; with `trace`, rounds are shown on stderr.
+
+    Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. Unless `quiet`,
+    one line on stderr says so if the native engine is missing.
+    """
+    model = replace(model, name=str(find_bundle(model)))
+    if options.engine == "native":
+        return _open_native(model, options, request, trace=trace)
+    if options.engine == "auto" and computes_natively(options.device, options.precision):
+        try:
+            load_library()
+            return _open_native(model, options, request, trace=trace)
+        except LibraryError as error:
+            opened = _open_reference(model, options, request, trace=trace, quiet=True)
+            if not quiet:
+                print(f"specdec: the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}", file=sys.stderr)
+            return opened
+        except (Unsupported, UnsupportedModel):
+            pass
+    return _open_reference(model, options, request, trace=trace, quiet=quiet)
+
+
+def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool) -> Opened:
+    machine = native_machine(options.device, options.precision, options.threads)
+    described = describe_bundle(Path(model.name), model.source_language, model.target_language)
+    return Opened(described, NativeEngine(described, resolve(request, described), machine.threads, shows_rounds=trace), machine)
+
+
+def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> Opened:
+    from specdec_cli.pipeline.engine import Engine
+
+    machine = options.resolve(quiet)
+    bundle = open_bundle(model, machine)
+    return Opened(bundle, Engine(bundle, resolve(request, bundle), _tracer(bundle) if trace else None), machine)
+
+
+def _tracer(bundle: "Bundle") -> "Tracer":
+    from rich.console import Console
+
+    from specdec_cli.commands.trace import Tracer
+
+    return Tracer(Console(stderr=True), bundle.tokenizer, bundle.verifier.config.eos)
