@@ -16,7 +16,7 @@ def _set(*changes: str) -> str:
 TRIALS: Sequence[tuple[str, str, str]] = (
     # The beginning of a command, a part of it, and the options that are appended.
     ("make", "", " -n"),
-    (".venv/bin/pytest", "", " --collect-only --noconftest"),
+    (".venv/bin/pytest", "", " --collect-only"),
     ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
     ("specdec train-verifier", "--init work", _set(RUN)),
     ("specdec train-verifier", "", _set(SHAPE, RUN)),

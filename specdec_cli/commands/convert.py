@@ -29,7 +29,7 @@ SourceArgument = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--from", metavar="FORMAT", help="SOURCE is of: bundle, huggingface, marian, fairseq.", show_default="what it looks like"),
+    typer.Option("--from", metavar="FORMAT", help="Format of SOURCE: bundle, huggingface, marian, fairseq.", show_default="detected"),
 ]
 QuantizationOption = Annotated[
     str | None,
@@ -41,7 +41,7 @@ QuantizationOption = Annotated[
 ]
 StorageOption = Annotated[Storage, _bundle_option("--storage", help="Number format of a bundle's weights on disk.")]
 SetOption = Annotated[
-    list[str] | None, _bundle_option("--set", metavar="KEY=VALUE", help="Change what bundle.json says, as in block_size=8. Repeatable.")
+    list[str] | None, _bundle_option("--set", metavar="KEY=VALUE", help="Change a setting of bundle.json, as in block_size=8. Repeatable.")
 ]
 SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
 TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
@@ -50,7 +50,7 @@ DecoderLayersOption = Annotated[
 ]
 TaskOption = Annotated[
     Literal["translate", "summarise", "correct", "simplify"] | None,
-    _source_option("--task", help="What the model does.", show_default="BART summarises, the others translate"),
+    _source_option("--task", help="Task of the model.", show_default="BART summarises, the others translate"),
 ]
 RevisionOption = Annotated[str | None, _source_option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.")]
 
@@ -74,8 +74,8 @@ def convert(
 ) -> None:
     """Convert a model from or to another toolkit's format, and translate a sentence with the result as a test.
 
-    Marian, BART, mBART, M2M-100 and NLLB models of transformers', Marian's own npz files and fairseq's checkpoints become
-    bundles, their tokenizers with them; a bundle becomes CTranslate2's folder. A conversion that fails leaves nothing behind.
+    Marian, BART, mBART, M2M-100 and NLLB models in transformers' format, Marian's npz files and fairseq checkpoints are converted
+    to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
     from dataclasses import asdict
 

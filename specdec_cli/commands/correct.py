@@ -21,7 +21,7 @@ from specdec_cli.text.line_ends import is_unfinished
 _edits_option = partial(typer.Option, rich_help_panel="Edits")
 
 
-DiffOption = Annotated[bool, _edits_option("--diff", help="Mark what changes, word by word, in the line.")]
+DiffOption = Annotated[bool, _edits_option("--diff", help="Mark the edits in the line, word by word.")]
 M2Option = Annotated[bool, _edits_option("--m2", help="Write edits in M2 format.")]
 CheckOption = Annotated[bool, _edits_option("--check", help="Write one edit per line, with its place; exit code 1 if there is any.")]
 MinScoreOption = Annotated[
@@ -31,7 +31,7 @@ MinScoreOption = Annotated[
         metavar="X",
         max=0.0,
         callback=not_nan,
-        help="Leave out edits whose log probability is below X, such as -0.5.",
+        help="Reject edits whose log probability is below X, such as -0.5.",
         show_default="the bundle's",
     ),
 ]
@@ -62,7 +62,7 @@ def correct(
     machine: MachineOptions,
     text: TextOptions,
 ) -> None:
-    """Correct text line by line; what needs no change is copied byte for byte.
+    """Correct text line by line; text without errors is copied byte for byte.
 
     Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """

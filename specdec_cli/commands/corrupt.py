@@ -27,21 +27,21 @@ ColumnOption = Annotated[
     int | None,
     output_option("--column", metavar="N", min=1, help="Tab-separated column that is the text, from 1.", show_default="the last one"),
 ]
-RecipeOption = Annotated[str, _errors_option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.")]
+RecipeOption = Annotated[str, _errors_option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
 SetOption = Annotated[
     list[str] | None, _errors_option("--set", metavar="KEY=VALUE", help="Change the recipe, as in clean=0.5 or rates.tense=2. Repeatable.")
 ]
 CopiesOption = Annotated[int, _errors_option("--copies", metavar="N", min=1, help="Pairs for each line, drawn independently.")]
 ProcessesOption = Annotated[
     int | None,
-    machine_option("--processes", metavar="N", min=1, help="Processes to work in; the output is the same.", show_default="all cores"),
+    machine_option("--processes", metavar="N", min=1, help="Number of processes; it does not change the output.", show_default="all cores"),
 ]
 
 
 def corrupt(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Clean text, a sentence a line; or TSV with a column of it.", show_default="stdin"),
+        typer.Argument(metavar="FILE", help="Correct text, one sentence per line, or TSV with such a column.", show_default="stdin"),
     ] = None,
     column: ColumnOption = None,
     recipe: RecipeOption = "en-gec-corrupt",
@@ -52,11 +52,11 @@ def corrupt(
     output: OutputOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Put errors into clean English, for a corrector to learn from.
+    """Put artificial errors into correct English, to train a corrector.
 
-    Writes lines of corrupted TAB clean text, in the order of the input. The errors are those of learners and careless
-    writers; the recipe gives their number and kinds. FILE may be compressed (.gz, .xz), and so may the output file, which
-    appears when it is complete.
+    Writes lines of corrupted TAB correct text, in the order of the input. The errors are those of learners and careless
+    writers; the recipe gives their number and kinds. FILE and the output file may be compressed (.gz, .xz). The output file is
+    created when it is complete.
 
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).

@@ -37,7 +37,7 @@ MaxSourceLengthOption = Annotated[
         "--max-source-length",
         metavar="N",
         min=1,
-        help="Tokens of a source at most, the end of sentence included; longer ones are dropped.",
+        help="Largest number of tokens of a source, EOS included; longer sources are dropped.",
         show_default="the bundle's",
     ),
 ]
@@ -52,24 +52,24 @@ QuantizationOption = Annotated[
 KeepCopiesOption = Annotated[
     bool, output_option("--keep-copies", help="Keep output that equals its source; a bundle for correction always does.")
 ]
-ShardLinesOption = Annotated[int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard: what a stop can lose.")]
+ShardLinesOption = Annotated[
+    int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard; a stopped run loses at most one shard.")
+]
 BatchTokensOption = Annotated[int, machine_option("--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.")]
 
 
 WithOption = Annotated[
     list[str] | None,
-    decoding_option(
-        "--with", metavar="BUNDLE", help="A further teacher of the same vocabulary: an ensemble, by our own beam search. Repeatable."
-    ),
+    decoding_option("--with", metavar="BUNDLE", help="Another teacher with the same vocabulary; specdec decodes the ensemble. Repeatable."),
 ]
 
 
 def distill(
     teacher: Annotated[str, typer.Argument(metavar="TEACHER", help="Bundle or CTranslate2 folder.", show_default=False)],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder; a stopped run goes on there.", show_default=False)],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Output folder; a stopped run is resumed.", show_default=False)],
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is taken.", show_default="stdin"),
+        typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is used.", show_default="stdin"),
     ] = None,
     others: WithOption = None,
     beam_size: BeamSizeOption = None,

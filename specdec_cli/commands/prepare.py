@@ -30,7 +30,7 @@ DomainOption = Annotated[
 MinCharactersOption = Annotated[int, _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines.")]
 MaxCharactersOption = Annotated[int, _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines.")]
 MaxRatioOption = Annotated[
-    float, _cleaning_option("--max-ratio", metavar="X", min=1.0, help="Drop pairs of a longer over shorter line beyond it.")
+    float, _cleaning_option("--max-ratio", metavar="X", min=1.0, help="Drop pairs whose longer line is more than X times the shorter.")
 ]
 NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
 DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
@@ -52,12 +52,14 @@ def prepare(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the result.", show_default=False)],
     tsv: Annotated[FilesOption, typer.Argument(metavar="TSV", help="Lines of source TAB target, or domain TAB source TAB target.")] = None,
     source: Annotated[FilesOption, typer.Option("--source", metavar="FILE", help="Source lines; one for each --target.")] = None,
-    target: Annotated[FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, a line for a line.")] = None,
+    target: Annotated[FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, one for each source line.")] = None,
     vocabulary_size: Annotated[
         int | None,
         typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"),
     ] = None,
-    tokenizer: Annotated[Path | None, typer.Option("--tokenizer", metavar="FILE", help="Take this vocabulary; train none.")] = None,
+    tokenizer: Annotated[
+        Path | None, typer.Option("--tokenizer", metavar="FILE", help="Use this vocabulary instead of training one.")
+    ] = None,
     domain: DomainOption = None,
     min_characters: MinCharactersOption = 1,
     max_characters: MaxCharactersOption = 400,
@@ -67,13 +69,13 @@ def prepare(
     detokenize: DetokenizeOption = False,
     source_language: SourceLanguageOption = "en",
     target_language: TargetLanguageOption = "de",
-    force: Annotated[bool, typer.Option("--force", help="Replace what an earlier run put into OUTPUT.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output of an earlier run.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Clean parallel text and train a vocabulary on it.
 
-    OUTPUT/train.tsv holds the pairs that are kept (with their domain, where the input names it), OUTPUT/tokenizer.model
-    the vocabulary, and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
+    OUTPUT/train.tsv has the pairs that are kept (with domains, if the input has them), OUTPUT/tokenizer.model the vocabulary,
+    and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
     from specdec_cli.files import make_folder
     from specdec_cli.text.cleaning import CleaningRules

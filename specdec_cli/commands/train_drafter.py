@@ -22,22 +22,20 @@ if TYPE_CHECKING:
 
 ModelOption = Annotated[
     str,
-    typer.Option(
-        "--model", "-m", "--verifier", metavar="BUNDLE", help="Whose verifier it drafts for: a bundle, or another toolkit's model."
-    ),
+    typer.Option("--model", "-m", "--verifier", metavar="BUNDLE", help="The verifier to draft for: a bundle, or another toolkit's model."),
 ]
 DataOption = Annotated[
     list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
 ]
 InitOption = Annotated[
-    str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's drafter; layers that it lacks are new.")
+    str | None, typer.Option("--init", metavar="BUNDLE", help="Initialise from this bundle's drafter; missing layers are new.")
 ]
 SourceOption = Annotated[
     list[Path] | None,
-    typer.Option("--source", metavar="FILE", help="Text to draft for, instead of --data: the verifier decodes it first. Repeatable."),
+    typer.Option("--source", metavar="FILE", help="Source text, instead of --data; the verifier decodes it first. Repeatable."),
 ]
 SimulateOption = Annotated[
-    bool, typer.Option("--simulate", help="Train nothing: tokens per round and milliseconds a line for every block size, from OUTPUT.")
+    bool, typer.Option("--simulate", help="Do not train; print tokens per round and ms a line of OUTPUT for every block size.")
 ]
 
 

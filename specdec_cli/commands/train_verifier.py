@@ -16,37 +16,39 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.text.tokenizer import Tokenizer
 
-OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a run goes on where it stopped.")]
+OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
 DataOption = Annotated[
-    list[str], typer.Option("--data", metavar="FILE[*N]", help="TSV, or a folder of prepare; with *N taken N times an epoch. Repeatable.")
+    list[str],
+    typer.Option("--data", metavar="FILE[*N]", help="TSV, or an output folder of prepare; with *N, N times in each epoch. Repeatable."),
 ]
 DevOption = Annotated[list[Path], typer.Option("--dev", metavar="TSV", help="Held-out text that selects the best state. Repeatable.")]
-RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A recipe that ships, or a file.")]
+RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
 SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe, as in run.seed=2. Repeatable.")]
-DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Processes to train with; or start with torchrun.")]
+DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Number of processes; or start with torchrun.")]
 
 
 TokenizerOption = Annotated[
     Path | None, typer.Option("--tokenizer", help="SentencePiece model.", show_default="that of --init, or beside the first --data")
 ]
 InitOption = Annotated[
-    str | None, typer.Option("--init", metavar="BUNDLE", help="Begin with this bundle's weights; with another --tokenizer, its layers.")
+    str | None,
+    typer.Option("--init", metavar="BUNDLE", help="Initialise from this bundle's weights; with another --tokenizer, from its layers."),
 ]
 SourceLanguageOption = Annotated[
-    str | None, typer.Option("--source-language", help="What the bundle says it reads.", show_default="that of --init, or en")
+    str | None, typer.Option("--source-language", help="Source language of the bundle.", show_default="that of --init, or en")
 ]
 TargetLanguageOption = Annotated[
-    str | None, typer.Option("--target-language", help="What the bundle says it writes.", show_default="that of --init, or de")
+    str | None, typer.Option("--target-language", help="Target language of the bundle.", show_default="that of --init, or de")
 ]
 OrderOption = Annotated[
     Order | None,
     typer.Option(
         "--order",
-        help="From which end it writes; double: two tokens a step; masked: all at once.",
+        help="Generation order; double: two tokens in a step; masked: all at once.",
         show_default="the recipe's, or that of --init",
     ),
 ]
-TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="What the bundle says it does.")]
+TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="Task of the bundle.")]
 
 
 def train_verifier(

@@ -40,7 +40,7 @@ ShownOption = Annotated[
     decoding_option(
         "--decoding",
         metavar="NAME",
-        help="A decoding that drafts shows its rounds; jacobi shows which token waited for which.",
+        help="A decoding with drafts, whose rounds are shown, or jacobi, for the dependencies of tokens.",
         show_default="how the bundle drafts; jacobi if it has no drafter, and with --file",
     ),
 ]
@@ -70,7 +70,7 @@ def visualize(
     threads: ThreadsOption = None,
     offline: OfflineOption = False,
 ) -> None:
-    """Show how a sentence is decoded: what each round drafted, what was accepted of it and what was rejected.
+    """Show how a sentence is decoded: the draft of each round, and its accepted and rejected tokens.
 
     For a model that writes from right to left or from both ends, show the output of each step of its search; for a masked
     model, that of each iteration of mask-predict.

@@ -46,9 +46,9 @@ RowsOption = Annotated[
     _compared_option(
         "--row",
         metavar="DECODING[:PRESET]",
-        help="A row: a decoding, or a chain with commas between, of which each row of a batch takes the first that has a draft; after a "
+        help="A row: a decoding, or a chain with commas between, which uses the first draft that is not empty; after a "
         "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
-        show_default="the usual ones that the bundle can do",
+        show_default="the usual ones that the bundle supports",
     ),
 ]
 SweepOption = Annotated[
@@ -66,7 +66,9 @@ OracleLengthOption = Annotated[
         help="Give jacobi and gs-jacobi the length of greedy's output beforehand, as the paper does for PJ and PGJ; that is not timed.",
     ),
 ]
-RepetitionsOption = Annotated[int, _compared_option("--repetitions", metavar="N", min=1, help="Runs of every row; medians count.")]
+RepetitionsOption = Annotated[
+    int, _compared_option("--repetitions", metavar="N", min=1, help="Runs of every row; the medians are reported.")
+]
 ProfileOption = Annotated[
     bool, _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search.")
 ]
@@ -86,8 +88,8 @@ SyntheticOption = Annotated[
     bool,
     _compared_option(
         "--synthetic",
-        help="Measure this machine without a model: rounds of two usual shapes with random weights and recorded acceptance, "
-        "beside CTranslate2 with its fastest settings.",
+        help="Measure this machine without a model: rounds of two common shapes with random weights and recorded acceptance, "
+        "compared with CTranslate2 at its fastest settings.",
     ),
 ]
 JsonFileOption = Annotated[Path | None, output_option("--json", metavar="FILE", help="Write all numbers to this file.")]

@@ -35,8 +35,8 @@ BlockSizeOption = Annotated[
         "--block-size",
         metavar="N|auto",
         callback=checks_number_or("auto"),
-        help="Most tokens drafted in a round; auto adapts their number to what pays. There is no limit by default if input-guided or "
-        "jacobi is chosen with --decoding, and the default of gs-jacobi and hybrid-jacobi is then 3.",
+        help="Largest number of tokens drafted in a round; auto adapts it to cost and acceptance. There is no limit by default if "
+        "input-guided or jacobi is chosen with --decoding, and the default of gs-jacobi and hybrid-jacobi is then 3.",
         show_default="auto",
     ),
 ]

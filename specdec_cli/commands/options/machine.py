@@ -30,7 +30,7 @@ MemoryOption = Annotated[
         show_default="half of what is free",
     ),
 ]
-DeviceOption = Annotated[Device, machine_option("--device", help="Where to compute.")]
+DeviceOption = Annotated[Device, machine_option("--device", help="Device to compute on.")]
 PrecisionOption = Annotated[
     Precision,
     machine_option(
