@@ -56,13 +56,13 @@ class Comparison:
 
 
 def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
-    """Pair each row with the first greedy row and the first beam row that have the same batch size and threads."""
+    """Pair each row with the first greedy row and the first beam row of its bundle that have the same batch size and threads."""
     return [Comparison(one, baseline(one.row, measured, "greedy"), baseline(one.row, measured, "beam")) for one in measured]
 
 
 def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | None:
-    """The first row of `decoding` with the same number of threads, and the same batch size unless that was chosen for the row."""
-    rows = (one for one in measured if (one.row.decoding, one.row.threads) == (decoding, row.threads))
+    """The first row of `decoding` with the same bundle and threads, and the same batch size unless that was chosen for the row."""
+    rows = (one for one in measured if (one.row.decoding, one.row.model, one.row.threads) == (decoding, row.model, row.threads))
     return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
 
 

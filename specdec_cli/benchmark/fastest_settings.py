@@ -37,6 +37,6 @@ def candidates(row: Row, conditions: Conditions) -> list[Row]:
 def _fastest(worker: str, row: Row, conditions: Conditions, lines: Sequence[str]) -> Row:
     tried = candidates(row, conditions)
     trial_lines = lines[: _TRIAL_LINES if row.batch_size == 1 else _TRIAL_BATCHES * row.batch_size]
-    with Pool(worker, tried, conditions, shared=True) as pool:
+    with Pool(worker, tried, {row.model: conditions}, shared=True) as pool:
         measured = measure(pool, tried, trial_lines, _TRIAL_RUNS, lambda: None)
     return min(measured, key=lambda one: min(run.seconds for run in one.runs)).row

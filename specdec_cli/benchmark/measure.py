@@ -19,7 +19,7 @@ _IDLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions that all rows share: the bundle, device, precision, and whether lines are split into sentences.
+    """Conditions that all rows of a bundle share: the bundle, device, precision, and whether lines are split into sentences.
 
     `model` holds the arguments of the request `open-bundle`; `limits` maps padded source lengths to the largest output lengths
     (tokens); `converted` maps number formats to CTranslate2 folders.
@@ -36,11 +36,12 @@ class Conditions:
 class Pool:
     """The processes that run rows; a context manager. Each row has its own process, or several rows a common one if `shared`.
 
-    A shared process runs the rows of one engine and number of threads; the memory of a row is then unknown. `module` is the
+    `conditions` are those of each bundle, by the `model` of its rows.
+    A shared process runs the rows of one bundle, engine and number of threads; the memory of a row is then unknown. `module` is the
     Python module of the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run and profile.
     """
 
-    def __init__(self, module: str, rows: Sequence[Row], conditions: Conditions, shared: bool) -> None:
+    def __init__(self, module: str, rows: Sequence[Row], conditions: Mapping[str, Conditions], shared: bool) -> None:
         self.shared = shared
         self._module, self._conditions = module, conditions
         self._stack = ExitStack()
@@ -52,9 +53,9 @@ class Pool:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             for key, rows in self._served.items():
-                label = "row " + ", ".join(dict.fromkeys(row.name for row in rows))
+                label = "row " + ", ".join(dict.fromkeys(row.label for row in rows))
                 self._processes[key] = stack.enter_context(Process(self._module, label))
-                self._processes[key].send(*_opening(rows[0], self._conditions))
+                self._processes[key].send(*_opening(rows[0], self._conditions[rows[0].model]))
             # All requests are sent before a response is awaited, so that the processes load models at the same time.
             for process in self._processes.values():
                 process.receive()
@@ -69,7 +70,7 @@ class Pool:
         return self._processes[self._key(row)].call(request, asdict(row), *arguments)
 
     def _key(self, row: Row) -> Hashable:
-        return (row.compute_type, row.threads, row.workers, row.worker_threads) if self.shared else row
+        return (row.model, row.compute_type, row.threads, row.workers, row.worker_threads) if self.shared else row
 
 
 def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[RowRuns]:

@@ -65,16 +65,18 @@ def to_json(
 
 def main_table(results: Sequence[Result]) -> Table:
     """A line for each row."""
-    columns: dict[str, Cell] = {"decoding": lambda r: r.row.name, **_quality(results)}
-    opponents = {f"speedup vs {name}": _speedup(other) for name, other in _opponents(results).items()}
-    return _table(columns | _numbers("main", results, opponents), results)
+    names = _names(results)
+    return replace(
+        _table(names | _quality(results) | _numbers("main", results, _over_first(results) | _over_ctranslate2(results)), results),
+        names=len(names),
+    )
 
 
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     """The table of a sweep, with a line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
-    columns: dict[str, Cell] = {"decoding": lambda r: r.row.name}
-    columns |= {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
-    return _table(columns | _quality(results) | _numbers("sweep", results), results)
+    names = _names(results)
+    columns = names | {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
+    return replace(_table(columns | _quality(results) | _numbers("sweep", results, _over_first(results)), results), names=len(names))
 
 
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
@@ -139,13 +141,19 @@ def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
 
 
-def _numbers(kind: TableKind, results: Sequence[Result], speedups: Mapping[str, Cell] | None = None) -> dict[str, Cell]:
-    """The columns of numbers of a table; further `speedups` come before the column of identical lines."""
+def _numbers(kind: TableKind, results: Sequence[Result], speedups: dict[str, Cell] | None = None) -> dict[str, Cell]:
+    """The columns of numbers of a table; further `speedups` come before the column of identical lines, or last without it."""
     columns: dict[str, Cell] = {}
     for column in columns_of(kind, results):
         columns |= (speedups or {}) if column.key == "identical" else {}
         columns[column.header] = column.show
-    return columns
+    return columns | (speedups or {})
+
+
+def _names(results: Sequence[Result]) -> dict[str, Cell]:
+    """The columns that name a row: its bundle, if there are several, and its decoding."""
+    models: dict[str, Cell] = {"model": lambda r: r.row.model} if results[0].row.model else {}
+    return models | {"decoding": lambda r: r.row.name}
 
 
 def _quality(results: Sequence[Result]) -> dict[str, Cell]:
@@ -166,18 +174,24 @@ def _speedup(other: Result) -> Cell:
     return lambda result: ratio(result.number("tokens_per_second") / other.number("tokens_per_second"))
 
 
-def _opponents(results: Sequence[Result]) -> dict[str, Result]:
-    """The fastest row of each CTranslate2 decoding."""
+def _over_first(results: Sequence[Result]) -> dict[str, Cell]:
+    """A column of speedups over the first row, if there are several bundles."""
+    return {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
+
+
+def _over_ctranslate2(results: Sequence[Result]) -> dict[str, Cell]:
+    """Columns of speedups over the fastest row of each CTranslate2 decoding."""
     fastest: dict[str, Result] = {}
     for result in results:
         name = result.row.decoding
         if name in CTRANSLATE2 and (name not in fastest or result.number("tokens_per_second") > fastest[name].number("tokens_per_second")):
             fastest[name] = result
-    return fastest
+    return {f"speedup vs {name}": _speedup(other) for name, other in fastest.items()}
 
 
 def _row_to_json(result: Result) -> dict[str, Any]:
-    record: dict[str, Any] = {"decoding": result.row.decoding, "settings": result.settings}
+    record: dict[str, Any] = {"model": result.row.model} if result.row.model else {}
+    record |= {"decoding": result.row.decoding, "settings": result.settings}
     record |= {name: _rounded(result.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *result.quality))}
     for column in COLUMNS:
         outer, _, inner = column.key.partition(".")

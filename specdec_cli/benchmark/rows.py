@@ -57,9 +57,10 @@ LENGTH_AWARE = ("jacobi", "gs-jacobi")
 class Row:
     """A row of the table: a decoding and its settings; None stands for the default of the preset or the bundle.
 
-    `variant` is the part of the row's name after the colon: a preset, a value of the decoding's own option, or a number format
-    of CTranslate2. `options` are the values of the decoding's own options by name, that of the variant included. For the
-    variant "best", `fastest_type` is the fastest number format, and there are `workers` workers with `worker_threads` threads each.
+    `model` is the bundle that decodes, as it was named; "" where only one is measured. `variant` is the part of the row's name
+    after the colon: a preset, a value of the decoding's own option, or a number format of CTranslate2. `options` are the values
+    of the decoding's own options by name, that of the variant included. For the variant "best", `fastest_type` is the fastest
+    number format, and there are `workers` workers with `worker_threads` threads each.
     """
 
     decoding: str
@@ -78,6 +79,7 @@ class Row:
     fastest_type: str | None = None
     workers: int = 1
     worker_threads: int = 0
+    model: str = ""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -88,6 +90,11 @@ class Row:
     def name(self) -> str:
         """The name of the row, as on the command line."""
         return f"{self.decoding}:{self.variant}" if self.variant else self.decoding
+
+    @property
+    def label(self) -> str:
+        """The name of the row, after its bundle where several are measured."""
+        return f"{self.model} {self.name}" if self.model else self.name
 
     @property
     def compute_type(self) -> str | None:

@@ -52,7 +52,7 @@ def exactness_violations(results: Iterable[Result]) -> list[str]:
         if result.row.exact and isinstance(identical, tuple) and result.first_difference is not None:
             same, lines = identical
             difference = f"line {result.first_difference} does not"
-            broken.append(f"row {result.row.name}: {same} of {lines} lines equal those of greedy; {difference}")
+            broken.append(f"row {result.row.label}: {same} of {lines} lines equal those of greedy; {difference}")
     return broken
 
 

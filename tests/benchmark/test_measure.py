@@ -25,7 +25,7 @@ def run(row, lines):
 if __name__ == "__main__":
     serve({"open-bundle": lambda *_: None, "prepare": prepare, "run": run})
 """
-CONDITIONS = Conditions({"name": "model"}, "cpu", "float32", True, {}, {})
+CONDITIONS = {"": Conditions({"name": "model"}, "cpu", "float32", True, {}, {})}
 
 
 @pytest.fixture

@@ -34,14 +34,14 @@ def bench(
     *,
     text: InputOptions,
     compared: ComparedOptions,
-    model: ModelOption = None,
+    models: ModelOption = None,
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     settings: SettingOptions,
     computing: ComputingOptions,
     report: ReportOptions,
 ) -> None:
-    """Compare decodings on the same text: quality, rounds, time and memory.
+    """Compare decodings, or models, on the same text: quality, rounds, time and memory.
 
     Each row runs in a process of its own; repetitions are interleaved. The exit code is 1 if the output of an exact decoding
     differs from greedy decoding.
@@ -50,22 +50,22 @@ def bench(
         _synthetic(context, compared, settings, computing, report)
         return
 
-    from specdec_cli.commands.bench.planning import make_plan
+    from specdec_cli.commands.bench.planning import make_plans
     from specdec_cli.commands.bench.tune import tuning_plan
 
-    if compared.tune and model is None:
+    if compared.tune and not models:
         raise UsageError("--tune changes the bundle: name it with --model")
-    name = model or ("en-gec" if text.task == "correct" else "en-de")
-    chosen = ModelChoice(name, source_language, target_language, report.offline, report.quiet)
+    names = dict.fromkeys(models or ["en-gec" if text.task == "correct" else "en-de"])
+    chosen = [ModelChoice(name, source_language, target_language, report.offline, report.quiet) for name in names]
     _check_targets(report.json_file, compared.plot)
-    plan = make_plan(chosen, file, text, compared, settings, computing)
+    plans = make_plans(chosen, file, text, compared, settings, computing)
     if compared.tune:
-        _tune(tuning_plan(plan), report)
+        _tune(tuning_plan(plans[0]), report)
     else:
-        _compare(plan, compared.plot, report)
+        _compare(plans, compared.plot, report)
 
 
-def _compare(plan: "Plan", plot: Path | None, report: ReportOptions) -> None:
+def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
     from specdec_cli.benchmark.report import to_json
     from specdec_cli.benchmark.scatter import draw
@@ -73,14 +73,14 @@ def _compare(plan: "Plan", plot: Path | None, report: ReportOptions) -> None:
     from specdec_cli.commands.bench.view import print_left_out, print_outcome, progress
     from specdec_cli.files import write_json
 
-    outcome = run(plan, lambda runs: progress(runs, report.quiet))
-    print_outcome(outcome, plan.sweep, report.markdown)
+    outcome = run(plans, lambda runs: progress(runs, report.quiet))
+    print_outcome(outcome, plans[0].sweep, report.markdown)
     if not report.quiet:
         print_left_out(outcome.left_out)
     if report.json_file is not None:
         write_json(report.json_file, to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures))
     if plot is not None:
-        draw(outcome.points, plot, f"{plan.model.name}, {outcome.examples['name']}")
+        draw(outcome.points, plot, f"{plans[0].model.name}, {outcome.examples['name']}")
     _check_promises(outcome.results, outcome.environment)
 
 
@@ -92,7 +92,7 @@ def _tune(plan: "Plan", report: ReportOptions) -> None:
     from specdec_cli.commands.bench.view import progress
     from specdec_cli.files import write_json
 
-    outcome = run(plan, lambda runs: progress(runs, report.quiet))
+    outcome = run([plan], lambda runs: progress(runs, report.quiet))
     chosen = choose(outcome.results)
     print_tuning(outcome, chosen, report.markdown)
     if report.json_file is not None:

@@ -95,7 +95,14 @@ SyntheticOption = Annotated[
 JsonFileOption = Annotated[Path | None, output_option("--json", metavar="FILE", help="Write all numbers to this file.")]
 MarkdownOption = Annotated[bool, output_option("--markdown", help="Print Markdown.")]
 ModelOption = Annotated[
-    str | None, decoding_option("--model", "-m", metavar="BUNDLE", help=MODEL_HELP, show_default="en-de, or en-gec with --task correct")
+    list[str] | None,
+    decoding_option(
+        "--model",
+        "-m",
+        metavar="BUNDLE",
+        help=f"{MODEL_HELP} Repeatable: models of one task are compared.",
+        show_default="en-de, or en-gec with --task correct",
+    ),
 ]
 
 

@@ -1,10 +1,12 @@
-"""The plan of a bench, from its options."""
+"""The plans of a bench, from its options."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.input import read_input
 from specdec_cli.commands.bench.options import ComparedOptions, ComputingOptions, InputOptions, SettingOptions
 from specdec_cli.commands.bench.row_choice import choose_rows, parse_sweeps
@@ -18,28 +20,29 @@ from specdec_cli.decoding.names import REWRITING, Task
 from specdec_cli.errors import UsageError
 
 
-def make_plan(
-    model: ModelChoice,
+def make_plans(
+    models: Sequence[ModelChoice],
     file: Path | None,
     text: InputOptions,
     compared: ComparedOptions,
     settings: SettingOptions,
     computing: ComputingOptions,
-) -> Plan:
-    """The plan, checked as far as possible without loading a model. Raises UsageError."""
-    task = text.task or _known_task(bundle_task(model))
+) -> list[Plan]:
+    """The plan of each model, checked as far as possible without loading it. Raises UsageError."""
+    task = text.task or _task(models)
+    if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or compared.plot):
+        raise UsageError("--tune, --profile, --histogram and --plot are of one model each; give --model once")
     if compared.tune:
-        check_tunable(model, task)
+        check_tunable(models[0], task)
     sweep = parse_sweeps(compared.sweep or [])
     if sweep and (compared.profile or compared.histogram or compared.plot):
         raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
-    base = _base_row(model, settings, compared.oracle_length)
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
-    return Plan(
-        model=model,
+    plan = Plan(
+        model=models[0],
         examples=examples,
         scorer=scorer,
-        rows=choose_rows(compared.rows or [], sweep, base, bundle_order(model), rewriting=task in REWRITING),
+        rows=(),
         asked=bool(compared.rows),
         sweep=sweep,
         repetitions=compared.repetitions,
@@ -53,6 +56,24 @@ def make_plan(
         histogram=compared.histogram,
         plot=compared.plot is not None,
     )
+    return [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
+
+
+def _rows(
+    model: ModelChoice, compared: ComparedOptions, settings: SettingOptions, task: Task, sweep: Sweep, *, named: bool
+) -> tuple[Row, ...]:
+    """The rows of a model; with its name in each where rows of several models are `named`. Raises UsageError."""
+    base = _base_row(model, settings, compared.oracle_length)
+    base = replace(base, model=model.name) if named else base
+    return choose_rows(compared.rows or [], sweep, base, bundle_order(model), rewriting=task in REWRITING)
+
+
+def _task(models: Sequence[ModelChoice]) -> Task:
+    """The task that all models have. Raises UsageError for different ones."""
+    tasks = {model.name: _known_task(bundle_task(model)) for model in models}
+    if len(set(tasks.values())) > 1:
+        raise UsageError(f"the models have different tasks: {', '.join(f'{name} {task}' for name, task in tasks.items())}")
+    return next(iter(tasks.values()))
 
 
 def _known_task(name: str) -> Task:

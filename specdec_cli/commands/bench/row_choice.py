@@ -42,7 +42,7 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
     for row in rows:
         problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *CTRANSLATE2))
         if problem := next(filter(None, problems), None):
-            raise UsageError(f"--row {row.name}: {problem}")
+            raise UsageError(f"--row {row.label}: {problem}")
     _check_options(base, rows)
     return rows
 

@@ -31,7 +31,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure. Rows that the bundle does not support are left out, unless they were `asked` for by name."""
+    """What to measure of a bundle. Rows that it does not support are left out, unless they were `asked` for by name."""
 
     model: ModelChoice
     examples: Examples
@@ -64,34 +64,55 @@ class Outcome:
     points: dict[str, list[Point]]
 
 
-def run(plan: Plan, progress: Progress) -> Outcome:
-    """Inspect and convert the bundle, run all rows, and summarise. Raises SpecdecError."""
+@dataclass(frozen=True)
+class _Prepared:
+    """A bundle that was inspected and converted: its rows with all values resolved, and the reasons why others were left out."""
+
+    inspection: Inspection
+    conditions: Conditions
+    rows: list[Row]
+    left_out: dict[str, str]
+
+
+def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
+    """Inspect and convert each bundle, run all rows of all in turn, and summarise; the plans differ in model and rows only.
+
+    Raises SpecdecError.
+    """
+    plan = plans[0]
     lines = plan.examples.sources
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
-        folders = {kind: Path(temporary) / kind for kind in _formats(plan.rows)}
-        inspection = _inspect(plan, folders)
-        rows, left_out = possible_rows(plan, inspection)
-        there = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
-        conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
-        rows = choose_fastest_settings(WORKER, rows, conditions, lines)
+        prepared = [_prepare(each, Path(temporary) / str(number)) for number, each in enumerate(plans)]
+        rows = [row for each in prepared for row in each.rows]
+        conditions = {each.rows[0].model: each.conditions for each in prepared if each.rows}
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             before = cpu_share_of_others()
             measured = measure(pool, rows, lines, plan.repetitions, report)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
-            profiles = {row.name: pool.call("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
+            profiles = {row.label: pool.call("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
     signatures: dict[str, str] = {}
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
     return Outcome(
         results=results,
-        environment=_environment(plan, inspection) | {"busy": busy},
+        environment=_environment(plans, prepared[0].inspection) | {"busy": busy},
         examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
         signatures=signatures,
-        left_out=left_out,
+        left_out={name: why for each in prepared for name, why in each.left_out.items()},
         profiles=profiles,
         histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot else {},
     )
+
+
+def _prepare(plan: Plan, folder: Path) -> _Prepared:
+    """Inspect the bundle of a plan and convert it into `folder`. Raises SpecdecError."""
+    folders = {kind: folder / kind for kind in _formats(plan.rows)}
+    inspection = _inspect(plan, folders)
+    rows, left_out = possible_rows(plan, inspection)
+    there = {kind: path for kind, path in folders.items() if kind not in inspection.refused}
+    conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
+    return _Prepared(inspection, conditions, choose_fastest_settings(WORKER, rows, conditions, plan.examples.sources), left_out)
 
 
 def _formats(rows: Sequence[Row]) -> list[str]:
@@ -135,9 +156,9 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
         if problem is None:
             possible.append(replace(row, batch_size=plan.batch_size, threads=inspection.threads))
         elif plan.asked:
-            raise UsageError(f"--row {row.name}: {problem}")
+            raise UsageError(f"--row {row.label}: {problem}")
         else:
-            left_out[row.name] = problem
+            left_out[row.label] = problem
     _check_views(plan, possible)
     return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
 
@@ -158,9 +179,9 @@ def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> 
     return score
 
 
-def _environment(plan: Plan, inspection: Inspection) -> dict[str, Any]:
+def _environment(plans: Sequence[Plan], inspection: Inspection) -> dict[str, Any]:
     machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
-    return describe_environment() | machine | {"model": plan.model.name, "repetitions": plan.repetitions}
+    return describe_environment() | machine | {"model": ", ".join(plan.model.name for plan in plans), "repetitions": plans[0].repetitions}
 
 
 def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]:
@@ -168,4 +189,4 @@ def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]
     drafting = next(one for one in measured if one.row.drafts)
     times = milliseconds_per_sentence(drafting)
     baselines = [one for name in ("greedy", "beam") if (one := baseline(drafting.row, measured, name)) is not None]
-    return {(drafting.row.name, one.row.name): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}
+    return {(drafting.row.label, one.row.label): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}

@@ -159,7 +159,7 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
     drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
     rows = [greedy, drafting, *_best_opponents(geometry, greedy, conditions, lines)]
     # Rows share processes, to save memory.
-    with Pool(WORKER, rows, conditions, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
+    with Pool(WORKER, rows, {"": conditions}, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
         measured = measure(pool, rows, lines, request.repetitions, report)
         profile = pool.call("profile", drafting, lines) if request.profile else None
         outside = pool.call("outside-kernels", greedy, lines) if inspection.precision == "int8" else None
@@ -176,7 +176,7 @@ def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines
         for kind in conditions.converted
         for number in threads
     ]
-    with Pool(WORKER, tried, conditions, shared=True) as pool:
+    with Pool(WORKER, tried, {"": conditions}, shared=True) as pool:
         measured = measure(pool, tried, lines[:_TRIED_LINES], _TRIED_TIMES, lambda: None)
     fastest = sorted(measured, key=lambda one: min(run.seconds for run in one.runs))
     return [next(one.row for one in fastest if one.row.decoding == decoding) for decoding in geometry.opponents]

@@ -134,6 +134,20 @@ def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp
 
 
 @pytest.mark.slow
+def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
+    other = ordered("bidirectional")
+    result = run("-m", folder, "-m", other, "--sweep", "beam-size=1,2", "--json", tmp_path / "a.json", "--markdown")
+    assert result.exit_code == 0, result.output
+    record = json.loads((tmp_path / "a.json").read_text())
+    names = [(row["model"], row["decoding"], row["settings"].get("beam_size")) for row in record["rows"]]
+    searches = [(str(model), decoding, size) for model, decoding in ((folder, "beam"), (other, "bidirectional")) for size in (1, 2)]
+    assert names == [(str(folder), "greedy", None), *searches]
+    assert [row["speedup_vs_greedy"] is None for row in record["rows"]] == [False, False, False, True, True]
+    header = next(line for line in result.stdout.splitlines() if line.startswith("| model"))
+    assert "decoding | beam size" in header and "speedup vs the first row" in header
+
+
+@pytest.mark.slow
 def test_jacobi_rows_report_their_known_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -180,6 +194,8 @@ def test_output_that_differs_from_greedys_fails_after_the_report(
         (["--reference", "a"], "", UsageError, "--reference needs --input"),
         (["a.tsv", "--input", "b"], "", UsageError, "are alternatives"),
         (["--sweep", "threads=1", "--profile"], "", UsageError, "cannot be swept"),
+        (["-m", "en-de", "-m", "en-gec"], "", UsageError, "different tasks: en-de translate, en-gec correct"),
+        (["-m", "en-de", "-m", "en-gec", "--task", "translate", "--histogram"], "", UsageError, "give --model once"),
         (["--sweep", "threads=1", "--sweep", "threads=2"], "", UsageError, "given twice"),
         (["--row", "gredy"], "", UsageError, "'gredy' is not known"),
         (["--row", "hybrid-jacobi", "--oracle-length"], "", UsageError, "--oracle-length is for rows of jacobi and gs-jacobi"),
