@@ -1,5 +1,6 @@
 // The sizes of everything that a session works with.
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "session.h"
@@ -32,9 +33,12 @@ static int grow(float **place, int64_t *size, int64_t wanted) {
 }
 
 int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length) {
-    const struct stack *stack = &session->model->decoder;
-    return grow(&row->own, &row->own_size, keys_size(stack, specdec_capacity(session->model, source_length))) &&
-           grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
+    const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
+    const int64_t capacity = specdec_capacity(session->model, source_length);
+    if (row->has_drafter && !(grow(&row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
+                              grow(&row->draft_memory, &row->draft_memory_size, keys_size(drafter, source_length))))
+        return 0;
+    return grow(&row->own, &row->own_size, keys_size(stack, capacity)) && grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
 }
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
@@ -61,13 +65,40 @@ static int open_rows(struct worker *worker, const struct specdec_session *sessio
     return 1;
 }
 
+static int has_drafter(const struct specdec_session *session) { return session->options.decoding == SPECDEC_DRAFTER; }
+
+static int open_drafting(struct worker *worker, const struct specdec_session *session) {
+    const struct link *link = &session->model->drafter.link;
+    const int64_t batch = session->options.batch, width = session->model->decoder.width, positions = session->most_positions;
+    struct drafting_room *room = &worker->drafting;
+    worker->least_drafting = worker->least_verifying = INFINITY;
+    if (!has_drafter(session)) return 1;
+    room->previous = take(worker, product_of(batch, width), sizeof(float));
+    room->before = take(worker, product_of(batch, link->width), sizeof(float));
+    room->narrow = take(worker, product_of(positions, link->width), sizeof(float));
+    room->linked = take(worker, product_of(positions, link->width), sizeof(float));
+    room->best = take(worker, product_of(positions, larger(link->candidates, 1)), sizeof *room->best);
+    room->fresh = take(worker, batch, sizeof *room->fresh);
+    for (int64_t i = 0; i < batch; i++) {
+        worker->rows[i].states = take(worker, product_of(session->longest_draft + 1, width), sizeof(float));
+        if (!worker->rows[i].states) return 0;
+    }
+    return room->previous && room->before && room->narrow && room->linked && room->best && room->fresh;
+}
+
 static int open_room(struct worker *worker, const struct specdec_session *session, int64_t threads) {
-    const struct stack *decoder = &session->model->decoder, *encoder = &session->model->encoder;
-    const int64_t width = decoder->width, inner = decoder->inner, positions = session->most_positions;
-    const int64_t wide = larger(inner, 3 * width);
+    const struct specdec_model *model = session->model;
+    const struct stack *decoder = &model->decoder, *encoder = &model->encoder, *drafter = &model->drafter.stack;
+    const int64_t width = decoder->width, positions = session->most_positions;
     const int64_t longest = larger(session->longest_capacity, session->longest_source);
+    int64_t inner = decoder->inner, wide = larger(inner, 3 * width);
     struct room *room = &worker->room;
     room->own_size = larger(own_size_of(decoder, longest), own_size_of(encoder, longest));
+    if (has_drafter(session)) {
+        inner = larger(larger(inner, drafter->inner), model->drafter.link.width);
+        wide = larger(larger(wide, inner), model->drafter.prefix.outputs);
+        room->own_size = larger(larger(room->own_size, own_size_of(drafter, longest)), link_room(model));
+    }
     room->wide = take(worker, product_of(positions, wide), sizeof(float));
     room->mixed = take(worker, product_of(positions, width), sizeof(float));
     room->bytes = take(worker, product_of(positions, larger(inner, width)), 1);
@@ -81,7 +112,8 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
     worker->session = session;
     worker->team = session->team;
-    if (!open_rows(worker, session) || !open_room(worker, session, session->team ? session->options.threads : 1)) return 0;
+    const int64_t threads = session->team ? session->options.threads : 1;
+    if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_room(worker, session, threads)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
     worker->x = take(worker, product_of(positions, width), sizeof(float));
     worker->places = take(worker, positions, sizeof *worker->places);
@@ -97,6 +129,8 @@ void worker_close(struct worker *worker) {
     for (int64_t i = 0; worker->rows && i < worker->session->options.batch; i++) {
         free(worker->rows[i].own);
         free(worker->rows[i].memory);
+        free(worker->rows[i].draft_own);
+        free(worker->rows[i].draft_memory);
     }
     arena_free(&worker->arena);
 }

@@ -8,6 +8,7 @@ struct call {
     const struct specdec_model *model;
     const struct position *positions;
     struct row *const *rows;
+    int drafts; // whether these rows have a drafter
 };
 
 static void embed(const struct call *call, int64_t i) {
@@ -15,9 +16,9 @@ static void embed(const struct call *call, int64_t i) {
     embed_token(call->model->kernels, &call->model->source, own->id, own->place, call->pass.x + i * call->model->source.width);
 }
 
-// Keys and values of one layer of the decoder, from the encoder's states.
-static void project(struct member *member, const struct call *call, int64_t layer) {
-    const struct stack *stack = &call->model->decoder;
+// Keys and values of one layer of the decoder or of the drafter, from the encoder's states.
+static void project(struct member *member, const struct call *call, const struct stack *stack, int64_t layer) {
+    const int drafts = stack == &call->model->drafter.stack;
     const struct linear *linear = &stack->layers[layer].memory;
     float *to = call->pass.room->wide;
     const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.room};
@@ -25,7 +26,7 @@ static void project(struct member *member, const struct call *call, int64_t laye
     SHARED_FOR (member, i, call->pass.rows) {
         const struct row *row = call->rows[i];
         for (int64_t k = call->pass.starts[i]; k < call->pass.starts[i + 1]; k++)
-            store_keys(stack, to + k * linear->outputs, row->memory, layer, k - call->pass.starts[i], row->source_length);
+            store_keys(stack, to + k * linear->outputs, drafts ? row->draft_memory : row->memory, layer, k - call->pass.starts[i], row->source_length);
     }
 }
 
@@ -33,15 +34,18 @@ static void run(struct member *member, const void *argument) {
     const struct call *call = argument;
     SHARED_FOR (member, i, call->pass.positions) embed(call, i);
     run_pass(member, &call->pass);
-    for (int64_t layer = 0; layer < call->model->decoder.count; layer++) project(member, call, layer);
+    const struct stack *decoder = &call->model->decoder, *drafter = &call->model->drafter.stack;
+    for (int64_t layer = 0; layer < decoder->count; layer++) project(member, call, decoder, layer);
+    for (int64_t layer = 0; call->drafts && layer < drafter->count; layer++) project(member, call, drafter, layer);
 }
 
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
         {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, &worker->room},
-        model, worker->positions, worker->chosen};
-    const int64_t projected = model->decoder.count * 2 * model->decoder.width * model->decoder.width * positions;
+        model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
+    const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
+    const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
     team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
 }
 
@@ -58,7 +62,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     row->tokens[0] = model->shape.start;
     row->length = 1;
     row->limit = smaller(row->capacity - 1, 1 + (session->options.max_length ? session->options.max_length : row->capacity));
-    row->rounds = row->drafted = 0;
+    row->rounds = row->drafted = row->fresh = 0;
     row->number = number;
     begin_draft(session, row);
     return SPECDEC_OK;
@@ -69,7 +73,7 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
     const int32_t status = begin_row(worker->session, row, number);
     if (status) return status;
     worker->running++;
-    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){first, 0, row->source[k], -1, k};
+    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){first, 0, row->source[k], -1, -1, k};
     return SPECDEC_OK;
 }
 
@@ -78,6 +82,7 @@ int32_t enter_rows(struct worker *worker) {
     const int64_t batch = session->options.batch, free_rows = batch - worker->running;
     if (worker->running && LEAVING * free_rows < batch && !worker->entering) return SPECDEC_OK;
     int64_t rows = 0, positions = 0;
+    int drafts = -1; // not known yet; the same for all rows that enter together
     worker->starts[0] = 0;
     for (int64_t i = 0; i < batch && positions < CHUNK; i++) {
         struct row *row = worker->rows + i;
@@ -85,6 +90,8 @@ int32_t enter_rows(struct worker *worker) {
         if (atomic_load(&session->entered) >= session->count) break;
         const int64_t number = atomic_fetch_add(&session->entered, 1);
         if (number >= session->count) break;
+        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : session->options.decoding != SPECDEC_GREEDY;
+        row->has_drafter = drafts && session->options.decoding == SPECDEC_DRAFTER;
         const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;
         worker->chosen[rows] = row;

@@ -136,11 +136,8 @@ static void run_layer(struct member *member, const struct pass *pass, int64_t nu
 }
 
 void embed_token(const struct kernels *kernels, const struct embedding *embedding, int64_t id, int64_t position, float *to) {
-    static const int64_t sizes[] = {4, 2, 2, 1}; // bytes of a number, by specdec_type
-    const struct specdec_tensor *tokens = &embedding->tokens;
     const int64_t width = embedding->width;
-    const char *row = (const char *)tokens->data + id * width * sizes[tokens->type];
-    kernels->widen(tokens->type, row, tokens->scales ? tokens->scales[id] : 0.0f, width, to);
+    widen_row(kernels, &embedding->tokens, id, to);
     kernels->embed(to, embedding->scale, embedding->positions + (position + embedding->offset) * width, width, to);
     if (embedding->norm.gamma) kernels->normalize(embedding->norm.gamma, embedding->norm.beta, to, width, to);
 }

@@ -28,7 +28,7 @@ _MESSAGES = {
     -8: "it was made in another process",
     _UNKNOWN_ISA: "no such instruction set",
 }
-_pointer, _int32, _int64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+_pointer, _int32, _int64, _double = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
 
 
 class Shape(ctypes.Structure):
@@ -57,8 +57,21 @@ class Options(ctypes.Structure):
 
     _fields_ = (
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
-        *((name, _int32) for name in ("with_scores", "shared_vocabulary", "reserved")),
+        *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
+        ("tolerance", ctypes.c_float),
+        ("reserved", _int32),
         ("word_starts", _pointer),
+        ("adaptive", _pointer),
+    )
+
+
+class CostsStruct(ctypes.Structure):
+    """`struct specdec_costs`."""
+
+    _fields_ = (
+        *((name, _int32) for name in ("shorter", "longer")),
+        ("plain", _double * 2),
+        *((name, (_double * 2) * 2) for name in ("verifying", "drafting")),
     )
 
 
@@ -66,7 +79,7 @@ class Output(ctypes.Structure):
     """`struct specdec_output`."""
 
     _fields_ = (
-        *((name, _int64) for name in ("number", "length", "rounds")),
+        *((name, _int64) for name in ("number", "length", "rounds", "drafted")),
         ("ids", ctypes.POINTER(_int32)),
         ("log_probabilities", ctypes.POINTER(ctypes.c_float)),
     )
@@ -81,7 +94,11 @@ _FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
     "capacity": ([_pointer, _int64], _int64),
     "session_create": ([_pointer, _pointer, _pointer, _pointer, _int64, _pointer], _int32),
     "session_next": ([_pointer, _int32, _pointer], _int32),
+    "session_times": ([_pointer, _pointer, _pointer], None),
     "session_destroy": ([_pointer], None),
+    "adaptive_create": ([_pointer, _int32, _int32, _int32, _int32, _pointer], _int32),
+    "adaptive_destroy": ([_pointer], None),
+    "adaptive_drafts": ([_pointer, _pointer, _pointer], None),
 }
 
 
@@ -135,8 +152,9 @@ def _layout(library: ctypes.CDLL) -> list[int]:
 
 
 def _expected_layout() -> list[int]:
-    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output)]
-    offsets = [Shape.mask.offset, Tensor.type.offset, Options.word_starts.offset, Output.log_probabilities.offset]
+    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, CostsStruct)]
+    starts = [Shape.mask.offset, Tensor.type.offset, Options.word_starts.offset]
+    offsets = [*starts, Options.adaptive.offset, Output.log_probabilities.offset]
     return [VERSION, *sizes, *offsets, TYPES["I8"], ACTIVATIONS["silu"], DECODINGS["specdec"], MATCHES["nearest"], _UNKNOWN_ISA]
 
 

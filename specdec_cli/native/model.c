@@ -1,13 +1,13 @@
 // A model from its shape and its tensors.
 
 #include "model.h"
+#include "choices.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LANES 16
-#define MOST_CANDIDATES 32
 
 static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
 

@@ -72,6 +72,9 @@ struct reader {
     int64_t damaged;
 };
 
+// A row of a matrix as float32 numbers.
+void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to);
+
 const float *take_vector(struct reader *reader, int64_t size);
 const float *take_table(struct reader *reader, int64_t rows, int64_t columns);
 void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);

@@ -3,6 +3,7 @@
 import ctypes
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,10 @@ PATIENCE = 20
 
 @dataclass(frozen=True)
 class Request:
-    """How to decode: fields as those of `struct specdec_options`; `word_starts` has 1 for each token that begins a word, else 0."""
+    """How to decode: fields as those of `struct specdec_options`; `word_starts` has 1 for each token that begins a word, else 0.
+
+    `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding.
+    """
 
     decoding: str = "greedy"
     match: str = "nearest"
@@ -44,16 +48,23 @@ class Request:
     with_scores: bool = False
     shared_vocabulary: bool = True
     word_starts: bytes = b""
+    top_beta: int = 0
+    tolerance: float = 0.0
+    adaptive: ctypes.c_void_p | None = None
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A sentence: its number, its ids (EOS included where it was reached), their log probabilities if asked for, and its rounds."""
+    """A sentence: its number, its ids (EOS included where it was reached), their log probabilities if asked for, and its rounds.
+
+    `drafted` says whether its rounds began with drafts.
+    """
 
     number: int
     ids: list[int]
     log_probabilities: tuple[float, ...]
     rounds: int
+    drafted: bool = False
 
 
 class NativeModel:
@@ -106,6 +117,27 @@ class NativeModel:
         `meanwhile` is called every PATIENCE milliseconds or so; decoding ends with an exception that it raises. Raises
         NativeError for ids or options that do not fit.
         """
+        with self._session(sources, request) as session:
+            output, due = Output(), time.monotonic()
+            while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
+                if time.monotonic() >= due:
+                    meanwhile()
+                    due = time.monotonic() + PATIENCE / 1000
+                if status != WAITING:
+                    scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
+                    yield Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted))
+
+    def times(self, sources: Sequence[Sequence[int]], request: Request) -> tuple[float, float]:
+        """The least milliseconds that drafting, and the rest of a round, take in rounds of `batch` sentences; 0 without such a round."""
+        drafting, verifying = ctypes.c_double(), ctypes.c_double()
+        with self._session(sources, request) as session:
+            while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(Output()))) != FINISHED:
+                pass
+            self._library.specdec_session_times(session, ctypes.byref(drafting), ctypes.byref(verifying))
+        return drafting.value, verifying.value
+
+    @contextmanager
+    def _session(self, sources: Sequence[Sequence[int]], request: Request) -> Generator[ctypes.c_void_p]:
         starts = [0]
         for ids in sources:
             starts.append(starts[-1] + len(ids))
@@ -116,14 +148,7 @@ class NativeModel:
         places = (ctypes.c_int64 * len(starts))(*starts)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
         try:
-            output, due = Output(), time.monotonic()
-            while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
-                if time.monotonic() >= due:
-                    meanwhile()
-                    due = time.monotonic() + PATIENCE / 1000
-                if status != WAITING:
-                    scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
-                    yield Decoded(output.number, output.ids[: output.length], scores, output.rounds)
+            yield session
         finally:
             self._library.specdec_session_destroy(session)
 
@@ -143,8 +168,11 @@ def _options(request: Request) -> Options:
         -1 if request.forced is None else request.forced,
         request.with_scores,
         request.shared_vocabulary,
+        request.top_beta,
+        request.tolerance,
         0,
         ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
+        request.adaptive,
     )
 
 

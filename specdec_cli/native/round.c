@@ -1,7 +1,9 @@
 // A round of a worker: draft, verify, accept.
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "session.h"
 
@@ -15,7 +17,8 @@ static int32_t hand_over(struct specdec_session *session, struct row *row) {
     memcpy(ids, row->tokens + 1, (size_t)length * sizeof *ids);
     memcpy(scores, row->log_probabilities + 1, (size_t)length * sizeof *scores);
     done->next = 0;
-    done->output = (struct specdec_output){row->number, length, row->rounds, ids, session->options.with_scores ? scores : 0};
+    const int64_t drafted = session->options.decoding == SPECDEC_DRAFTER ? row->has_drafter : session->options.decoding != SPECDEC_GREEDY;
+    done->output = (struct specdec_output){row->number, length, row->rounds, drafted, ids, session->options.with_scores ? scores : 0};
     row->number = VACANT;
     pthread_mutex_lock(&session->lock);
     *session->last = done;
@@ -42,7 +45,9 @@ static void take(struct worker *worker, const struct verdict *verdict) {
     }
     row->length += count;
     row->rounds++;
+    if (worker->adaptive && row->has_drafter) adaptive_count(worker->adaptive, count - 1);
     if (!ended) {
+        if (row->has_drafter) keep_states(worker, verdict, count);
         observe_round(session, row, verdict->passed);
         return;
     }
@@ -51,13 +56,42 @@ static void take(struct worker *worker, const struct verdict *verdict) {
     if (status) atomic_store(&session->status, status);
 }
 
+static double milliseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+// Returns how many rows the drafter drafts for.
+static int64_t propose_drafts(struct worker *worker) {
+    struct specdec_session *session = worker->session;
+    int64_t drafting = 0;
+    for (int64_t i = 0; i < session->options.batch; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number == VACANT) continue;
+        propose_draft(session, row);
+        drafting += row->has_drafter;
+    }
+    if (!drafting) return 0;
+    worker->block_size = worker->adaptive ? adaptive_size(worker->adaptive, drafting) : session->options.block_size;
+    draft_rows(worker);
+    return drafting;
+}
+
 int32_t work_once(struct worker *worker) {
     struct specdec_session *session = worker->session;
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running) return SPECDEC_FINISHED;
-    for (int64_t i = 0; i < session->options.batch; i++)
-        if (worker->rows[i].number != VACANT) propose_draft(session, worker->rows + i);
+    const int64_t running = worker->running;
+    const double started = milliseconds();
+    const int64_t drafting = propose_drafts(worker);
+    const double drafted = milliseconds();
     verify_rows(worker, take);
+    if (worker->adaptive && drafting) adaptive_finish(worker->adaptive, worker->block_size);
+    if (running == session->options.batch) {
+        worker->least_drafting = fmin(worker->least_drafting, drafted - started);
+        worker->least_verifying = fmin(worker->least_verifying, milliseconds() - drafted);
+    }
     return atomic_load(&session->status);
 }

@@ -2,6 +2,7 @@
 
 #include "session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,10 +17,15 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
 
 static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const int copies = options->decoding == SPECDEC_INPUT_GUIDED;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_LOOKUP) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+    const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
+    const struct specdec_adaptive *adaptive = options->adaptive;
+    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_DRAFTER) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
+           between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
+           !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
+           !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
+                           adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !(copies && options->match == SPECDEC_NEAREST && !options->word_starts) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
@@ -38,7 +44,8 @@ static int32_t measure(struct specdec_session *session, const int32_t *ids, cons
             if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
     }
     session->longest_capacity = specdec_capacity(session->model, session->longest_source);
-    session->longest_draft = session->options.decoding == SPECDEC_GREEDY ? 0 : session->longest_capacity;
+    const int32_t decoding = session->options.decoding;
+    session->longest_draft = decoding == SPECDEC_GREEDY ? 0 : decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
     const int64_t positions = larger(session->longest_source, session->longest_draft + 1);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
@@ -52,8 +59,11 @@ static int32_t open_workers(struct specdec_session *session) {
     session->workers = arena_take(&session->arena, session->worker_count, sizeof *session->workers);
     if (!session->workers) return SPECDEC_NO_MEMORY;
     if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
-    for (int64_t i = 0; i < session->worker_count; i++)
-        if (!worker_open(session->workers + i, session)) return SPECDEC_NO_MEMORY;
+    for (int64_t i = 0; i < session->worker_count; i++) {
+        struct worker *worker = session->workers + i;
+        worker->adaptive = session->options.adaptive ? session->options.adaptive->each + i : 0;
+        if (!worker_open(worker, session)) return SPECDEC_NO_MEMORY;
+    }
     return SPECDEC_OK;
 }
 
@@ -163,6 +173,16 @@ int32_t specdec_session_next(struct specdec_session *session, int32_t millisecon
         if (left <= 0) return hand_out(session, output) ? SPECDEC_OK : SPECDEC_WAITING;
         if (status == SPECDEC_FINISHED) wait_for_others(session, left);
     }
+}
+
+void specdec_session_times(const struct specdec_session *session, double *drafting, double *verifying) {
+    *drafting = *verifying = INFINITY;
+    for (int64_t i = 0; i < session->worker_count; i++) {
+        *drafting = fmin(*drafting, session->workers[i].least_drafting);
+        *verifying = fmin(*verifying, session->workers[i].least_verifying);
+    }
+    if (isinf(*drafting)) *drafting = 0.0;
+    if (isinf(*verifying)) *verifying = 0.0;
 }
 
 void specdec_session_destroy(struct specdec_session *session) {

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "adaptive.h"
+#include "choices.h"
 #include "layers.h"
 
 #define VACANT (-1)
@@ -24,16 +26,29 @@ struct row {
     int64_t own_size, memory_size;
     int32_t *ids;
     int64_t drafted;
-    int64_t copy_from, misses; // input-guided: see copy.c
+    int64_t copy_from, misses; // input-guided: see draft.c
+    // Of the drafter, if this row `has_drafter`: its keys and values, as above, and the verifier's states (fresh, W) at the last
+    // `fresh` places before the last token, of which it has none yet.
+    int has_drafter;
+    float *draft_own, *draft_memory, *states;
+    int64_t draft_own_size, draft_memory_size, fresh;
 };
 
 // A position of a pass: the token that is read there, what is drafted from its row's first position on, and which position that
-// is; `forced`: the token that must be predicted, or -1.
+// is; `forced`: the token that must be predicted, or -1; `next`: the drafted token behind this one, or -1.
 struct position {
     int64_t first;
     const int32_t *drafted;
-    int32_t id, forced;
+    int32_t id, forced, next;
     int64_t place;
+};
+
+// Room for drafting: `previous` (batch, W) and `before` (batch, R), a vector for each row, where R is the width of the slot link;
+// `narrow` and `linked` (positions, R); `best` (positions, candidates); `fresh` (batch): the first of each row's fresh states.
+struct drafting_room {
+    float *previous, *before, *narrow, *linked;
+    int32_t *best;
+    int64_t *fresh;
 };
 
 // A sentence that is done: its output, with the ids and the log probabilities behind this.
@@ -56,6 +71,10 @@ struct worker {
     int64_t *starts, *places, *ends, *own_room, *memory_room;
     float **own, **memory;
     struct row **chosen; // rows of a pass
+    struct drafting_room drafting;
+    struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
+    int64_t block_size;        // of the present round
+    double least_drafting, least_verifying; // milliseconds
     int started, entering; // entering: others may follow those that entered last
     pthread_t thread;
 };
@@ -90,13 +109,13 @@ int64_t padded_length(int64_t source_length);
 // call have CHUNK positions, and fewer than the last of them has besides.
 int32_t enter_rows(struct worker *worker);
 
-// verify.c: one pass over the last token of each running row and its draft; how many drafted tokens pass, in `passed`
-// (batch), and what is predicted at each position, from `predicted` + `first` (batch) on.
+// verify.c: one pass over the last token of each running row and its draft. Of a row: how many drafted tokens pass; the token
+// that is taken at each position if all before it passed, with its log probability, and the verifier's states.
 struct verdict {
     struct row *row;
     int64_t passed;
     const int32_t *predicted;
-    const float *scores;
+    const float *scores, *states;
 };
 typedef void (*take_verdict)(struct worker *worker, const struct verdict *verdict);
 void verify_rows(struct worker *worker, take_verdict take);
@@ -106,6 +125,22 @@ void verify_rows(struct worker *worker, take_verdict take);
 void begin_draft(const struct specdec_session *session, struct row *row);
 void propose_draft(const struct specdec_session *session, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
+
+// drafter.c: the drafts of all rows that have a drafter, of `worker->block_size` tokens; what it keeps of `count` tokens that a
+// round added.
+void draft_rows(struct worker *worker);
+void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
+
+// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R).
+int64_t link_room(const struct specdec_model *model);
+struct walk {
+    const struct specdec_model *model;
+    const float *states, *narrow;
+    const int32_t *best;
+    int64_t block;
+    float *room; // link_room() floats
+};
+void walk_slots(const struct walk *walk, int32_t *ids);
 
 // round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left to do.
 int32_t work_once(struct worker *worker);

@@ -4,7 +4,7 @@
 // scale per output, packed for the products; embeddings stay mapped in the number format of the file, so the mapping must
 // outlive the model. A session (`specdec_session_create`) takes a queue of sources. `specdec_session_next` hands out one decoded
 // sentence at a time, in the order in which they finish. Inside, a worker holds up to `batch` rows. Each round of a worker
-// drafts, verifies all drafts in one pass, accepts, and hands over the rows that ended; once a fourth of its rows are free,
+// drafts, in one pass of the drafter if there is one, verifies all drafts in one pass, accepts, and hands over the rows that ended; once a fourth of its rows are free,
 // it encodes waiting sources into them.
 //
 // Memory. A session computes the sizes of all its buffers in one place (buffers.c) when it is created, from the longest
@@ -76,23 +76,36 @@ struct specdec_tensor {
 };
 
 // `forced`: the token that every output begins with, or -1. `max_length`: tokens of an output at most, 0: the model's bound.
-// `block_size`: tokens of a draft at most, 0: no bound. `shared_vocabulary`: whether ids of source and output mean the same
+// `block_size`: tokens of a draft at most, 0: no bound; a drafter's own is that, or less if `adaptive` chooses the number.
+// `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
+// nats below the best. `shared_vocabulary`: whether ids of source and output mean the same
 // tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session.
 struct specdec_options {
-    int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, reserved;
+    int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
+    float tolerance;
+    int32_t reserved;
     const uint8_t *word_starts;
+    struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
+};
+
+// Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the
+// shorter and of the longer size.
+struct specdec_costs {
+    int32_t shorter, longer;
+    double plain[2], verifying[2][2], drafting[2][2];
 };
 
 // A decoded sentence: its number in the queue, its ids, EOS included where it was reached, and the log probability of each, if
-// they were asked for. Both arrays belong to the session, until the next call for it.
+// they were asked for. Both arrays belong to the session, until the next call for it. `drafted`: whether rounds began with drafts.
 struct specdec_output {
-    int64_t number, length, rounds;
+    int64_t number, length, rounds, drafted;
     const int32_t *ids;
     const float *log_probabilities;
 };
 
 struct specdec_model;
 struct specdec_session;
+struct specdec_adaptive;
 
 // Sizes of the structures above and constants, so that a binding can compare them with its own: see library.py. Returns how
 // many there are; writes at most `room`.
@@ -115,6 +128,18 @@ SPECDEC_API int32_t specdec_session_create(const struct specdec_model *model, co
                                            const int32_t *ids, const int64_t *starts, int64_t count,
                                            struct specdec_session **session);
 SPECDEC_API int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output);
+
+// The least milliseconds that drafting took in a round of as many rows as the session holds, and that the rest of it took; 0
+// without such a round.
+SPECDEC_API void specdec_session_times(const struct specdec_session *session, double *drafting, double *verifying);
+
+// Statistics of accepted tokens, which choose the number of drafted ones, 1 to `longest`, for batches of at most `rows` and for
+// sessions of at most `workers` workers, one session at a time. `may_skip`: sentences are not drafted while it does not pay.
+SPECDEC_API int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers,
+                                            int32_t may_skip, struct specdec_adaptive **adaptive);
+SPECDEC_API void specdec_adaptive_destroy(struct specdec_adaptive *adaptive);
+// Rounds with a draft, counted for each row, and the tokens that were drafted in them.
+SPECDEC_API void specdec_adaptive_drafts(const struct specdec_adaptive *adaptive, int64_t *rounds, int64_t *tokens);
 
 // Stops all threads of the session, after their present round.
 SPECDEC_API void specdec_session_destroy(struct specdec_session *session);

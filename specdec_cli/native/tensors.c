@@ -41,7 +41,7 @@ static const void *row_of(const struct specdec_tensor *tensor, int64_t row) {
     return (const char *)tensor->data + row * tensor->columns * sizes[tensor->type];
 }
 
-static void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to) {
+void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to) {
     kernels->widen(tensor->type, row_of(tensor, row), tensor->scales ? tensor->scales[row] : 0.0f, tensor->columns, to);
 }
 

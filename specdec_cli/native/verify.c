@@ -2,8 +2,6 @@
 
 #include "session.h"
 
-#define TILE 64
-
 // What all threads of a pass read; copied to each.
 struct call {
     struct pass pass;
@@ -11,7 +9,7 @@ struct call {
     const struct position *positions;
     float *logits, *tops, *scores;
     int32_t *predicted;
-    int32_t with_scores;
+    const struct specdec_options *options;
 };
 
 static void embed(const struct call *call, int64_t i) {
@@ -21,15 +19,14 @@ static void embed(const struct call *call, int64_t i) {
     embed_token(kernels, embedding, own->id, own->place, call->pass.x + i * embedding->width);
 }
 
-// The first of the largest logits of a position, by the largest of each tile (tiles, count).
-static int32_t first_choice(const float *logits, const float *tops, int64_t size, int64_t count, int64_t i) {
-    const int64_t tiles = (size + TILE - 1) / TILE;
-    int64_t best = 0;
-    for (int64_t tile = 1; tile < tiles; tile++)
-        if (tops[tile * count + i] > tops[best * count + i]) best = tile;
-    int64_t place = best * TILE;
-    while (place < size - 1 && logits[i * size + place] != tops[best * count + i]) place++;
-    return (int32_t)place;
+// What is taken at position i of some, number `first` + i of the pass: the drafted token if the rule accepts it, else the
+// verifier's own choice.
+static int32_t choose_token(const struct call *call, const struct logits *logits, int64_t first, int64_t i) {
+    const struct position *own = call->positions + first + i;
+    if (own->forced >= 0) return own->forced;
+    const struct specdec_options *options = call->options;
+    const int tolerated = options->top_beta && own->next >= 0 && is_tolerated(logits, i, own->next, options->top_beta, options->tolerance);
+    return tolerated ? own->next : first_choice(logits, i);
 }
 
 // Whether all drafted tokens before position i passed.
@@ -46,18 +43,15 @@ static void choose_tokens(struct member *member, const struct call *call, int64_
     const int64_t size = model->output.outputs;
     const struct linear_call product = {model->kernels, &model->output, call->pass.x + first * model->output.inputs, 0, count,
                                         call->logits, call->tops, call->pass.room};
+    const struct logits logits = {call->logits, call->tops, size, count};
     run_linear(member, &product);
-    SHARED_FOR (member, i, count) {
-        const int32_t forced = call->positions[first + i].forced;
-        call->predicted[first + i] = forced >= 0 ? forced : first_choice(call->logits, call->tops, size, count, i);
-    }
-    if (!call->with_scores) return;
+    SHARED_FOR (member, i, count) call->predicted[first + i] = choose_token(call, &logits, first, i);
+    if (!call->options->with_scores) return;
     SHARED_FOR (member, j, count) {
         if (!is_reached(call, first + j)) continue;
-        const int32_t token = call->predicted[first + j];
-        const float *logits = call->logits + j * size;
         const int forced = call->positions[first + j].forced >= 0;
-        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(logits, size, logits[token], token);
+        const float *own = logits.values + j * size;
+        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(own, size, top_logit(&logits, j), call->predicted[first + j]);
     }
 }
 
@@ -76,7 +70,8 @@ static int64_t place_row(struct worker *worker, const struct row *row, int64_t f
     for (int64_t slot = 0; slot <= row->drafted; slot++) {
         const int64_t place = row->length - 1 + slot;
         const int32_t id = slot ? row->ids[slot - 1] : row->tokens[place];
-        worker->positions[first + slot] = (struct position){first, row->ids, id, slot ? -1 : forced, place};
+        const int32_t next = slot < row->drafted ? row->ids[slot] : -1;
+        worker->positions[first + slot] = (struct position){first, row->ids, id, slot ? -1 : forced, next, place};
         worker->places[first + slot] = place;
         worker->ends[first + slot] = place + 1;
     }
@@ -89,13 +84,14 @@ static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions
     const struct call call = {
         {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
          worker->ends, worker->memory, worker->memory_room, &worker->room},
-        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, worker->session->options.with_scores};
+        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, &worker->session->options};
     const int64_t output = model->output.inputs * model->output.outputs * positions;
     team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
         const int32_t *predicted = worker->predicted + worker->starts[i];
-        struct verdict verdict = {row, 0, predicted, worker->scores + worker->starts[i]};
+        const float *states = worker->x + worker->starts[i] * model->decoder.width;
+        struct verdict verdict = {row, 0, predicted, worker->scores + worker->starts[i], states};
         while (verdict.passed < row->drafted && predicted[verdict.passed] == row->ids[verdict.passed]) verdict.passed++;
         take(worker, &verdict);
     }

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.tuning.round_costs import CostCheck, Costs
+from specdec_cli.tuning.cost_check import CostCheck
+from specdec_cli.tuning.round_costs import Costs
 
 PRIOR = 0.7
 """Prior acceptance probability of the first slot; the prior of a later slot is the estimate of the slot before it."""

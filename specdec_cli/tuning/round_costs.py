@@ -1,20 +1,12 @@
 """Costs of decoding rounds in milliseconds, by rows, drafted tokens and verified tokens."""
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
-from statistics import median
 from typing import Any
-
-from specdec_cli.decoding.state import State
 
 ROWS = 8
 """Rows of the measured batch."""
-CHECKED, FACTOR = 200, 2.0
-"""Costs are outdated if the median of CHECKED rounds differs from them by more than this factor."""
-WIDEST = 32
-"""Largest source width of rounds that are compared with the costs."""
 
 Times = tuple[float, float]
 """Milliseconds at a shorter and at a longer draft."""
@@ -77,26 +69,3 @@ def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> f
     """The value at a place on the line through two points. The slope is at least 0: costs that fall are measuring errors."""
     slope = max(values[1] - values[0], 0.0) / max(places[1] - places[0], 1)
     return max(values[0] + slope * (place - places[0]), 0.0)
-
-
-class CostCheck:
-    """Compares the duration of rounds with their `Costs`, over the last CHECKED rounds whose size is near the measured ones."""
-
-    def __init__(self) -> None:
-        self._ratios: deque[float] = deque(maxlen=CHECKED)
-
-    def add(self, state: State, milliseconds: float, expected: float) -> None:
-        """Count a round of `state` with its duration and the `expected` one, in milliseconds; large rounds and GPUs are left out."""
-        rows, width = state.source.shape
-        if rows <= ROWS and width <= WIDEST and expected > 0 and not state.tokens.is_cuda:
-            self._ratios.append(milliseconds / expected)
-
-    @property
-    def full(self) -> bool:
-        """Whether at least CHECKED rounds were counted."""
-        return len(self._ratios) == CHECKED
-
-    @property
-    def failed(self) -> bool:
-        """Whether the median round took less than half or more than twice the expected time."""
-        return self.full and not 1 / FACTOR <= median(self._ratios) <= FACTOR

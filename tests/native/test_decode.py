@@ -2,8 +2,7 @@
 
 import copy
 import os
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,12 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
-from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
-from specdec_cli.native.model import Decoded, NativeModel, Request
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
+from tests.native.comparison import native, reference, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -29,26 +26,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "apart": {"shared_embeddings": False, "tied_output": False, "embedding_scale": False, "encoder_layers": 0, "decoder_layers": 1},
 }
 DECODINGS = ("greedy", "lookup", "input-guided")
-
-
-def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
-    """Sources with runs that occur twice, of 1 to `longest` tokens."""
-    generator = random.Random(count)
-    sources = []
-    for _ in range(count):
-        some = [generator.randrange(8, size) for _ in range(generator.randint(0, longest // 2))]
-        sources.append([*some, *some[: longest - 1 - len(some)], 3])
-    return sources
-
-
-def reference(bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest) -> dict[int, Decoded]:
-    engine = Engine(bundle, resolve(asked, bundle))
-    found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
-    return {each.number: Decoded(each.number, each.ids, each.log_probabilities, each.rounds) for each in found}
-
-
-def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:
-    return {each.number: each for each in model.decode(sources, request)}
 
 
 @pytest.fixture(scope="module", params=VARIANTS)

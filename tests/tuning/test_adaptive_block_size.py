@@ -156,8 +156,8 @@ def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
 @pytest.mark.parametrize("passing", [True, False])
 def test_costs_are_measured_again_if_rounds_disagree(factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With drafts, and without if they do not pay; the clock gives the time of a round."""
-    monkeypatch.setattr("specdec_cli.tuning.round_costs.CHECKED", 40)
-    monkeypatch.setattr("specdec_cli.tuning.round_costs.WIDEST", 48)
+    monkeypatch.setattr("specdec_cli.tuning.cost_check.CHECKED", 40)
+    monkeypatch.setattr("specdec_cli.tuning.cost_check.WIDEST", 48)
     calls: list[Costs] = []
 
     def measure() -> Costs:

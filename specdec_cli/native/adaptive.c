@@ -1,0 +1,187 @@
+#include "adaptive.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_ROWS 8 // of the measured batch
+// See tuning/adaptive_block_size.py.
+#define PRIOR 0.7
+#define WEIGHT 8.0
+#define MARGIN 1.1
+#define MEMORY 0.99
+#define NEGLIGIBLE 1e-3
+#define LARGE 1e6
+#define MOST_ROUNDS 8
+#define RENEWAL 8
+#define FIRST_PAUSE 32
+#define LONGEST_PAUSE 1024
+#define SHORT_PAUSE 4
+
+static double at_least_0(double value) { return value > 0.0 ? value : 0.0; }
+
+// The value at a place on the line through the points at `first` and `last`; it does not fall.
+static double value_at(int64_t place, int64_t first, int64_t last, const double *values) {
+    const double slope = at_least_0(values[1] - values[0]) / (double)(last - first > 1 ? last - first : 1);
+    return at_least_0(values[0] + slope * (double)(place - first));
+}
+
+// Milliseconds of the shorter draft, and of each further token.
+struct line {
+    double shorter, each;
+};
+
+static struct line line_of(const struct specdec_costs *costs, const double (*times)[2], int64_t rows) {
+    const double shorter[2] = {times[0][0], times[1][0]}, longer[2] = {times[0][1], times[1][1]};
+    const double first = value_at(rows, 1, MOST_ROWS, shorter), last = value_at(rows, 1, MOST_ROWS, longer);
+    const int64_t between = costs->longer - costs->shorter;
+    return (struct line){first, at_least_0(last - first) / (double)(between > 1 ? between : 1)};
+}
+
+static struct size_choice best_size(const struct adaptive *adaptive, int64_t rows) {
+    const struct specdec_costs *costs = &adaptive->all->costs;
+    const struct line verifying = line_of(costs, costs->verifying, rows), drafting = line_of(costs, costs->drafting, rows);
+    const double fixed = verifying.shorter + drafting.shorter, weight = WEIGHT * adaptive->present;
+    double passes = PRIOR, all_pass = 1.0, tokens = 1.0, best = 0.0;
+    int64_t chosen = 1;
+    for (int64_t size = 1; size <= adaptive->all->longest; size++) {
+        passes = (adaptive->passed[size - 1] + weight * passes) / (adaptive->asked[size - 1] + weight);
+        all_pass *= passes;
+        tokens += all_pass;
+        const double further = (double)(size > costs->shorter ? size - costs->shorter : 0);
+        const double rate = tokens / (fixed + drafting.each * further + verifying.each * further);
+        if (rate > best) {
+            chosen = size;
+            best = rate;
+        }
+        if (all_pass < NEGLIGIBLE) break;
+    }
+    return (struct size_choice){chosen, best > MARGIN / value_at(rows, 1, MOST_ROWS, costs->plain)};
+}
+
+// Computed anew every RENEWAL rounds.
+static struct size_choice choice_for(struct adaptive *adaptive, int64_t rows) {
+    if (adaptive->rounds_since >= RENEWAL) {
+        adaptive->choices++;
+        adaptive->rounds_since = 0;
+    }
+    if (adaptive->round_of_choice[rows] != adaptive->choices) {
+        adaptive->chosen[rows] = best_size(adaptive, rows);
+        adaptive->round_of_choice[rows] = adaptive->choices;
+    }
+    return adaptive->chosen[rows];
+}
+
+static int is_drafted(struct adaptive *adaptive, int64_t rows) {
+    if (!adaptive->all->may_skip) return 1;
+    if (choice_for(adaptive, rows).pays) {
+        adaptive->pause = SHORT_PAUSE;
+        adaptive->skipped = 0;
+        return 1;
+    }
+    if (++adaptive->skipped < adaptive->pause) return 0;
+    adaptive->pause = 2 * adaptive->pause < LONGEST_PAUSE ? 2 * adaptive->pause : LONGEST_PAUSE;
+    adaptive->skipped = 0;
+    return 1;
+}
+
+// Caps the weight of what was counted since the last call.
+static void cap(const struct adaptive *adaptive, double share, double *sums, double *before) {
+    for (int64_t slot = 0; slot < adaptive->all->longest; slot++) before[slot] = sums[slot] = before[slot] + share * (sums[slot] - before[slot]);
+}
+
+int adaptive_begin(struct adaptive *adaptive, int64_t rows) {
+    if (!is_drafted(adaptive, rows)) return 0;
+    const double lasted = (double)(adaptive->lasted > 1 ? adaptive->lasted : 1);
+    const double share = MOST_ROUNDS / lasted < 1.0 ? MOST_ROUNDS / lasted : 1.0;
+    cap(adaptive, share, adaptive->asked, adaptive->asked_before);
+    cap(adaptive, share, adaptive->passed, adaptive->passed_before);
+    adaptive->lasted = 0;
+    adaptive->choices++;
+    return 1;
+}
+
+int64_t adaptive_size(struct adaptive *adaptive, int64_t rows) {
+    const int64_t size = choice_for(adaptive, rows).size;
+    adaptive->rounds_since++;
+    return size;
+}
+
+static void forget_scale(struct adaptive *adaptive) {
+    for (int64_t slot = 0; slot < adaptive->all->longest; slot++) {
+        adaptive->asked_before[slot] = adaptive->asked[slot] /= adaptive->present;
+        adaptive->passed_before[slot] = adaptive->passed[slot] /= adaptive->present;
+    }
+    adaptive->present = 1.0;
+}
+
+void adaptive_count(struct adaptive *adaptive, int64_t passed) { adaptive->stopped[passed]++; }
+
+void adaptive_finish(struct adaptive *adaptive, int64_t size) {
+    // Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.
+    adaptive->present /= MEMORY;
+    if (adaptive->present > LARGE) forget_scale(adaptive);
+    int64_t rows = 0;
+    for (int64_t passed = 0; passed <= size; passed++) rows += adaptive->stopped[passed];
+    adaptive->lasted++;
+    adaptive->drafted_rounds += rows;
+    adaptive->drafted_tokens += size * rows;
+    for (int64_t slot = 0; slot < size; slot++) {
+        adaptive->asked[slot] += adaptive->present * (double)rows;
+        rows -= adaptive->stopped[slot];
+        adaptive->passed[slot] += adaptive->present * (double)rows;
+    }
+    for (int64_t passed = 0; passed <= size; passed++) adaptive->stopped[passed] = 0;
+}
+
+static int costs_fit(const struct specdec_costs *costs) {
+    const double times[] = {costs->plain[0], costs->plain[1], costs->verifying[0][0], costs->verifying[0][1], costs->verifying[1][0],
+                            costs->verifying[1][1], costs->drafting[0][0], costs->drafting[0][1], costs->drafting[1][0], costs->drafting[1][1]};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!(times[i] > 0.0 && isfinite(times[i]))) return 0;
+    return 1 <= costs->shorter && costs->shorter <= costs->longer;
+}
+
+static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {
+    double **const sums[] = {&adaptive->asked, &adaptive->passed, &adaptive->asked_before, &adaptive->passed_before};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        *sums[i] = arena_take(&all->arena, all->longest, sizeof(double));
+        if (!*sums[i]) return 0;
+    }
+    adaptive->all = all;
+    adaptive->present = 1.0;
+    adaptive->choices = 1;
+    adaptive->pause = FIRST_PAUSE;
+    adaptive->stopped = arena_take(&all->arena, all->longest + 2, sizeof(int64_t));
+    adaptive->round_of_choice = arena_take(&all->arena, all->rows + 1, sizeof(int64_t));
+    adaptive->chosen = arena_take(&all->arena, all->rows + 1, sizeof *adaptive->chosen);
+    return adaptive->stopped && adaptive->round_of_choice && adaptive->chosen;
+}
+
+int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers, int32_t may_skip,
+                                struct specdec_adaptive **made) {
+    *made = 0;
+    if (!costs_fit(costs) || longest < 1 || longest > 4096 || rows < 1 || rows > 1 << 16 || workers < 1 || workers > 1024) return SPECDEC_BAD_OPTION;
+    struct specdec_adaptive *all = calloc(1, sizeof *all);
+    if (!all) return SPECDEC_NO_MEMORY;
+    *all = (struct specdec_adaptive){*costs, longest, workers, rows, may_skip, 0, {0}};
+    all->each = arena_take(&all->arena, workers, sizeof *all->each);
+    int fits = all->each != 0;
+    for (int32_t i = 0; fits && i < workers; i++) fits = open_each(all, all->each + i);
+    if (fits) *made = all;
+    else specdec_adaptive_destroy(all);
+    return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;
+}
+
+void specdec_adaptive_destroy(struct specdec_adaptive *all) {
+    if (!all) return;
+    arena_free(&all->arena);
+    free(all);
+}
+
+void specdec_adaptive_drafts(const struct specdec_adaptive *all, int64_t *rounds, int64_t *tokens) {
+    *rounds = *tokens = 0;
+    for (int64_t i = 0; i < all->workers; i++) {
+        *rounds += all->each[i].drafted_rounds;
+        *tokens += all->each[i].drafted_tokens;
+    }
+}

@@ -1,0 +1,38 @@
+// The number of tokens of a draft, chosen by what pays: see tuning/adaptive_block_size.py, which chooses the same.
+
+#pragma once
+
+#include "memory.h"
+#include "specdec.h"
+
+// Statistics of one worker. Counts of rounds for each slot, given that all slots before it were accepted: it was asked for,
+// it was accepted. `stopped` (longest + 2) counts the rows of the present round by the tokens that passed.
+struct adaptive {
+    const struct specdec_adaptive *all;
+    double *asked, *passed, *asked_before, *passed_before, present;
+    int64_t *stopped, *round_of_choice, lasted, rounds_since, choices, pause, skipped;
+    struct size_choice *chosen; // by rows; valid where `round_of_choice` is `choices`
+    int64_t drafted_rounds, drafted_tokens;
+};
+
+// How many tokens are best for a number of rows, and whether drafting them is faster than not drafting.
+struct size_choice {
+    int64_t size;
+    int pays;
+};
+
+struct specdec_adaptive {
+    struct specdec_costs costs;
+    int64_t longest, workers, rows;
+    int may_skip;
+    struct adaptive *each;
+    struct arena arena;
+};
+
+// Whether sentences that enter now, in a batch of `rows`, are drafted.
+int adaptive_begin(struct adaptive *adaptive, int64_t rows);
+// Tokens of a draft of the next round, of so many rows.
+int64_t adaptive_size(struct adaptive *adaptive, int64_t rows);
+// A row of the present round, of whose draft `passed` tokens were taken; then the end of a round of drafts of `size` tokens.
+void adaptive_count(struct adaptive *adaptive, int64_t passed);
+void adaptive_finish(struct adaptive *adaptive, int64_t size);

@@ -1,0 +1,178 @@
+// Drafts by a network: one pass over a block for each row, after the verifier's states.
+
+#include <string.h>
+
+#include "session.h"
+
+// What all threads of a pass read; copied to each.
+struct call {
+    struct pass pass;
+    struct worker *worker;
+    const struct specdec_model *model;
+    int64_t block, fresh; // positions of a block; fresh states of all rows
+};
+
+// Keys and values of the verifier's states that are new, and what the last state of each row adds to its block, in `mixed`.
+static void read_states(struct member *member, const struct call *call) {
+    const struct drafter *drafter = &call->model->drafter;
+    const struct kernels *kernels = call->model->kernels;
+    const struct drafting_room *own = &call->worker->drafting;
+    const struct room *room = call->pass.room;
+    if (call->fresh) {
+        const struct linear_call prefix = {kernels, &drafter->prefix, call->pass.x, 0, call->fresh, room->wide, 0, room};
+        run_linear(member, &prefix);
+        SHARED_FOR (member, i, call->pass.rows) {
+            const struct row *row = call->worker->chosen[i];
+            for (int64_t k = 0; k < row->fresh; k++) {
+                const float *from = room->wide + (own->fresh[i] + k) * drafter->prefix.outputs;
+                for (int64_t layer = 0; layer < drafter->stack.count; layer++)
+                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.width, row->draft_own, layer, row->length - 1 - row->fresh + k, row->capacity);
+            }
+        }
+    }
+    const struct linear_call previous = {kernels, &drafter->previous, own->previous, 0, call->pass.rows, room->mixed, 0, room};
+    run_linear(member, &previous);
+}
+
+static void embed_slot(const struct call *call, int64_t i) {
+    const struct specdec_model *model = call->model;
+    const int64_t width = model->target.width, of_row = i / call->block, slot = i % call->block;
+    const struct row *row = call->worker->chosen[of_row];
+    float *to = call->pass.x + i * width;
+    embed_token(model->kernels, &model->target, slot ? model->shape.mask : row->tokens[row->length - 1], call->pass.places[i], to);
+    model->kernels->add_rows(to, model->drafter.slots + slot * width, width);
+    model->kernels->add_rows(to, call->pass.room->mixed + of_row * width, width);
+}
+
+// Embeddings (rows, W) of the last tokens, without positions, in `previous`; then what the link makes of them, in `before`.
+static void read_last_tokens(struct member *member, const struct call *call) {
+    const struct specdec_model *model = call->model;
+    const struct drafting_room *own = &call->worker->drafting;
+    const int64_t width = model->target.width;
+    SHARED_FOR (member, i, call->pass.rows) {
+        const struct row *row = call->worker->chosen[i];
+        float *to = own->previous + i * width;
+        widen_row(model->kernels, &model->target.tokens, row->tokens[row->length - 1], to);
+        for (int64_t k = 0; k < width; k++) to[k] *= model->target.scale;
+    }
+    const struct linear_call product = {model->kernels, &model->drafter.link.from_token, own->previous, 0, call->pass.rows, own->before, 0, call->pass.room};
+    run_linear(member, &product);
+}
+
+// States of slots, in place, that know the token before the first slot and none before the others.
+static void link_states(struct member *member, const struct call *call) {
+    const struct link *link = &call->model->drafter.link;
+    const struct kernels *kernels = call->model->kernels;
+    const struct drafting_room *own = &call->worker->drafting;
+    read_last_tokens(member, call);
+    const struct linear_call narrow = {kernels, &link->from_state, call->pass.x, 0, call->pass.positions, own->narrow, 0, call->pass.room};
+    run_linear(member, &narrow);
+    SHARED_FOR (member, i, call->pass.positions) {
+        const float *state = own->narrow + i * link->width, *token = i % call->block ? link->unknown : own->before + i / call->block * link->width;
+        float *to = own->linked + i * link->width;
+        for (int64_t k = 0; k < link->width; k++) to[k] = state[k] + token[k] > 0.0f ? state[k] + token[k] : 0.0f;
+    }
+    const struct linear_call output = {kernels, &link->output, own->linked, call->pass.x, call->pass.positions, call->pass.room->mixed, 0, call->pass.room};
+    run_linear(member, &output);
+}
+
+// The best tokens of all positions by `states` (positions, W): as many as the link chooses from, or one.
+static void find_candidates(struct member *member, const struct call *call, const float *states) {
+    const struct worker *worker = call->worker;
+    const struct linear *output = &call->model->output;
+    const int64_t wanted = call->model->drafter.link.width ? call->model->drafter.link.candidates : 1;
+    for (int64_t first = 0; first < call->pass.positions; first += AT_ONCE) {
+        const int64_t left = call->pass.positions - first, count = left < AT_ONCE ? left : AT_ONCE;
+        const struct linear_call product = {call->model->kernels, output, states + first * output->inputs, 0, count, worker->logits, worker->tops, call->pass.room};
+        run_linear(member, &product);
+        const struct logits logits = {worker->logits, worker->tops, output->outputs, count};
+        SHARED_FOR (member, i, count) best_choices(&logits, i, wanted, worker->drafting.best + (first + i) * wanted);
+    }
+}
+
+static void choose(struct member *member, const struct call *call) {
+    const struct link *link = &call->model->drafter.link;
+    const struct worker *worker = call->worker;
+    const struct drafting_room *own = &worker->drafting;
+    if (link->width) link_states(member, call);
+    find_candidates(member, call, link->width ? call->pass.room->mixed : call->pass.x);
+    SHARED_FOR (member, i, call->pass.rows) {
+        const int64_t first = i * call->block;
+        const struct walk walk = {call->model, call->pass.x + first * call->model->target.width, own->narrow + first * link->width,
+                                  own->best + first * (link->width ? link->candidates : 1), call->block,
+                                  call->pass.room->own + member->index * call->pass.room->own_size};
+        walk_slots(&walk, worker->chosen[i]->ids);
+    }
+}
+
+static void run(struct member *member, const void *argument) {
+    const struct call *call = argument;
+    read_states(member, call);
+    SHARED_FOR (member, i, call->pass.positions) embed_slot(call, i);
+    run_pass(member, &call->pass);
+    choose(member, call);
+}
+
+// Chooses a row, its states from number `fresh` on and its block from position `first` on.
+static void place_row(struct worker *worker, struct row *row, int64_t number, int64_t first, int64_t fresh) {
+    const int64_t width = worker->session->model->target.width, last = row->capacity - 1;
+    float *previous = worker->drafting.previous + number * width;
+    worker->chosen[number] = row;
+    worker->own[number] = row->draft_own;
+    worker->memory[number] = row->draft_memory;
+    worker->own_room[number] = row->capacity;
+    worker->memory_room[number] = row->source_length;
+    worker->drafting.fresh[number] = fresh;
+    worker->starts[number + 1] = first + worker->block_size;
+    memcpy(worker->x + fresh * width, row->states, (size_t)(row->fresh * width) * sizeof(float));
+    if (row->fresh) memcpy(previous, row->states + (row->fresh - 1) * width, (size_t)width * sizeof(float));
+    else memset(previous, 0, (size_t)width * sizeof(float));
+    for (int64_t slot = 0; slot < worker->block_size; slot++) {
+        const int64_t place = row->length - 1 + slot, end = row->length - 1 + worker->block_size;
+        // Slots beyond the row's room share its last place: none of their tokens is used.
+        worker->places[first + slot] = place < last ? place : last;
+        worker->ends[first + slot] = end < row->capacity ? end : row->capacity;
+    }
+}
+
+static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
+    const struct specdec_model *model = worker->session->model;
+    const struct call call = {
+        {model->kernels, &model->drafter.stack, rows, rows * worker->block_size, worker->starts, worker->x, worker->own, worker->own_room,
+         worker->places, worker->ends, worker->memory, worker->memory_room, &worker->room},
+        worker, model, worker->block_size, fresh};
+    const struct drafter *drafter = &model->drafter;
+    const int64_t width = model->decoder.width, each = width * (model->output.outputs + 2 * drafter->link.width);
+    const int64_t work = call.pass.positions * each + fresh * width * drafter->prefix.outputs + rows * width * width;
+    team_run(worker->team, multiplications_of(&drafter->stack, call.pass.positions) + work, run, &call, sizeof call);
+    for (int64_t i = 0; i < rows; i++) {
+        struct row *row = worker->chosen[i];
+        const int64_t room = row->limit - row->length;
+        row->drafted = worker->block_size < room ? worker->block_size : room;
+        row->fresh = 0;
+    }
+}
+
+void draft_rows(struct worker *worker) {
+    const int64_t most = worker->session->longest_draft + 1;
+    int64_t rows = 0, fresh = 0;
+    worker->starts[0] = 0;
+    for (int64_t i = 0; i < worker->session->options.batch; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number == VACANT || !row->has_drafter) continue;
+        if (rows && (rows + 1) * most > CHUNK) {
+            draft_chosen(worker, rows, fresh);
+            rows = fresh = 0;
+        }
+        place_row(worker, row, rows, rows * worker->block_size, fresh);
+        fresh += row->fresh;
+        rows++;
+    }
+    if (rows) draft_chosen(worker, rows, fresh);
+}
+
+void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count) {
+    const int64_t width = worker->session->model->decoder.width;
+    memcpy(verdict->row->states, verdict->states, (size_t)(count * width) * sizeof(float));
+    verdict->row->fresh = count;
+}

@@ -1,0 +1,34 @@
+"""The reference engine and the native engine on the same sources."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.native.model import Decoded, NativeModel, Request
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+
+
+def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
+    """Sources with runs that occur twice, of 1 to `longest` tokens."""
+    generator = random.Random(count)
+    sources = []
+    for _ in range(count):
+        some = [generator.randrange(8, size) for _ in range(generator.randint(0, longest // 2))]
+        sources.append([*some, *some[: longest - 1 - len(some)], 3])
+    return sources
+
+
+def reference(bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest) -> dict[int, Decoded]:
+    """What the reference engine says, by the number of the source."""
+    engine = Engine(bundle, resolve(asked, bundle))
+    found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
+    return {each.number: Decoded(each.number, each.ids, each.log_probabilities, each.rounds) for each in found}
+
+
+def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:
+    """What the native engine says, by the number of the source."""
+    return {each.number: replace(each, drafted=False) for each in model.decode(sources, request)}

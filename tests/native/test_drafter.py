@@ -1,0 +1,145 @@
+"""Drafts of a network in the native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
+
+import copy
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, open_bundle
+from specdec_cli.commands.machine import Machine
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.int8 import quantize
+from specdec_cli.native.library import NativeError, load_library
+from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.pipeline.request import DecodingRequest
+from tests.fakes import tiny_drafter
+from tests.native.comparison import native, reference, sources_of
+
+EVERYTHING = 1e9
+"""A tolerance in nats that accepts every token, so that the output shows every drafted token."""
+ALIVE: dict[str, Any] = {"positions": "learned", "output_bias": True, "embedding_scale": False}
+POST: dict[str, Any] = {"norm": "post", "activation": "gelu", "position_offset": 2, "embedding_norm": True}
+ODD: dict[str, Any] = {"width": 48, "heads": 6, "feed_forward": 80, "activation": "silu", "embedding_scale": True, "tied_output": False}
+APART: dict[str, Any] = {"shared_embeddings": False, "tied_output": False, "output_bias": False, "decoder_layers": 1}
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "plain": (ALIVE, {"chain": 16, "candidates": 4}),
+    "post-norm, three layers": (ALIVE | POST, {"layers": 3, "chain": 48, "candidates": 32, "feed_forward": 96}),
+    "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2}),
+    "apart, one candidate": (ALIVE | APART, {"chain": 32, "candidates": 1, "mask": 7, "max_block": 11}),
+    "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
+}
+
+
+def file_of(folder: Path, part: str) -> Path:
+    return folder / part / "model.safetensors"
+
+
+def open_native(bundle: Bundle, folder: Path) -> NativeModel:
+    assert isinstance(bundle.drafter, BlockDrafter)
+    return NativeModel(bundle.verifier.config, file_of(folder, "verifier"), bundle.drafter.config, file_of(folder, "drafter"))
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def pair(
+    request: pytest.FixtureRequest, make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Bundle, Path]:
+    """A bundle in int8 with a drafter, and the folder of its weights."""
+    import torch
+
+    changes, own = VARIANTS[request.param]
+    made = copy.deepcopy(make_bundle(**changes))
+    with torch.no_grad():
+        if changes.get("positions") == "learned":
+            made.verifier.embedding.positions.normal_(std=2.0)
+        for name, parameter in made.verifier.named_parameters():
+            if name.endswith(("cross_attention.output.weight", "outer.weight")):
+                parameter.mul_(3.0)
+        made.drafter = tiny_drafter(made.verifier, **own)
+        made.drafter.slots.normal_()
+        for parameter in () if made.drafter.chain is None else made.drafter.chain.parameters():
+            parameter.mul_(3.0)
+    folder = tmp_path_factory.mktemp("native")
+    half = "odd" in request.param
+    save_bundle(made, folder, storage="float16" if half else "float32")
+    for module in (made.verifier, made.drafter):
+        for parameter in module.parameters():
+            parameter.data = parameter.data.half().float() if half else parameter.data
+    quantize(made.verifier, None, made.drafter)
+    return made, folder
+
+
+@pytest.mark.parametrize(("block_size", "top_beta"), [(1, 320), (2, 0), (3, 3), (5, 320)])
+def test_random_drafters_draft_the_same(pair: tuple[Bundle, Path], block_size: int, top_beta: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle, folder = pair
+    tolerance = {0: 0.0, 3: 1.5, 320: EVERYTHING}[top_beta]
+    sources = sources_of(len(bundle.tokenizer), 9, 20)
+    rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": tolerance} if top_beta else {}
+    asked = DecodingRequest(decoding="specdec++" if top_beta else "specdec", block_size=block_size, with_scores=True, **rule)
+    expected = reference(bundle, sources, asked)
+    common = Request("specdec", block_size=block_size, with_scores=True, **rule)
+    for isa in load_library().specdec_instruction_sets().decode().split(","):
+        monkeypatch.setenv("SPECDEC_ISA", isa)
+        assert native(open_native(bundle, folder), sources, common) == expected
+    if top_beta == 320:
+        assert sum(len(each.ids) for each in expected.values()) > sum(each.rounds for each in expected.values())
+
+
+@pytest.mark.parametrize("block_size", [3, 6])
+def test_neither_the_batch_nor_threads_nor_the_order_change_drafts(pair: tuple[Bundle, Path], block_size: int) -> None:
+    bundle, folder = pair
+    sources = sources_of(len(bundle.tokenizer), 40, 24)
+    model = open_native(bundle, folder)
+    rule: dict[str, Any] = {"top_beta": 320, "tolerance": EVERYTHING}
+    expected = native(model, sources, Request("specdec", block_size=block_size, with_scores=True, **rule))
+    order = random.Random(1).sample(range(len(sources)), len(sources))
+    for batch, threads in ((1, 2), (1, 3), (4, 1), (3, 2), (40, 3)):
+        request = Request("specdec", block_size=block_size, batch=batch, threads=threads, with_scores=True, **rule)
+        found = native(model, [sources[number] for number in order], request)
+        for place, number in enumerate(order):
+            mine, theirs = found[place], expected[number]
+            assert (mine.ids, mine.rounds, mine.log_probabilities) == (theirs.ids, theirs.rounds, theirs.log_probabilities)
+
+
+def test_a_pass_of_many_positions_drafts_the_same(pair: tuple[Bundle, Path]) -> None:
+    bundle, folder = pair
+    sources = sources_of(len(bundle.tokenizer), 90, 9)
+    asked = DecodingRequest(decoding="specdec++", block_size=6, top_beta=320, tolerance=EVERYTHING, batch_size=90, max_length=9)
+    request = Request("specdec", block_size=6, batch=90, top_beta=320, tolerance=EVERYTHING, max_length=9)
+    assert native(open_native(bundle, folder), sources, request) == reference(bundle, sources, asked)
+
+
+def test_options_that_do_not_fit_are_refused(pair: tuple[Bundle, Path]) -> None:
+    bundle, folder = pair
+    model, alone = open_native(bundle, folder), NativeModel(bundle.verifier.config, file_of(folder, "verifier"))
+    assert bundle.drafter is not None
+    largest = bundle.drafter.config.max_block
+    for own, request in (
+        (model, Request("specdec")),
+        (model, Request("specdec", block_size=largest + 1)),
+        (alone, Request("specdec", block_size=1)),
+        (model, Request("specdec", block_size=1, top_beta=-1)),
+        (model, Request("specdec", block_size=1, top_beta=2, tolerance=float("nan"))),
+    ):
+        with pytest.raises(NativeError, match="option"):
+            list(own.decode([[8, 3]], request))
+
+
+@pytest.mark.parametrize("top_beta", [0, 3])
+def test_the_shipped_drafter_drafts_the_same(top_beta: int, data: Path) -> None:
+    count = int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))
+    bundle = open_bundle("en-de", Machine("cpu", "int8", 1))
+    lines = [line.split("\t")[0] for line in (data / "en-de/dev.chat.tsv").read_text(encoding="utf-8").splitlines()[:count]]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    model = open_native(bundle, SHIPPED / "en-de")
+    rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": 1.0} if top_beta else {}
+    for size in (2, 3, 5, 10):
+        asked = DecodingRequest(decoding="specdec++" if top_beta else "specdec", block_size=size, with_scores=True, **rule)
+        expected = reference(bundle, sources, asked)
+        for batch, threads in ((1, 1), (1, 2), (8, 3)):
+            request = Request("specdec", block_size=size, batch=batch, threads=threads, with_scores=True, **rule)
+            assert native(model, sources, request) == expected
