@@ -12,7 +12,8 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.native_engine import NativeEngine, Unsupported
+from specdec_cli.pipeline.native_decoding import Unsupported
+from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import Described, resolve
 

@@ -1,35 +1,26 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from specdec_cli.decoding.acceptance_rules import Exact
-from specdec_cli.decoding.names import LONGEST_DRAFT, MATCH
+from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.native.library import LibraryError
+from specdec_cli.native.library import LibraryError, UnsupportedModel
 from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.settings import Settings
+from specdec_cli.tuning.native_block_size import NativeBlockSize
+from specdec_cli.tuning.native_round_timing import native_round_costs
 
 LEAST_SENTENCES = 4
 """With fewer sentences per thread, all threads decode one sentence after the other."""
 MULTIPLE = 16
 """Longest sources are multiples of this."""
-_DECODINGS = ("greedy", "lookup", "input-guided")
+WORTH_LOADING = 32
+"""Sentences after which an optional drafter is loaded: for fewer, that takes longer than drafts can save."""
 _FLOAT = 4
-
-
-class Unsupported(UsageError):
-    """The engine does not do what is asked; the reference engine does."""
-
-
-@dataclass(frozen=True)
-class _Way:
-    """The engine's own decoding for some settings, and the largest number of drafted tokens."""
-
-    decoding: str
-    block_size: int = 0
 
 
 class NativeEngine:
@@ -40,23 +31,48 @@ class NativeEngine:
     """
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
-        self._way = _way(bundle, settings, shows_rounds=shows_rounds)
-        # What runs: greedy decoding where drafts may be skipped.
-        self.settings = replace(settings, decoding=self._way.decoding, block_size=self._way.block_size, adaptive_length=False)
-        self._threads = threads
+        self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
+        self._asked, self._threads = settings, threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called now and then while sentences are decoded, which ends with an exception that it raises."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
+        self._sizes: NativeBlockSize | None = None
+        self._sentences = 0
         self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
         try:
-            self._model = NativeModel(bundle.shape, bundle.path.parent / "verifier" / "model.safetensors")
+            self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
+
+    def _load(self, *, with_drafter: bool) -> None:
+        way = self._way
+        verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
+        self._model = NativeModel(self._shape, verifier, way.drafter if with_drafter else None, drafter if with_drafter else None)
+        if with_drafter and way.adaptive and way.drafter is not None:
+            threads = self._threads if self.workers == 1 else 1
+            costs = native_round_costs(self._model, way.drafter, way.block_size, threads)
+            self._sizes = NativeBlockSize(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of what runs: greedy decoding as long as no optional drafter is loaded."""
+        if self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None):
+            return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
+        return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
+
+    def _consider_drafts(self, sentences: int) -> None:
+        """Load an optional drafter once so many sentences came that it can pay."""
+        self._sentences += sentences
+        if self._sizes is None and self._way.may_skip and self._sentences >= WORTH_LOADING:
+            try:
+                self._load(with_drafter=True)
+            except UnsupportedModel:
+                self._way = NativeDecoding("greedy")
 
     @property
     def workers(self) -> int:
         """Number of batches that are decoded at the same time."""
-        return 1 if self.settings.batch_size == 1 else self._threads
+        return 1 if self._asked.batch_size == 1 else self._threads
 
     @property
     def longest_source(self) -> int:
@@ -75,14 +91,18 @@ class NativeEngine:
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """None: the length of drafts does not adapt."""
-        return None
+        """Rounds with a draft and the mean number of tokens in them; None if the length of drafts does not adapt."""
+        if self._sizes is None:
+            return None
+        rounds, tokens = self._sizes.drafts
+        return rounds, tokens / max(rounds, 1)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""
+        self._consider_drafts(len(sentences))
         settings, way = self.settings, self._way
         request = Request(
-            decoding=way.decoding,
+            decoding="greedy" if settings.decoding == "greedy" else way.decoding,
             match=str(settings.options.get(MATCH.name, "nearest")),
             block_size=way.block_size,
             batch=self._rows(sentences),
@@ -92,10 +112,14 @@ class NativeEngine:
             with_scores=settings.with_scores,
             shared_vocabulary=self._tokenizer.shared,
             word_starts=self._word_starts,
+            top_beta=way.top_beta,
+            tolerance=way.tolerance,
+            adaptive=None if self._sizes is None else self._sizes.address,
         )
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile):
             score = sum(each.log_probabilities) if settings.with_scores else None
-            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, way.decoding)
+            name = settings.decoding if each.drafted else "greedy"
+            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""
@@ -105,20 +129,3 @@ class NativeEngine:
         keys_values = 2 * self._shape.width * self._shape.decoder_layers * (self._model.capacity(longest) + longest)
         fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))
-
-
-def _way(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> _Way:
-    """The engine's own decoding for `settings`. Raises Unsupported naming what it does not support."""
-    info, order = bundle.info, bundle.shape.order
-    constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
-    if shows_rounds:
-        raise Unsupported("the native engine does not show rounds; the reference engine does")
-    if order != "left-to-right":
-        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
-    if constrained:
-        raise Unsupported("the native engine has none of this bundle's generation settings; the reference engine has")
-    if settings.decoding in _DECODINGS and settings.rule == Exact():
-        return _Way(settings.decoding, settings.block_size or (LONGEST_DRAFT if settings.decoding == "lookup" else 0))
-    if settings.may_skip_drafting:
-        return _Way("greedy")  # the same output
-    raise Unsupported(f"the native engine does not do decoding {settings.decoding} with these options; the reference engine does")

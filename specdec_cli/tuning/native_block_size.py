@@ -15,12 +15,10 @@ class NativeBlockSize:
 
     def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:
         self._library = load_library()
-        pairs = ctypes.c_double * 2
-        own = CostsStruct(*costs.sizes, pairs(*costs.plain))
-        for name in ("verifying", "drafting"):
-            setattr(own, name, (pairs * 2)(*(pairs(*times) for times in getattr(costs, name))))
         made = ctypes.c_void_p()
-        check(self._library.specdec_adaptive_create(ctypes.byref(own), longest, rows, workers, may_skip, ctypes.byref(made)))
+        check(
+            self._library.specdec_adaptive_create(ctypes.byref(costs_struct(costs)), longest, rows, workers, may_skip, ctypes.byref(made))
+        )
         self.address = made
 
     @property
@@ -33,3 +31,10 @@ class NativeBlockSize:
     def __del__(self) -> None:
         if hasattr(self, "address"):
             self._library.specdec_adaptive_destroy(self.address)
+
+
+def costs_struct(costs: Costs) -> CostsStruct:
+    """Costs as the library takes them."""
+    pair = ctypes.c_double * 2
+    verifying, drafting = ((pair * 2)(*(pair(*times) for times in part)) for part in (costs.verifying, costs.drafting))
+    return CostsStruct(*costs.sizes, pair(*costs.plain), verifying, drafting)

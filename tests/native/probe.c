@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "adaptive.h"
 #include "memory.h"
 #include "model.h"
 
@@ -64,3 +65,9 @@ API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs,
 
 API int64_t probe_product(int64_t a, int64_t b) { return product_of(a, b); }
 API int64_t probe_sum(int64_t a, int64_t b) { return sum_of(a, b); }
+
+// Of the first worker.
+API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { return adaptive_begin(all->each, rows); }
+API int64_t probe_adaptive_size(struct specdec_adaptive *all, int64_t rows) { return adaptive_size(all->each, rows); }
+API void probe_adaptive_count(struct specdec_adaptive *all, int64_t passed) { adaptive_count(all->each, passed); }
+API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { adaptive_finish(all->each, size); }

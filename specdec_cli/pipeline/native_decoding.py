@@ -1,0 +1,95 @@
+"""What the native engine decodes, and how; without torch."""
+
+from dataclasses import dataclass
+
+from specdec_cli.decoding.acceptance_rules import Exact, Tolerant
+from specdec_cli.decoding.names import LONGEST_DRAFT
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig
+from specdec_cli.pipeline.settings import Settings
+
+_LANES = 16
+_MOST_CANDIDATES = 32
+_BLOCK = ("specdec", "specdec++")
+_EXACT = ("greedy", "lookup")
+
+
+class Unsupported(UsageError):
+    """The engine does not do what is asked; the reference engine does."""
+
+
+@dataclass(frozen=True)
+class NativeDecoding:
+    """The engine's own decoding for some settings, the largest number of drafted tokens, and the rule (top_beta 0: exact).
+
+    `drafter` is the network that drafts. With `adaptive`, the number of drafted tokens is at most `block_size`; with `may_skip`,
+    nothing is drafted while drafts do not pay.
+    """
+
+    decoding: str
+    block_size: int = 0
+    top_beta: int = 0
+    tolerance: float = 0.0
+    drafter: DrafterConfig | None = None
+    adaptive: bool = False
+    may_skip: bool = False
+
+
+def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
+    """The engine's own decoding for `settings`; with `shows_rounds`, each round must be shown.
+
+    Raises Unsupported that names what it does not support.
+    """
+    if shows_rounds:
+        raise Unsupported("the native engine does not show rounds; the reference engine does")
+    _check_bundle(bundle)
+    decoding, drafter = settings.decoding, bundle.drafter_config
+    if decoding in _BLOCK and isinstance(settings.rule, Exact | Tolerant):
+        problem = _problem(drafter)
+        if problem is None:
+            assert isinstance(drafter, DrafterConfig)
+            adapts = settings.adaptive_length
+            may_skip = adapts and settings.may_skip_drafting
+            return NativeDecoding("specdec", settings.block_size, *_rule(settings), drafter, adapts, may_skip)
+        if not settings.may_skip_drafting:
+            raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
+    if decoding in _EXACT and settings.rule == Exact():
+        return NativeDecoding(decoding, settings.block_size or (LONGEST_DRAFT if decoding == "lookup" else 0))
+    if decoding == "input-guided" and isinstance(settings.rule, Exact | Tolerant):
+        return NativeDecoding(decoding, settings.block_size, *_rule(settings))
+    if settings.may_skip_drafting:
+        return NativeDecoding("greedy")  # the same output
+    raise Unsupported(f"the native engine does not do decoding {decoding} with these options; the reference engine does")
+
+
+def _check_bundle(bundle: BundleDescription) -> None:
+    info, order = bundle.info, bundle.shape.order
+    constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
+    if order != "left-to-right":
+        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
+    if constrained:
+        raise Unsupported("the native engine has none of this bundle's generation settings; the reference engine has")
+
+
+def _rule(settings: Settings) -> tuple[int, float]:
+    """Top-beta and tolerance; a top-beta of 0 stands for the exact rule."""
+    return (settings.rule.top_beta, settings.rule.tolerance) if isinstance(settings.rule, Tolerant) else (0, 0.0)
+
+
+def _problem(drafter: AnyDrafterConfig | None) -> str | None:
+    """The property of a drafter that the engine does not support; None if it supports all."""
+    if not isinstance(drafter, DrafterConfig):
+        return "heads"
+    unsupported = {
+        f'prefix "{drafter.prefix}"': drafter.prefix != "states",
+        "source_copy": drafter.source_copy,
+        "an encoder of its own": drafter.encoder != "shared",
+        "embeddings of its own": drafter.embeddings != "shared",
+        f'positions "{drafter.positions}"': drafter.positions != "input",
+        f"feed_forward {drafter.feed_forward}, not a multiple of {_LANES}": drafter.feed_forward % _LANES,
+        f"chain {drafter.chain}, not a multiple of {_LANES}": drafter.chain % _LANES,
+        f"more than {_MOST_CANDIDATES} candidates": drafter.candidates > _MOST_CANDIDATES,
+    }
+    return next((name for name, applies in unsupported.items() if applies), None)
