@@ -3,8 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from tests.source import modules, tree
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -29,13 +27,12 @@ def is_setter(node: Documented) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", modules())
-def test_public_definitions_have_docstrings(name: str) -> None:
-    found = list(public(tree(name), name))
+def test_public_definitions_have_docstrings() -> None:
+    found = [each for name in modules() for each in public(tree(name), name)]
     assert [inner for inner, node in found if not ast.get_docstring(node)] == []
 
 
-@pytest.mark.parametrize("name", modules())
-def test_docstrings_begin_with_a_sentence(name: str) -> None:
-    texts = {inner: ast.get_docstring(node) or "" for inner, node in public(tree(name), name)}
+def test_docstrings_begin_with_a_sentence() -> None:
+    found = [each for name in modules() for each in public(tree(name), name)]
+    texts = {inner: ast.get_docstring(node) or "" for inner, node in found}
     assert [inner for inner, text in texts.items() if not text.split("\n\n")[0].rstrip().endswith((".", ":", "?"))] == []

@@ -42,21 +42,20 @@ def layer(name: str) -> int:
 OWN = [name for name in modules() if name.startswith("specdec_cli")]
 
 
-@pytest.mark.parametrize("name", [name for name in OWN if layer(name) < BASE])
-def test_imports_go_to_lower_layers(name: str) -> None:
-    others = [other for other in imported(name) if room(other) != room(name)]
-    assert [other for other in others if not other.startswith("specdec_cli") or layer(other) <= layer(name)] == []
+def test_imports_go_to_lower_layers() -> None:
+    upper = [name for name in OWN if layer(name) < BASE]
+    pairs = [(name, other) for name in upper for other in imported(name) if room(other) != room(name)]
+    assert [pair for pair in pairs if pair[1] not in OWN or layer(pair[1]) <= layer(pair[0])] == []
 
 
-@pytest.mark.parametrize("name", [name for name in OWN if layer(name) == BASE])
-def test_the_lowest_layer_imports_only_itself(name: str) -> None:
-    assert [other for other in imported(name) if not other.startswith("specdec_cli") or layer(other) < BASE] == []
+def test_the_lowest_layer_imports_only_itself() -> None:
+    pairs = [(name, other) for name in OWN if layer(name) == BASE for other in imported(name)]
+    assert [pair for pair in pairs if pair[1] not in OWN or layer(pair[1]) < BASE] == []
 
 
-@pytest.mark.parametrize("name", [name for name in modules() if name not in OWN])
-def test_converters_import_only_models_and_text(name: str) -> None:
-    others = [other for other in imported(name) if other in OWN]
-    assert [other for other in others if room(other) not in ("model", "text") and layer(other) < BASE] == []
+def test_converters_import_only_models_and_text() -> None:
+    pairs = [(name, other) for name in modules() if name not in OWN for other in imported(name) if other in OWN]
+    assert [pair for pair in pairs if room(pair[1]) not in ("model", "text") and layer(pair[1]) < BASE] == []
 
 
 def test_no_import_cycle_exists() -> None:
@@ -67,8 +66,8 @@ def test_no_import_cycle_exists() -> None:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
 
 
-@pytest.mark.parametrize("name", [name for name in modules() if not name.startswith("specdec_cli.commands")])
-def test_only_commands_name_flags_in_error_messages(name: str) -> None:
-    raised = [node for node in ast.walk(tree(name)) if isinstance(node, ast.Raise)]
-    texts = [node.value for each in raised for node in ast.walk(each) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    assert [text for text in texts if FLAG.search(text)] == []
+def test_only_commands_name_flags_in_error_messages() -> None:
+    others = [name for name in modules() if not name.startswith("specdec_cli.commands")]
+    raised = [(name, node) for name in others for node in ast.walk(tree(name)) if isinstance(node, ast.Raise)]
+    constants = [(name, node.value) for name, each in raised for node in ast.walk(each) if isinstance(node, ast.Constant)]
+    assert [(name, text) for name, text in constants if isinstance(text, str) and FLAG.search(text)] == []

@@ -23,6 +23,8 @@ from specdec_cli.training.verifier import VerifierTask
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
 WRONG, RIGHT = "门", "们"
 
+pytestmark = pytest.mark.slow
+
 
 def make_lines(count: int) -> list[str]:
     """Made-up sentences of 3 to 9 characters; most have the character of the error to be learnt."""
@@ -58,7 +60,6 @@ def run(bundle: Path, text: str, *arguments: str) -> Result:
     return result
 
 
-@pytest.mark.slow
 def test_correct_lines_are_unchanged(corrector: Path) -> None:
     text = "　今天他们在家。 我看书！\n\n你们 很好\t\r\n"
     assert run(corrector, text).stdout_bytes == text.encode()
