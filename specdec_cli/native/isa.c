@@ -42,6 +42,22 @@ static int is_there(const struct kernels *kernels) {
 
 static const struct kernels *const known[] = {&kernels_avx512_vnni, &kernels_avx_vnni, &kernels_avx2, &kernels_scalar};
 
+#elif defined(__aarch64__)
+
+#if defined(__linux__)
+#include <sys/auxv.h>
+#define DOT_PRODUCTS (1ul << 20) // HWCAP_ASIMDDP
+static int has_dot_products(void) { return (getauxval(AT_HWCAP) & DOT_PRODUCTS) != 0; }
+#elif defined(__APPLE__)
+static int has_dot_products(void) { return 1; } // every Mac with such a processor
+#else
+static int has_dot_products(void) { return 0; }
+#endif
+
+static int is_there(const struct kernels *kernels) { return kernels != &kernels_neon || has_dot_products(); }
+
+static const struct kernels *const known[] = {&kernels_neon, &kernels_scalar};
+
 #else
 
 static int is_there(const struct kernels *kernels) { return kernels != 0; }

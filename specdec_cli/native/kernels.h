@@ -62,6 +62,8 @@ struct kernels {
 extern const struct kernels kernels_scalar;
 #if defined(__x86_64__)
 extern const struct kernels kernels_avx2, kernels_avx_vnni, kernels_avx512_vnni;
+#elif defined(__aarch64__)
+extern const struct kernels kernels_neon;
 #endif
 
 // The table of an instruction set that this processor has, or NULL.

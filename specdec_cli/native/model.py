@@ -84,7 +84,7 @@ class NativeModel:
         if drafter is not None and drafter_path is not None:
             self._weights.append(Weights(drafter_path))
             named.append(list(drafter_tensors(drafter, config)))
-        self._model = self._create(_shape(config, drafter if drafter_path is not None else None), named)
+        self._model = self._create(shape_of(config, drafter if drafter_path is not None else None), named)
 
     def _create(self, shape: Shape, named: Sequence[Sequence[Named]]) -> ctypes.c_void_p:
         for weights, own in zip(self._weights, named, strict=True):
@@ -176,7 +176,8 @@ def _options(request: Request) -> Options:
     )
 
 
-def _shape(config: TransformerConfig, drafter: DrafterConfig | None) -> Shape:
+def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:
+    """The sizes of a model as the library takes them."""
     own = (0, 0, 0, 0, 0, 0)
     if drafter is not None:
         own = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain, drafter.candidates, drafter.mask)

@@ -101,18 +101,34 @@ INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, cons
         for (int part = 0; part < 4; part++) _mm256_storeu_si256((__m256i *)(to + row * TILE + 8 * part), sums[row][part]);
 }
 
-static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
-    for (int row = 0; row < rows; row += AT_ONCE) {
-        const uint8_t *from = x + row * inputs;
-        int32_t *place = to + row * TILE;
-        for (int half = 0; half < 2; half++, place += HALF) {
-            const int8_t *some = weights + half * 4 * HALF;
-            const int32_t *own = sums + half * HALF;
-            if (rows - row >= AT_ONCE) multiply_half(AT_ONCE, from, inputs, some, own, place);
-            else if (rows - row == 2) multiply_half(2, from, inputs, some, own, place);
-            else multiply_half(1, from, inputs, some, own, place);
+#elif defined(ISA_NEON)
+
+#define HALF (TILE / 2)
+#define AT_ONCE 3
+
+// Half a tile: 32 outputs in 8 registers a row. Dot products are of signed bytes, so those of x - 128.
+INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *of_weights, int32_t *to) {
+    int32x4_t sums[AT_ONCE][8];
+#pragma GCC unroll 8
+    for (int part = 0; part < 8; part++)
+#pragma GCC unroll 3
+        for (int row = 0; row < rows; row++) sums[row][part] = vshlq_n_s32(vld1q_s32(of_weights + 4 * part), 7);
+    for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+        int8x16_t fours[AT_ONCE];
+#pragma GCC unroll 3
+        for (int row = 0; row < rows; row++)
+            fours[row] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + row * inputs + i) ^ (int32_t)0x80808080));
+#pragma GCC unroll 8
+        for (int part = 0; part < 8; part++) {
+            const int8x16_t some = vld1q_s8(weights + 16 * part);
+#pragma GCC unroll 3
+            for (int row = 0; row < rows; row++) sums[row][part] = vdotq_s32(sums[row][part], some, fours[row]);
         }
     }
+#pragma GCC unroll 3
+    for (int row = 0; row < rows; row++)
+#pragma GCC unroll 8
+        for (int part = 0; part < 8; part++) vst1q_s32(to + row * TILE + 4 * part, sums[row][part]);
 }
 
 #else
@@ -126,6 +142,24 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
             for (int output = 0; output < TILE; output++)
                 to[output] += x[i] * from[4 * output] + x[i + 1] * from[4 * output + 1] + x[i + 2] * from[4 * output + 2] +
                               x[i + 3] * from[4 * output + 3];
+    }
+}
+
+#endif
+
+#if defined(HALF)
+
+static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
+    for (int row = 0; row < rows; row += AT_ONCE) {
+        const uint8_t *from = x + row * inputs;
+        int32_t *place = to + row * TILE;
+        for (int half = 0; half < 2; half++, place += HALF) {
+            const int8_t *some = weights + half * 4 * HALF;
+            const int32_t *own = sums + half * HALF;
+            if (rows - row >= AT_ONCE) multiply_half(AT_ONCE, from, inputs, some, own, place);
+            else if (rows - row == 2) multiply_half(2, from, inputs, some, own, place);
+            else multiply_half(1, from, inputs, some, own, place);
+        }
     }
 }
 

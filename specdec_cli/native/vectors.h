@@ -24,6 +24,8 @@
 #include "vectors_avx512.h"
 #elif defined(ISA_AVX2)
 #include "vectors_avx2.h"
+#elif defined(ISA_NEON)
+#include "vectors_neon.h"
 #else
 #include "vectors_scalar.h"
 #endif

@@ -14,7 +14,7 @@ from specdec_cli.native.library import load_library
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "specdec_cli" / "native"
-ISAS = ("scalar", "avx2", "avx-vnni", "avx512-vnni")
+ISAS = ("scalar", "avx2", "avx-vnni", "avx512-vnni", "neon")
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1")
 """With those of setup.py; threads share even the work of tiny models."""
 
