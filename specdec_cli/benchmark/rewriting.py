@@ -52,7 +52,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
     Raises InputError for unequal numbers of lines, and UsageError for an M2 file, which includes its corrections.
     """
     if source.suffix == ".m2":
-        raise UsageError(f"{source}: an M2 file has its corrections in it; give it as FILE, not as source lines")
+        raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
     join: Join = join_with_spaces if keep_tokens else detokenise
     lines = list(islice(read_text_lines(source), limit))
     texts = [tuple(islice(read_text_lines(path), limit)) for path in references]

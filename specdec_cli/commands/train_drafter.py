@@ -144,7 +144,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     elif isinstance(drafter, Heads) and isinstance(first, Heads):
         drafter.initialize_from(first)
     elif first is not None:
-        raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot be the start of one of kind {config.kind}")
+        raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot initialise one of kind {config.kind}")
     # The bundle's block size was chosen for its earlier drafter.
     info = replace(bundle.info, block_size=min(bundle.info.block_size, config.max_block))
     if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):

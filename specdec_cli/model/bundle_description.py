@@ -36,7 +36,7 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
     if digest is not None and digest != tokenizer_digest(folder):
         raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({DIGEST} differs)")
     if not tokenizer.multilingual and asked != own and all(own):
-        raise UsageError(f"{folder}: from {own[0]} to {own[1]} is all that this model knows, not from {asked[0]} to {asked[1]}")
+        raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
     shape = _shape(folder, tokenizer)
     drafter = _drafter_config(folder / "drafter" / "config.json", info, folder) if (folder / "drafter").exists() else None
     return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json")

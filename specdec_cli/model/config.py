@@ -78,7 +78,7 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.source_vocabulary_size and self.shared_embeddings:
-            raise ModelError("a source vocabulary of its own needs embeddings of its own (shared_embeddings)")
+            raise ModelError("a separate source vocabulary requires separate embeddings (shared_embeddings)")
         sizes = {"padding": min(self.vocabulary_size, self.source_size), "eos": self.vocabulary_size, "decoder_start": self.vocabulary_size}
         if self.order == "masked":
             sizes["mask"] = self.vocabulary_size

@@ -99,7 +99,7 @@ class BlockDrafter(DraftNetwork):
             if name not in theirs:
                 continue
             if own.shape[1:] != theirs[name].shape[1:]:
-                raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot be the start of one of {tuple(own.shape)}")
+                raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot initialise one of {tuple(own.shape)}")
             # Rows are units or slots; those of the first layers come first.
             rows = min(len(own), len(theirs[name]))
             own[:rows] = theirs[name][:rows]

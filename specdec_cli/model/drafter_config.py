@@ -65,7 +65,7 @@ class DrafterConfig:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.layout == "unshifted" and self.prefix == "states":
-            raise ModelError("an unshifted drafter needs layers of its own: the last token has no state yet")
+            raise ModelError('layout "unshifted" needs prefix "own": the last token has no state yet')
         if self.attention == "bidirectional" and self.prefix == "states":
             raise ModelError('attention "bidirectional" needs prefix "own": the verifier\'s states are causal')
         if self.copy_mode == "replace" and not self.source_copy:

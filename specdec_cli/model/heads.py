@@ -55,7 +55,7 @@ class Heads(DraftNetwork):
             if name not in theirs:
                 continue
             if own.shape != theirs[name].shape:
-                raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot be the start of some of {tuple(own.shape)}")
+                raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot initialise some of {tuple(own.shape)}")
             own.copy_(theirs[name])
 
     def first_states(self, memory: Memory) -> Tensor:

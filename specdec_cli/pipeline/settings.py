@@ -149,7 +149,7 @@ def _check_bundle(decoding: str, bundle: Described) -> None:
     if any(method.trained not in (None, kind) for method in methods_of(decoding)):
         lacks = {None: "no drafter", "block": "a block drafter, not heads", "heads": "heads, not a block drafter"}[kind]
         possible = [method.name for method in METHODS.values() if method.trained in (None, kind) and method.order == "left-to-right"]
-        raise UsageError(f"decoding {decoding}: this bundle has {lacks}; it can do {', '.join(possible)}")
+        raise UsageError(f"decoding {decoding}: this bundle has {lacks}; it supports {', '.join(possible)}")
     if "input-guided" in parts(decoding) and not bundle.tokenizer.shared:
         raise UsageError(f"decoding {decoding}: source and target have different vocabularies, so that nothing can be copied")
 

@@ -39,11 +39,11 @@ def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
     for line in sources:
         other = next(targets, None)
         if other is None:
-            raise InputError(f"{target}: ends after line {count}, but {source} goes on")
+            raise InputError(f"{target}: ends after line {count}, but {source} has more lines")
         count += 1
         yield Pair(line, other)
     if next(targets, None) is not None:
-        raise InputError(f"{source}: ends after line {count}, but {target} goes on")
+        raise InputError(f"{source}: ends after line {count}, but {target} has more lines")
 
 
 def read_pairs(tsv: Sequence[Path], aligned: Sequence[tuple[Path, Path]] = ()) -> Iterator[Pair]:

@@ -69,7 +69,7 @@ def test_an_unknown_preset_is_named_with_the_known_ones() -> None:
         ({"encoder": "no"}, "encoder must be shared or own, not 'no'"),
         ({"layers": 0}, "layers must be an integer from 1"),
         ({"max_block": 0}, "max_block must be an integer from 1"),
-        ({"layout": "unshifted"}, "layers of its own"),
+        ({"layout": "unshifted"}, "needs prefix"),
         ({"glancing": 1}, "unknown key 'glancing'"),
         ({"attention": "bidirectional"}, 'needs prefix "own"'),
         ({"copy_mode": "replace"}, "needs source_copy"),

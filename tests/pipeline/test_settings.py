@@ -125,14 +125,14 @@ def test_drafting_without_a_drafter_is_refused(bundle: Bundle, decoding: str) ->
 
 @pytest.mark.parametrize("decoding", ["specdec", "specdec++", "drafter", "lookup,specdec"])
 def test_specdec_with_heads_is_refused(bundle: Bundle, decoding: str) -> None:
-    words = f"decoding {decoding}: this bundle has heads, not a block drafter; it can do greedy, beam, blockwise, input-guided"
+    words = f"decoding {decoding}: this bundle has heads, not a block drafter; it supports greedy, beam, blockwise, input-guided"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolve(DecodingRequest(decoding=decoding), replace(bundle, drafter=tiny_heads(bundle.verifier)))
 
 
 @pytest.mark.parametrize("decoding", ["blockwise", "lookup,blockwise"])
 def test_blockwise_with_a_block_drafter_is_refused(resolved: Callable[..., Settings], decoding: str) -> None:
-    words = f"decoding {decoding}: this bundle has a block drafter, not heads; it can do greedy, beam, specdec, specdec++, drafter, input"
+    words = f"decoding {decoding}: this bundle has a block drafter, not heads; it supports greedy, beam, specdec, specdec++, drafter, input"
     with pytest.raises(UsageError, match=re.escape(words)):
         resolved({}, decoding=decoding)
 

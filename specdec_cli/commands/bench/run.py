@@ -131,9 +131,8 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     inspection = Inspection(**answer)
     languages = plan.examples.languages
     if languages is not None and list(languages) != inspection.languages:
-        raise UsageError(
-            f"the {plan.examples.name} is {'-'.join(languages)}, {plan.model.name} {'-'.join(inspection.languages)}: give it text"
-        )
+        given, known = ("-".join(pair) for pair in (languages, inspection.languages))
+        raise UsageError(f"the {plan.examples.name} is {given}, {plan.model.name} is {known}; give text in its languages")
     return inspection
 
 

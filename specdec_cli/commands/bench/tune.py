@@ -34,7 +34,7 @@ def check_tunable(model: ModelChoice, task: Task) -> None:
     if task != "translate":
         raise UsageError(f"--tune uses BLEU, and so is for the task translate, not for {task}")
     if not (folder / "drafter").exists():
-        raise UsageError(f"--tune: {folder} has no drafter, which presets are for")
+        raise UsageError(f"--tune: {folder} has no drafter, which presets require")
     if not os.access(folder, os.W_OK):
         raise _not_written(folder / "bundle.json", "no permission")
 
@@ -42,7 +42,7 @@ def check_tunable(model: ModelChoice, task: Task) -> None:
 def tuning_plan(plan: Plan) -> Plan:
     """`plan` with greedy, exact drafting and every setting of the grid as rows. Raises UsageError for options that tuning excludes."""
     if plan.asked or plan.profile or plan.histogram or plan.plot:
-        raise UsageError("--tune has rows of its own: no --row, --profile, --histogram or --plot beside it")
+        raise UsageError("--tune chooses its rows; --row, --profile, --histogram and --plot cannot be given with it")
     unknown = [key for key in plan.sweep if key not in GRID]
     if unknown:
         raise UsageError(f"--tune --sweep {unknown[0]}: only {' and '.join(GRID)} are tuned")

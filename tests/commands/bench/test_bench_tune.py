@@ -150,8 +150,8 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("arguments", "text", "kind", "words"),
     [
-        (["--row", "greedy"], "ka\tlo\n", UsageError, "rows of its own"),
-        (["--profile"], "ka\tlo\n", UsageError, "rows of its own"),
+        (["--row", "greedy"], "ka\tlo\n", UsageError, "chooses its rows"),
+        (["--profile"], "ka\tlo\n", UsageError, "chooses its rows"),
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta and tolerance are tuned"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),

@@ -40,7 +40,7 @@ def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Pa
     again = run("train-drafter", tmp_path / "again", "-m", trained, *data, "--init", folder, *settings(*RUN, *shape))
     assert again.exit_code == 0, again.output
     other = run("train-drafter", tmp_path / "other", "-m", trained, *data, "--init", folder, *settings(*RUN, "run.max_updates=2"))
-    assert (other.exit_code, "a drafter of kind heads cannot be the start of one of kind block" in other.stderr) == (2, True)
+    assert (other.exit_code, "a drafter of kind heads cannot initialise one of kind block" in other.stderr) == (2, True)
     simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert [line.split()[0] for line in simulated.stdout.splitlines() if line.strip()[:1].isdigit()] == ["1", "2", "3"]
