@@ -1,4 +1,4 @@
-"""Tests of compiling, caching and loading the kernels, and of running without them."""
+"""Compilation, caching and loading of the kernels, and decoding without them."""
 
 import copy
 import ctypes
@@ -38,7 +38,7 @@ def library(cache: None) -> bytes:  # noqa: ARG001
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the library is kept in a cache of the test's own, on a processor that has the instructions, with no compiler but $CC."""
+    """The path of the library in an empty cache, on a processor with the instructions and with $CC as the only compiler."""
     monkeypatch.delenv("SPECDEC_KERNELS", raising=False)
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "_has_instructions", lambda: True)
@@ -51,7 +51,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def make_compiler(tmp_path: Path) -> Callable[[str, str], Path]:
-    """A program of a name that notes each call in `calls` and then runs a line of shell, with the output file as $output."""
+    """Makes a program that records each call in `calls` and runs a line of shell, with the output file as $output."""
 
     def make(name: str, line: str) -> Path:
         program = tmp_path / name
@@ -71,12 +71,12 @@ def calls(path: Path) -> list[str]:
 
 
 def load_again() -> Kernels | None:
-    """As a new process would."""
+    """Load the kernels as a new process does."""
     kernels_or_reason.cache_clear()
     return kernels_or_reason().kernels
 
 
-def test_without_a_compiler_there_are_no_kernels_and_a_reason(path: Path) -> None:
+def test_a_missing_compiler_is_the_reason_for_missing_kernels(path: Path) -> None:
     assert load_again() is None
     assert kernels_or_reason().reason == "no C compiler was found"
     assert not path.exists()
@@ -89,7 +89,7 @@ def test_kernels_can_be_switched_off(path: Path, make_compiler: Callable[[str, s
     assert calls(path) == []
 
 
-def test_another_processor_needs_no_compiler(
+def test_processors_without_the_instructions_run_no_compiler(
     tmp_path: Path, path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
@@ -137,7 +137,7 @@ def test_a_compiler_has_limited_time(path: Path, make_compiler: Callable[[str, s
 
 
 @pytest.mark.parametrize("damage", ["truncated", "zeroed", "garbage", "of something else", "empty", "a folder's worth"])
-def test_a_damaged_library_is_compiled_anew(
+def test_a_damaged_library_is_compiled_again(
     damage: str, path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "library").write_bytes(library)
@@ -145,7 +145,7 @@ def test_a_damaged_library_is_compiled_anew(
     assert load_again() is not None
     whole = path.read_bytes()
     torch_library = Path(torch.__file__).parent / "lib" / "libtorch_global_deps.so"
-    path.unlink()  # the one that is loaded stays as it is
+    path.unlink()  # the loaded library is not overwritten
     path.write_bytes(
         {
             "truncated": whole[: len(whole) // 2],
@@ -162,9 +162,11 @@ def test_a_damaged_library_is_compiled_anew(
 
 
 @pytest.mark.slow
-def test_two_first_uses_at_once(path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path]) -> None:
+def test_simultaneous_first_uses_leave_one_library(
+    path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path]
+) -> None:
     (tmp_path / "library").write_bytes(library)
-    # Both processes wait in the compiler for the other one.
+    # Each process waits in the compiler for the other one.
     wait = f'while [ "$(wc -l < "{tmp_path}/calls")" -lt 2 ]; do sleep 0.05; done'
     compiler = make_compiler("mine", f'{wait}; cp "{tmp_path}/library" "$output"')
     code = "from specdec_cli.kernels.build import kernels_or_reason as load; print(load().kernels is not None, load().reason)"
@@ -185,7 +187,7 @@ def test_a_cache_that_cannot_be_written_to_runs_no_compiler(
 
 
 @pytest.mark.parametrize(("precision", "words"), [("auto", "the precision is float32"), ("int8", "int8 is slow, with the same output")])
-def test_missing_kernels_are_told_in_one_line_unless_quiet(
+def test_missing_kernels_are_reported_in_one_line_unless_quiet(
     precision: str, words: str, path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve_machine("cpu", precision, 1, quiet=True).precision == ("float32" if precision == "auto" else "int8")
@@ -218,7 +220,7 @@ def test_other_compilers_and_processors_give_the_same_bits(flag: str, instructio
     if instructions == "AVX-VNNI" and b"avx_vnni" not in build._CPU.read_bytes().split():
         pytest.skip("this processor has no AVX-VNNI")
     sources = [str(source) for source in build.SOURCES if source.suffix == ".c"]
-    flags = [flag for flag in build.FLAGS if flag != "-O3"]  # without optimisation the sums are the same too
+    flags = [flag for flag in build.FLAGS if flag != "-O3"]  # sums are equal without optimisation
     compiled = compilers.compile_library(sources, [*flags, "-O1", flag], tmp_path / "failed.json")
     (tmp_path / "other.so").write_bytes(compiled)
     mine, other = kernels_or_reason().kernels, Kernels(ctypes.CDLL(str(tmp_path / "other.so")))

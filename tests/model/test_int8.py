@@ -1,4 +1,4 @@
-"""Models in int8: what they compute, with compiled kernels and without, and in how few calls."""
+"""Models in int8: results with and without compiled kernels, and the number of calls."""
 
 import copy
 from typing import Any
@@ -48,7 +48,7 @@ def either(request: pytest.FixtureRequest) -> Kernels | None:
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13])
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (32, 48), (64, 64), (48, 130)])
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
-def test_a_layer_is_its_floating_point_one_but_for_rounding(
+def test_a_layer_equals_its_floating_point_form_up_to_rounding(
     rows: int, inputs: int, outputs: int, activation: str, either: Kernels | None
 ) -> None:
     torch.manual_seed(rows)
@@ -65,18 +65,18 @@ def test_a_layer_is_its_floating_point_one_but_for_rounding(
 
 
 @torch.inference_mode()
-def test_weights_and_inputs_that_are_whole_numbers_come_out_exactly(either: Kernels | None) -> None:
+def test_integer_weights_and_inputs_give_exact_products(either: Kernels | None) -> None:
     linear = nn.Linear(16, 64)
     linear.weight.copy_(torch.randint(-127, 128, (64, 16)))
     linear.weight[:, 0] = 127
     linear.bias.copy_(torch.randint(-9, 9, (64,)))
     x = torch.randint(0, 256, (5, 16)).float()
-    x[:, 0], x[:, 1] = 0, 255  # so that a step is one
+    x[:, 0], x[:, 1] = 0, 255  # the quantisation step is 1
     assert torch.equal(Int8Linear(linear, either)(x), x @ linear.weight.T + linear.bias)
 
 
 @torch.inference_mode()
-def test_rows_of_zeros_and_of_one_number_are_no_trouble(either: Kernels | None) -> None:
+def test_constant_rows_are_quantised(either: Kernels | None) -> None:
     linear = nn.Linear(32, 32)
     for value in (0.0, -3.0, 5.0):
         x = torch.full((3, 32), value)
@@ -84,7 +84,7 @@ def test_rows_of_zeros_and_of_one_number_are_no_trouble(either: Kernels | None) 
 
 
 @pytest.mark.parametrize("size", [1, 7, 16, 47, 8000])
-def test_the_first_of_the_largest_is_chosen(size: int, either: Kernels | None) -> None:
+def test_ties_are_broken_by_the_first_index(size: int, either: Kernels | None) -> None:
     first_choices = Int8Choices(either).first
     logits = torch.randint(0, 3 if size < 100 else 3000, (2, 9, size)).float()
     assert torch.equal(first_choices(logits), logits.argmax(-1))
@@ -95,7 +95,7 @@ def test_the_first_of_the_largest_is_chosen(size: int, either: Kernels | None) -
 @pytest.mark.parametrize("precision", BOTH)
 @pytest.mark.parametrize("name", MODELS)
 @torch.inference_mode()
-def test_a_model_says_nearly_what_it_says_in_floating_point(name: str, precision: str) -> None:
+def test_int8_output_is_close_to_floating_point_output(name: str, precision: str) -> None:
     plain = tiny_transformer(**MODELS[name])
     small = in_precision(copy.deepcopy(plain), precision)
     sources = [sentence.source for sentence in make_sentences(3)]
@@ -111,7 +111,7 @@ def test_a_model_says_nearly_what_it_says_in_floating_point(name: str, precision
 @pytest.mark.parametrize("kind", DRAFTERS)
 @pytest.mark.parametrize("precision", BOTH)
 @torch.inference_mode()
-def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(kind: str, precision: str) -> None:
+def test_int8_drafts_are_close_to_floating_point_drafts(kind: str, precision: str) -> None:
     verifier = tiny_transformer()
     drafter = tiny_drafter(verifier, **{"chain": 16, "feed_forward": 32} | DRAFTERS[kind])
     in_bytes = copy.deepcopy((verifier, drafter))
@@ -127,7 +127,7 @@ def test_a_drafter_drafts_nearly_what_it_drafts_in_floating_point(kind: str, pre
 
 
 @torch.inference_mode()
-def test_the_slot_link_chooses_nearly_what_it_chooses_in_floating_point(either: Kernels | None) -> None:
+def test_the_int8_slot_link_is_close_to_floating_point(either: Kernels | None) -> None:
     vocabulary = tiny_transformer(output_bias=True)
     chain = SlotLink(vocabulary.config.width, 16)
     nn.init.normal_(chain.unknown)
@@ -141,7 +141,7 @@ def test_the_slot_link_chooses_nearly_what_it_chooses_in_floating_point(either: 
 
 
 @torch.inference_mode()
-def test_the_slot_link_reads_the_token_before(either: Kernels | None) -> None:
+def test_the_slot_link_reads_the_previous_token(either: Kernels | None) -> None:
     vocabulary = tiny_transformer(output_bias=True)
     chain = SlotLink(vocabulary.config.width, 16)
     for weight in chain.parameters():
@@ -165,7 +165,7 @@ def test_conversion_draws_no_random_numbers() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("kernels")
 @torch.inference_mode()
-def test_a_step_is_few_calls() -> None:
+def test_a_step_takes_few_operator_calls() -> None:
     def calls(layers: int) -> int:
         verifier = Verifier(in_precision(tiny_transformer(decoder_layers=layers), "int8"))
         state = verifier.begin([0], [make_sentences(1)[0].source])
@@ -175,7 +175,7 @@ def test_a_step_is_few_calls() -> None:
         return sum(event.count for event in seen.key_averages() if event.key.startswith("aten::"))
 
     assert calls(2) <= 60
-    # Beside its part of the one call for all layers, each has the view of its place in the cache.
+    # Besides the one call for all layers, each layer has a view of its part of the cache.
     assert calls(3) - calls(2) <= 3
 
 
@@ -185,7 +185,7 @@ LAYERS = [(16, 16, 1), (48, 130, 7), (384, 200, 33), (1536, 64, 5), (2048, 96, 6
 @pytest.mark.parametrize(("inputs", "outputs", "rows"), LAYERS)
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
 @torch.inference_mode()
-def test_layers_are_the_same_bit_for_bit_without_kernels(inputs: int, outputs: int, rows: int, activation: str, kernels: Kernels) -> None:
+def test_layers_are_bit_identical_without_kernels(inputs: int, outputs: int, rows: int, activation: str, kernels: Kernels) -> None:
     torch.manual_seed(outputs)
     linear, norm = nn.Linear(inputs, outputs), nn.LayerNorm(inputs)
     nn.init.normal_(norm.weight)
@@ -197,7 +197,7 @@ def test_layers_are_the_same_bit_for_bit_without_kernels(inputs: int, outputs: i
 
 
 @pytest.mark.parametrize("size", [48, 130, 8000])
-def test_log_probabilities_are_the_same_bit_for_bit_without_kernels(size: int, kernels: Kernels) -> None:
+def test_log_probabilities_are_bit_identical_without_kernels(size: int, kernels: Kernels) -> None:
     logits, ids = 5 * torch.randn(40, size), torch.randint(0, size, (40,))
     found, expected = (Int8Choices(each).log_probabilities(logits, ids) for each in (kernels, None))
     assert torch.equal(found, expected)
@@ -214,7 +214,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", WHOLE)
 @torch.inference_mode()
-def test_states_and_logits_are_the_same_bit_for_bit_without_kernels(
+def test_states_and_logits_are_bit_identical_without_kernels(
     name: str, threads: int, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "threads", lambda _: threads, raising=False)
@@ -231,7 +231,7 @@ def test_states_and_logits_are_the_same_bit_for_bit_without_kernels(
 
 @pytest.mark.parametrize("changes", DRAFTERS.values(), ids=list(DRAFTERS))
 @torch.inference_mode()
-def test_drafts_are_the_same_without_kernels(changes: dict[str, Any], kernels: Kernels) -> None:
+def test_drafts_are_equal_without_kernels(changes: dict[str, Any], kernels: Kernels) -> None:
     assert kernels
     plain = tiny_transformer(vocabulary_size=131)
     pair = (plain, tiny_drafter(plain, **{"chain": 16, "feed_forward": 48} | changes))

@@ -12,7 +12,7 @@ TINY = float(np.finfo(np.float32).tiny)
 
 
 def rounded(exact: Fraction) -> float:
-    """The number of float32 that is nearest to `exact`, the even one of two."""
+    """The float32 number nearest to `exact`; the even one of two."""
     near = np.float32(float(exact))
     around = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
     return float(min(around, key=lambda each: (abs(Fraction(float(each)) - exact), int(each.view(np.int32)) & 1)))
@@ -21,10 +21,10 @@ def rounded(exact: Fraction) -> float:
 @pytest.mark.parametrize(
     ("a", "b", "c"),
     [
-        (1 + 2.0**-12, 1 + 2.0**-12, 2.0**-70),  # half-way between two numbers of float32, but for what float64 cannot hold
+        (1 + 2.0**-12, 1 + 2.0**-12, 2.0**-70),  # half-way between two float32 numbers, except for a part that float64 cannot represent
         (1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-70)),
         (-1 - 2.0**-12, 1 + 2.0**-12, 2.0**-70),
-        (1 + 2.0**-12, 1 + 2.0**-12, 0.0),  # half-way indeed
+        (1 + 2.0**-12, 1 + 2.0**-12, 0.0),  # exactly half-way
         (TINY * (1 + 2.0**-23), 0.5, 2.0**-149),
         (1.5 * 2.0**-140, 2.0**-9, 2.0**-149),
         (0.0, -1.0, 0.0),
@@ -37,7 +37,7 @@ def test_a_product_and_a_sum_round_once(a: float, b: float, c: float) -> None:
 
 def test_products_and_sums_of_random_numbers_round_once() -> None:
     generator = np.random.default_rng(1)
-    # Few bits and near magnitudes, so that many sums lie half-way.
+    # Few bits and similar magnitudes make many sums half-way.
     a, b = ((generator.integers(-(2**13), 2**13, 4000) * 2.0 ** generator.integers(-9, 9, 4000)).astype(np.float32) for _ in range(2))
     c = (generator.integers(-(2**24), 2**24, 4000) * 2.0 ** generator.integers(-40, 9, 4000)).astype(np.float32)
     exact = [Fraction(x) * Fraction(y) + Fraction(z) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
@@ -53,7 +53,7 @@ def test_products_of_the_largest_integers_are_exact() -> None:
     assert found.tolist() == [[np.float32(sign * 255 * 127 * inputs) for sign in (1, -1)]]
 
 
-def test_functions_are_as_near_as_they_say() -> None:
+def test_functions_have_the_documented_accuracy() -> None:
     x = np.linspace(-87, 88, 100_001, dtype=np.float32)
     exact = np.exp(x.astype(np.float64))
     assert np.abs(exponential(x) / exact - 1).max() < 4e-7

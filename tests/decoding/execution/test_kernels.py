@@ -1,4 +1,4 @@
-"""What a round does in a call of the compiled kernels is what is done without them."""
+"""Rounds computed in one call of the compiled kernels equal those of the operators."""
 
 from typing import Any
 from unittest import mock
@@ -31,7 +31,7 @@ MODELS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def compiled() -> None:
-    """Without a compiler or the instructions there is nothing to compare with."""
+    """Skip the tests without a compiler or the instructions."""
     if load_kernels() is None:
         pytest.skip("no kernels on this machine")
 
@@ -44,7 +44,7 @@ def both(forced: int | None, **changes: Any) -> tuple[Verifier, Verifier]:
 
 
 def drafts(state: State, outputs: dict[int, list[int]], generator: torch.Generator) -> Draft:
-    """Of the right tokens a few, then wrong ones; rows of several lengths, and what is not meant after them."""
+    """Drafts of several lengths with some right tokens, then wrong ones, and arbitrary tokens after the end of a draft."""
     size = int(torch.randint(0, 12, (1,), generator=generator))
     ids = torch.randint(0, VOCABULARY, (len(state.lengths), size), generator=generator)
     for row, number in enumerate(state.numbers.tolist()):
@@ -54,7 +54,7 @@ def drafts(state: State, outputs: dict[int, list[int]], generator: torch.Generat
 
 
 def same_verdict(found: Verdict, expected: Verdict, finished: Tensor, offered: Tensor) -> None:
-    """Equal wherever a row was asked; what stands beyond its draft is anybody's."""
+    """Assert that two verdicts are equal in the slots of each row's draft; the others are undefined."""
     mine, theirs = found.accepted, expected.accepted
     assert torch.equal(mine.counts, theirs.counts)
     assert torch.equal(found.ended, expected.ended)
@@ -75,7 +75,7 @@ def same_verdict(found: Verdict, expected: Verdict, finished: Tensor, offered: T
 @pytest.mark.parametrize("rows", [1, 2, 7])
 @pytest.mark.parametrize("name", MODELS)
 @torch.inference_mode()
-def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | None) -> None:
+def test_rounds_equal_those_of_the_operators(name: str, rows: int, forced: int | None) -> None:
     mine, plain = both(forced, **MODELS[name])
     vocabulary = plain.model.config.vocabulary_size
     sentences = make_sentences(rows, vocabulary=vocabulary)
@@ -101,7 +101,7 @@ def test_rounds_are_those_of_the_operators(name: str, rows: int, forced: int | N
 
 @pytest.mark.parametrize("threads", [2, 3])
 @torch.inference_mode()
-def test_several_threads_compute_the_same(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_threads_give_equal_results(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, plain = both(None, **MODELS["several tiles"])
     sentences, options = make_sentences(7, vocabulary=200), LoopOptions(Exact(), 7, 12, with_scores=True)
     expected = list(decode(plain, NoDrafter(), sentences, options))
@@ -112,7 +112,7 @@ def test_several_threads_compute_the_same(threads: int, monkeypatch: pytest.Monk
 
 
 @torch.inference_mode()
-def test_other_rules_and_other_formats_go_by_operators() -> None:
+def test_other_rules_and_precisions_use_operators() -> None:
     mine, _ = both(None)
     state = mine.begin([0], [make_sentences(1)[0].source])
     draft = Draft(state.tokens[:, :2], state.lengths * 0 + 2)
@@ -127,7 +127,7 @@ def test_other_rules_and_other_formats_go_by_operators() -> None:
 
 @torch.inference_mode()
 def test_an_advance_takes_any_verdict() -> None:
-    """Verdicts by operators too: those of other rules, and those of decoding by the drafter alone."""
+    """Also verdicts of the operators: those of other rules, and those of decoding by the drafter alone."""
     mine, plain = both(None)
     sources = [sentence.source for sentence in make_sentences(3)]
     states = [verifier.begin(range(3), sources) for verifier in (mine, plain)]
@@ -146,7 +146,7 @@ def test_an_advance_takes_any_verdict() -> None:
 
 
 @torch.inference_mode()
-def test_a_round_calls_hardly_any_operator() -> None:
+def test_a_round_calls_few_operators() -> None:
     def calls(layers: int) -> int:
         verifier = both(None, decoder_layers=layers)[0]
         state = verifier.begin([0], [make_sentences(1)[0].source])
@@ -158,7 +158,7 @@ def test_a_round_calls_hardly_any_operator() -> None:
     assert calls(2) == calls(4) <= 20
 
 
-def test_a_copy_goes_on_where_the_operators_say() -> None:
+def test_copies_continue_as_with_the_operators() -> None:
     word_starts = torch.arange(VOCABULARY) % 2 == 0
     mine, plain = SourceCopy("nearest", EOS, word_starts, 6, load_kernels()), SourceCopy("nearest", EOS, word_starts, 6)
     assert mine._kernels is not None and plain._kernels is None
@@ -170,7 +170,7 @@ def test_a_copy_goes_on_where_the_operators_say() -> None:
 
     lost = 0
     for _ in range(200):
-        # Few words, so that the same ones come again.
+        # A small vocabulary makes tokens repeat.
         sources = [[*(8 + draw(12, int(draw(14, 1)) + 1)).tolist(), EOS] for _ in range(4)]
         state = verifier.begin(list(range(4)), sources, 20)
         state.finished = draw(4, 4) == 0
@@ -193,10 +193,10 @@ def test_a_copy_goes_on_where_the_operators_say() -> None:
                 assert isinstance(record, CopyState)
                 assert torch.equal(record.start, records[1].start) and torch.equal(record.misses, records[1].misses)
             lost += int((records[0].misses > 1).sum())
-    assert lost > 20  # so that the search behind was tried too
+    assert lost > 20  # the backward search was used too
 
 
 @pytest.mark.parametrize("token", [-1, VOCABULARY, 10**9])
-def test_an_id_beyond_the_vocabulary_does_not_reach_the_kernels(token: int) -> None:
+def test_ids_beyond_the_vocabulary_do_not_reach_the_kernels(token: int) -> None:
     with pytest.raises(ValueError, match=f"source ids must be below {VOCABULARY}"):
         both(None)[0].begin([0], [[9, token, EOS]])
