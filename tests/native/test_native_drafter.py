@@ -1,6 +1,7 @@
 """Drafts of a network in the native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
 
 import copy
+import itertools
 import os
 import random
 from collections.abc import Callable
@@ -11,12 +12,17 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+from specdec_cli.tuning.native_block_size import NativeBlockSize
+from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
 from tests.native.comparison import native, reference, sources_of
 
@@ -127,6 +133,31 @@ def test_options_that_do_not_fit_are_refused(pair: tuple[Bundle, Path]) -> None:
     ):
         with pytest.raises(NativeError, match="option"):
             list(own.decode([[8, 3]], request))
+
+
+CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.3, 0.5), (1.0, 2.0)))
+DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((1.2, 3.0), (3.0, 9.0)))
+
+
+@pytest.mark.parametrize("costs", [CHEAP, DEAR], ids=["cheap", "dear"])
+@pytest.mark.parametrize("may_skip", [False, True], ids=["always", "auto"])
+def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = open_bundle("en-de", Machine("cpu", "int8", 1))
+    words = [("Tom", "Mary", "The dog", "My brother"), ("is", "was"), ("at home", "in the garden", "very tired"), (".", " today.", "?")]
+    lines = [f"{who} {verb} {where}{end}" for who, verb, where, end in itertools.product(*words)]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    monkeypatch.setattr("specdec_cli.pipeline.building.round_costs", lambda *_, **__: costs)
+    engine = Engine(bundle, resolve(DecodingRequest(decoding="auto" if may_skip else "specdec"), bundle))
+    expected = [hypothesis for source in sources for hypothesis in engine.decode([Sentence(0, source)])]
+    sizes = NativeBlockSize(costs, 10, 1, 1, may_skip=may_skip)
+    request = Request("specdec", block_size=10, adaptive=sizes.address)
+    found = list(open_native(bundle, SHIPPED / "en-de").decode(sources, request))
+    assert [(each.ids, each.rounds) for each in found] == [(each.ids, each.rounds) for each in expected]
+    assert [each.drafted for each in found] == [each.decoding == "specdec" for each in expected]
+    rounds, tokens = sizes.drafts
+    assert (rounds, tokens / rounds) == engine.drafted
+    if may_skip:
+        assert 0 < sum(each.drafted for each in found) <= len(found) * (1.0 if costs == CHEAP else 0.1)
 
 
 @pytest.mark.parametrize("top_beta", [0, 3])
