@@ -78,18 +78,28 @@ static int64_t propose_drafts(struct worker *worker) {
     return drafting;
 }
 
+// Whether all rows that the session has room for run, with drafts of the full size if there is a drafter.
+static int is_full(const struct worker *worker) {
+    const struct specdec_options *options = &worker->session->options;
+    for (int64_t i = 0; i < options->batch; i++) {
+        const struct row *row = worker->rows + i;
+        if (row->number == VACANT || (options->decoding == SPECDEC_DRAFTER && row->drafted < options->block_size)) return 0;
+    }
+    return 1;
+}
+
 int32_t work_once(struct worker *worker) {
     struct specdec_session *session = worker->session;
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running) return SPECDEC_FINISHED;
-    const int64_t running = worker->running;
     const double started = milliseconds();
     const int64_t drafting = propose_drafts(worker);
     const double drafted = milliseconds();
+    const int full = is_full(worker);
     verify_rows(worker, take);
     if (worker->adaptive && drafting) adaptive_finish(worker->adaptive, worker->block_size);
-    if (running == session->options.batch) {
+    if (full) {
         worker->least_drafting = fmin(worker->least_drafting, drafted - started);
         worker->least_verifying = fmin(worker->least_verifying, milliseconds() - drafted);
     }

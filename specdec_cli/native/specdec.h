@@ -129,8 +129,8 @@ SPECDEC_API int32_t specdec_session_create(const struct specdec_model *model, co
                                            struct specdec_session **session);
 SPECDEC_API int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output);
 
-// The least milliseconds that drafting took in a round of as many rows as the session holds, and that the rest of it took; 0
-// without such a round.
+// The least milliseconds that drafting took, and that the rest of a round took, in a round of as many rows as the session holds,
+// with drafts of `block_size` tokens if there is a drafter; 0 without such a round.
 SPECDEC_API void specdec_session_times(const struct specdec_session *session, double *drafting, double *verifying);
 
 // Statistics of accepted tokens, which choose the number of drafted ones, 1 to `longest`, for batches of at most `rows` and for

@@ -10,7 +10,7 @@ from specdec_cli.tuning.round_costs import ROWS, Costs
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; a drafter with a smaller limit is measured at its limit."""
 _SOURCE, _TOKENS = 14, 8
-"""Tokens of a made-up source, and tokens decoded of each."""
+"""Tokens of a made-up source, and tokens decoded of each, besides those of a draft: shorter drafts are not timed."""
 _REPETITIONS = 5
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
@@ -54,7 +54,9 @@ def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[floa
     some = config.source_size - 8
     sources = [[*(8 + (31 * row + 7 * place) % some for place in range(_SOURCE)), config.eos] for row in range(rows)]
     decoding = "specdec" if size else "greedy"
-    return model.times(sources, Request(decoding, block_size=size, batch=rows, threads=threads if rows == 1 else 1, max_length=_TOKENS))
+    return model.times(
+        sources, Request(decoding, block_size=size, batch=rows, threads=threads if rows == 1 else 1, max_length=_TOKENS + size)
+    )
 
 
 def _least(milliseconds: list[float]) -> float:
