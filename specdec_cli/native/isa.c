@@ -37,10 +37,20 @@ static void look(int *avx2, int *avx_vnni, int *avx512_vnni) {
 static int is_there(const struct kernels *kernels) {
     int avx2, avx_vnni, avx512_vnni;
     look(&avx2, &avx_vnni, &avx512_vnni);
-    return kernels == &kernels_avx512_vnni ? avx512_vnni : kernels == &kernels_avx_vnni ? avx_vnni : kernels == &kernels_avx2 ? avx2 : 1;
+#if defined(HAS_AVX_VNNI)
+    if (kernels == &kernels_avx_vnni) return avx_vnni;
+#endif
+    return kernels == &kernels_avx512_vnni ? avx512_vnni : kernels == &kernels_avx2 ? avx2 : 1;
 }
 
-static const struct kernels *const known[] = {&kernels_avx512_vnni, &kernels_avx_vnni, &kernels_avx2, &kernels_scalar};
+static const struct kernels *const known[] = {
+    &kernels_avx512_vnni,
+#if defined(HAS_AVX_VNNI)
+    &kernels_avx_vnni,
+#endif
+    &kernels_avx2,
+    &kernels_scalar,
+};
 
 #elif defined(__aarch64__)
 

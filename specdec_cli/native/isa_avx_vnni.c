@@ -1,6 +1,8 @@
 // The kernels for avx-vnni.
 
-#if defined(__x86_64__)
+#include "kernels.h"
+
+#if defined(HAS_AVX_VNNI)
 
 #define ISA_AVX2
 #define ISA_AVX_VNNI

@@ -62,6 +62,9 @@ struct kernels {
 extern const struct kernels kernels_scalar;
 #if defined(__x86_64__)
 extern const struct kernels kernels_avx2, kernels_avx_vnni, kernels_avx512_vnni;
+#if __clang_major__ >= 12 || (!defined(__clang__) && __GNUC__ >= 11)
+#define HAS_AVX_VNNI // older compilers do not know it
+#endif
 #elif defined(__aarch64__)
 extern const struct kernels kernels_neon;
 #endif
