@@ -1,6 +1,7 @@
 """The native library, built where it is missing or old, and its kernels one by one."""
 
 import ctypes
+import platform
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from specdec_cli.native.library import load_library
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "specdec_cli" / "native"
-ISAS = ("scalar", "avx2", "avx-vnni", "avx512-vnni", "neon")
+ISAS = ("scalar", "neon") if platform.machine() in ("aarch64", "arm64") else ("scalar", "avx2", "avx-vnni", "avx512-vnni")
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1")
 """With those of setup.py; threads share even the work of tiny models."""
 
