@@ -1,1 +1,1 @@
-"""Draft, verify, accept: the loop, its drafters, and the searches that stand beside it."""
+"""Decoding: the draft-and-verify loop, its drafters, and the searches that need no drafts."""

@@ -15,7 +15,11 @@ _BY_OPERATORS = Choices()
 
 
 def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPERATORS) -> Accepted:
-    """Accept the longest prefix of `draft` (B, k) that passes `rule`, and the verifier's choice after it by `logits` (B, k + 1, V)."""
+    """Accept the longest prefix of `draft` (B, k) that passes `rule`, and one more token, the verifier's choice by
+    `logits` (B, k + 1, V).
+
+    With FixedPoint, a draft that does not pass as a whole adds nothing. `choices` computes the highest logits.
+    """
     predictions = choices.first(logits)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
@@ -31,9 +35,8 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
 def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
     """Cut accepted ids, the first `counts` (B,) of `ids` (B, k), after an EOS and at each row's limit.
 
-    Returns the remaining counts (B,), and which rows (B,) end.
-
-    A finished row takes no ids.
+    Returns the number of ids that remain (B,), and a boolean tensor (B,) that is true for rows that end with them. A
+    finished row keeps no ids. The inputs are not changed.
     """
     before_end = (ids != eos).cumprod(1).sum(1)
     room = (state.limits - state.lengths).masked_fill_(state.finished, 0)

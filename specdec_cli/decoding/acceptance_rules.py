@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Exact:
-    """Accept a token only if it is the verifier's first choice: the output is greedy decoding's (technical report, equation 7)."""
+    """Accept a token only if it is the verifier's first choice, so that the output is that of greedy decoding
+    (technical report, Sun et al. 2022, equation 7).
+    """
 
 
 @dataclass(frozen=True)
 class Tolerant:
-    """Accept a token among the verifier's `top_beta` best and at most `tolerance` nats below the best.
+    """Accept a token that is among the verifier's `top_beta` best and at most `tolerance` nats below the best.
 
-    SpecDec++ (technical report, equations 8 and 9). Every token that ties for the first place is accepted, so β = 1 differs
-    from Exact.
+    This is the rule of SpecDec++ (technical report, Sun et al. 2022, equations 8 and 9). Every token that ties for the first place is
+    accepted, so `top_beta` = 1 can accept more than Exact.
     """
 
     top_beta: int
@@ -22,10 +24,10 @@ class Tolerant:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Accept a draft as a whole or not at all: a block of Jacobi decoding once it no longer changes.
+    """Accept the draft of a row only if all its tokens equal the verifier's choices, otherwise accept nothing.
 
-    Santilli et al. 2023, equation 5. The verifier's choice after an accepted draft is accepted too, since all inputs of
-    that prediction are final.
+    A block of Jacobi decoding is accepted when it no longer changes (Santilli et al. 2023, equation 5). With the
+    draft, the verifier's choice after it is accepted, because all tokens before that choice are final.
     """
 
 

@@ -12,21 +12,28 @@ REFILL_DIVISOR = 4
 """Refill the batch once a quarter of its rows have finished."""
 
 Begin = Callable[[Sequence[Sentence]], State]
-"""Makes rows of sentences."""
+"""Encodes sentences and returns a state with one row for each."""
 
 
 @contextmanager
 def open_batch(
     execution: Execution, sentences: Iterable[Sentence], begin: Begin, batch_size: int, rule: Rule | None, *, with_scores: bool = False
 ) -> "Iterator[Batch]":
-    """Start a batch of at most `batch_size` of the `sentences`; `begin` makes their rows. `rule` is None if nothing is verified."""
+    """Take up to `batch_size` of the `sentences` and yield them as a Batch, which is refilled from the rest.
+
+    `begin` makes rows of sentences. `rule` is the acceptance rule, or None if nothing is verified. `with_scores`:
+    hypotheses have log probabilities, which the verdicts must then contain. Memory for the rows is released at the
+    end of the `with` block.
+    """
     queue = execution.queue(sentences, begin, ahead=-(-batch_size // REFILL_DIVISOR))
     with execution.rows(batch_size, rule) as rows:
         yield Batch(execution, queue, rows, batch_size, with_scores)
 
 
 class Batch:
-    """The sentences that are being decoded; `state` is None when all are done."""
+    """Up to `size` sentences that are decoded together; `state` holds their rows and is None when all sentences are
+    done.
+    """
 
     def __init__(self, execution: Execution, queue: SourceQueue, rows: Rows, size: int, with_scores: bool) -> None:
         self._execution, self._queue, self._rows, self._with_scores = execution, queue, rows, with_scores
@@ -34,7 +41,9 @@ class Batch:
         self.state = None if entering is None else rows.begin(entering)
 
     def advance(self, state: State, verdict: Verdict) -> Iterator[Hypothesis]:
-        """Append the accepted tokens to `state`. Once enough rows have finished, yield their hypotheses and refill the batch."""
+        """Append the accepted tokens of `verdict` to `state` in place. Once a quarter of the rows have finished,
+        yield their hypotheses and set `self.state` to a batch with new sentences in their places.
+        """
         finished = self._execution.advance(state, verdict) - self._rows.empty
         running = len(state.finished) - self._rows.empty
         if REFILL_DIVISOR * finished >= running:

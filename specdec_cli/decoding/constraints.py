@@ -39,13 +39,13 @@ class Prefixes:
 class Constraints:
     """Constraints on the next token. The default values constrain nothing.
 
-    - `forced`: the first token of every output.
-    - `min_length`: tokens that precede the first allowed EOS; 0 for none.
+    - `forced`: the first token of every output, after the decoder start.
+    - `min_length`: number of tokens before the first EOS that is allowed, `forced` included, decoder start excluded.
     - `no_repeat_ngram_size`: no n-gram of this size occurs twice in the output, decoder start included; 0 for no constraint.
     - `source_ngram_size`: no n-gram of this size occurs in both source and output (transformers' encoder_no_repeat_ngram_size).
     - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
       start included (Keskar et al. 2019); 1.0 for none.
-    - `forced_end`: the last token that fits is EOS.
+    - `forced_end`: an output that reaches its largest length ends with EOS there.
     """
 
     forced: int | None = None
@@ -57,21 +57,27 @@ class Constraints:
 
     @property
     def everywhere(self) -> bool:
-        """Whether a constraint can apply at any position, because it depends on the preceding tokens and not only on their number."""
+        """Whether a constraint depends on the preceding tokens and not only on their number, so that it can apply at
+        any position.
+        """
         return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1)
 
     def bind(self, state: State, slots: int) -> bool:
-        """Whether a constraint other than `forced` applies to one of the next `slots` tokens of `state`."""
+        """Whether a constraint other than `forced` applies to one of the next `slots` tokens of an unfinished row of
+        `state`.
+        """
         if self.everywhere:
             return True
         early = self.min_length > 0 and bool(((state.lengths <= self.min_length) & ~state.finished).any())
         return early or (self.forced_end and bool(((state.lengths + slots >= state.limits) & ~state.finished).any()))
 
     def apply(self, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False) -> Tensor:
-        """Apply the constraints to `scores` (B, Q, V), logits or log probabilities, perhaps in place.
+        """Return `scores` (B, Q, V), logits or log probabilities, with the constraints applied; the input may be
+        changed in place.
 
-        The order is that of transformers' processors: penalty, n-grams, minimal length, first and last token. A forced token
-        gets the score 0, or keeps its own score if `keep_forced`, as in fairseq.
+        Tokens that are not allowed get -inf. The order is that of transformers' processors: penalty, n-grams,
+        minimal length, first and last token. A forced token gets the score 0, or keeps its own score if
+        `keep_forced`, as in fairseq.
         """
         own = scores.clone() if keep_forced and (self.forced is not None or self.forced_end) else None
         if self.repetition_penalty != 1:

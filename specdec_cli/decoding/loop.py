@@ -1,4 +1,4 @@
-"""The loop behind every decoding that keeps the verifier's output: propose, verify, observe, advance."""
+"""The decoding loop that exact and tolerant decodings share: propose, verify, observe, advance."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,9 @@ from specdec_cli.decoding.verifier import Verifier
 
 @dataclass(frozen=True)
 class Round:
-    """A round: the state before it, the draft, and the accepted tokens. An onlooker gets it before the state advances."""
+    """A round: the draft, the accepted tokens, and the state before they are appended to it. Onlookers are called
+    with it.
+    """
 
     state: State
     draft: Draft
@@ -25,7 +27,11 @@ class Round:
 
 @dataclass(frozen=True)
 class LoopOptions:
-    """The acceptance rule, the largest numbers of sentences in a batch and of tokens in an output; `with_scores`: log probabilities."""
+    """Options of the decoding loop: the acceptance rule, sentences in a batch, and tokens in an output (None: what
+    fits the cache).
+
+    `with_scores`: hypotheses get log probabilities.
+    """
 
     rule: Rule
     batch_size: int = 1
@@ -40,9 +46,10 @@ Onlooker = Callable[[Round], None]
 def decode(
     verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], options: LoopOptions, onlooker: Onlooker | None = None
 ) -> Iterator[Hypothesis]:
-    """Decode `sentences`, which must share their source width, and yield hypotheses as sentences finish.
+    """Decode `sentences` and yield a hypothesis for each, in the order in which they finish.
 
-    Generalized aggressive decoding (technical report, Section 3.2; Algorithm 1 for a round).
+    All sources must have the same `Verifier.source_width`. `onlooker` is called once in each round. This is
+    generalized aggressive decoding (technical report, Sun et al. 2022, Section 3.2; Algorithm 1 for a round).
     """
     begin = partial(_begin, verifier, drafter, options.max_length)
     with open_batch(verifier.execution, sentences, begin, options.batch_size, options.rule, with_scores=options.with_scores) as batch:

@@ -15,10 +15,11 @@ LONGEST_DRAFT = 15
 
 @dataclass(frozen=True)
 class DecodingOption:
-    """An option that only some decodings have: its value is one of `choices`, or an integer from 1 if `numeric`.
+    """An option that only some decodings have: its value is one of `choices`, or an integer of at least 1 if
+    `numeric`.
 
-    `default` is the value if none is given; None leaves the choice to the drafter. `help`, `shown_default` and `metavar` (the
-    name of the value) are texts for a command line.
+    `default` is the value if none is given; None leaves the value to the drafter. `help`, `shown_default` and
+    `metavar` (the placeholder of the value) are texts for a command line.
     """
 
     name: str
@@ -85,11 +86,12 @@ class Method:
 
     - `exact`: the output is greedy's, unless a tolerant acceptance rule is requested.
     - `tolerant`: a tolerant rule, which accepts more than the verifier's first choice, can be requested.
-    - `chainable`: the decoding can be a part of a chain.
+    - `chainable`: the decoding can be a part of a chain, which is several decodings joined by commas.
     - `unverified`: tokens are predicted in parallel, and not verified one after the other.
     - `search`: the decoding has a beam size.
     - `order`: the generation order of the models that it decodes.
     - `unbounded`: the drafter chooses the length of its drafts if no block size is given.
+    - `options`: the options that the decoding has beyond the common ones.
     - `longest`: the largest block size that an adaptive block size chooses.
     """
 
@@ -126,7 +128,7 @@ METHODS: Mapping[str, Method] = {
         Method("ngram-memory", "ngram_memory:make", exact=True, chainable=True),
     )
 }
-"""Decodings by name, in the order of the help."""
+"""All decodings by name, in the order in which the help lists them."""
 DECODINGS = tuple(METHODS)
 OPTIONS: tuple[DecodingOption, ...] = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
 """The options that only some decodings have."""
@@ -146,7 +148,7 @@ DRAFTS_OF: Mapping[DrafterKind, str] = {
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
-"""The chain of drafters that `auto` chooses for a bundle without a trained drafter."""
+"""The chain of decodings that `auto` chooses for a bundle without a trained drafter."""
 BEAM_SIZE = 5
 """The beam size if neither the user nor the bundle gives one."""
 
@@ -157,7 +159,7 @@ def parts(decoding: str) -> list[str]:
 
 
 def methods_of(decoding: str) -> list[Method]:
-    """The properties of a decoding's parts, in order; unknown names are skipped."""
+    """The properties of a decoding, or of each decoding of a chain, in order; unknown names are skipped."""
     return [METHODS[part] for part in parts(decoding) if part in METHODS]
 
 
@@ -167,14 +169,18 @@ def having(option: DecodingOption) -> Sequence[str]:
 
 
 def search_of(order: Order) -> str | None:
-    """The decoding for models of the generation order `order`: beam search by default; None for left to right, which has many."""
+    """The only decoding for models of the generation order `order`: its own search, or "beam" if it has none of its
+    own.
+
+    None for "left-to-right", which several decodings can decode.
+    """
     if order == "left-to-right":
         return None
     return next((method.name for method in METHODS.values() if method.order == order), "beam")
 
 
 def order_problem(decoding: str, order: Order) -> str | None:
-    """Why `decoding` cannot decode a model of the generation order `order`; None if it can."""
+    """A message that says why `decoding` cannot decode a model of the generation order `order`; None if it can."""
     own = search_of(order)
     if own is not None and decoding != own:
         return f"this bundle's order is {order}, which only decoding {own} writes in"

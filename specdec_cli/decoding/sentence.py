@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to decode: its number, and its source ids ending with EOS."""
+    """A sentence to decode: a number that identifies it, and its source ids, ending with EOS."""
 
     number: int
     source: Sequence[int]
@@ -14,7 +14,9 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One of several outputs for a sentence: ids, log probability, and ranking score."""
+    """One of the n best outputs for a sentence: its ids, its log probability, and the score by which the search
+    ranks it.
+    """
 
     ids: list[int]
     log_probability: float
@@ -23,11 +25,13 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A decoded sentence: its ids (with EOS unless a limit cut it), rounds, and log probability if it was computed.
+    """The output for the sentence `number`: its ids (ending with EOS unless a limit cut it), and the number of
+    rounds.
 
-    `log_probabilities` has one value per id where the decoding computes them. `alternatives` are the n best outputs of a
-    search, best first; the first equals this hypothesis. `decoding` is the name of the decoding used: "greedy" for
-    a sentence that was decoded without drafts.
+    `score` is the log probability of the ids, None if it was not computed. `log_probabilities` has one value per id;
+    it is empty if the decoding does not compute them. `alternatives` are the n best outputs of a search, best first;
+    the first equals this hypothesis. `decoding` is the name of the decoding used: "greedy" for a sentence that was
+    decoded without drafts.
     """
 
     number: int

@@ -1,4 +1,6 @@
-"""Records of a round: the state of a batch, a draft, the verifier's scores and its verdict; and how steps on them are run."""
+"""Data classes of a round: the state of a batch, a draft, the verifier's scores and its verdict; and the protocol of
+step runners.
+"""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -16,12 +18,12 @@ R = TypeVar("R")
 class State:
     """A batch of B sentences that are being decoded; the first dimension of every tensor is the row.
 
-    `source` (B, M) holds the source ids, `memory` their encoding. `tokens` (B, S) begins with the decoder start and is stale
-    from position `lengths` (B,) on. A row ends at EOS or when its length reaches `limits` (B,), and is `finished` (B,) then.
-    `numbers` (B,) are the numbers of the sentences. `rounds` (B,) counts verifications, or drafting passes where nothing is
-    verified. `log_probabilities` (B, S) are those of `tokens` under the verifier, if they are computed. `cache` is the
-    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet. `drafting` is the record
-    of the drafter.
+    `source` (B, M) holds the source ids, `memory` their encoding. `tokens` (B, S) begins with the decoder start;
+    values from position `lengths` (B,) on have no meaning. A row ends at EOS or when its length reaches `limits`
+    (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences. `rounds` (B,)
+    counts verifications, or drafting passes where nothing is verified. `log_probabilities` (B, S) are those of
+    `tokens` under the verifier, if they are computed. `cache` is the verifier's; it is valid below length - 1, since
+    the last accepted token has not been fed yet. `drafting` is what the drafter's `begin` returned for these rows.
     """
 
     source: Tensor
@@ -43,7 +45,7 @@ class State:
 
 @dataclass(frozen=True)
 class Draft:
-    """Proposed ids (B, k); the draft of a row is the first `counts` (B,) of them, the rest is padding."""
+    """Proposed ids (B, k); the draft of a row is the first `counts` (B,) of them, the others are ignored."""
 
     ids: Tensor
     counts: Tensor
@@ -51,7 +53,9 @@ class Draft:
 
 @dataclass(frozen=True)
 class Scores:
-    """The verifier's pass over the last accepted token and a draft: logits (B, k + 1, V), top states (B, k + 1, W)."""
+    """Result of the verifier's pass over the last accepted token and a draft of k tokens: `logits` (B, k + 1, V) and
+    the top decoder layer's states (B, k + 1, W).
+    """
 
     logits: Tensor
     states: Tensor
@@ -59,10 +63,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Accepted:
-    """Tokens that a round adds: the first `counts` (B,) of `ids` (B, k + 1); `bifurcation` (B,) is the first slot that differed.
+    """Tokens that a round adds to each row: the first `counts` (B,) of `ids` (B, k + 1).
 
-    `predictions` (B, k + 1) are the verifier's own choices, also beyond the bifurcation. They are defined in the first
-    `drafted` + 1 slots, where `drafted` (B,) is the length of the row's draft.
+    `bifurcation` (B,) is the number of drafted tokens that were accepted before the first that was not.
+    `predictions` (B, k + 1) are the verifier's own choices, also beyond the bifurcation. They are defined in the
+    first `drafted` + 1 slots, where `drafted` (B,) is the length of the row's draft.
     """
 
     ids: Tensor
@@ -74,10 +79,11 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verifier's answer to a draft: the accepted tokens, and which rows (B,) end with them, at an EOS or their limit.
+    """Result of a verification: the accepted tokens, and the boolean `ended` (B,): the row ends with them, at an EOS
+    or its limit.
 
-    `states` (B, k + 1, W) are the verifier's top states. `log_probabilities` (B, k + 1) are those of the accepted ids, if
-    they were requested.
+    `states` (B, k + 1, W) are the states of the verifier's top layer. `log_probabilities` (B, k + 1) are those of
+    the accepted ids; None if they were not requested.
     """
 
     accepted: Accepted
@@ -87,19 +93,20 @@ class Verdict:
 
 
 class StepRunner(Protocol):
-    """Runs a step of a round: a function of a state and of further tensors.
+    """Runs a step, a part of a round: a function of a state and of further tensors.
 
-    A runner may capture a step and replay it, so a step must write to the state's tensors in place and must not wait for
-    the GPU.
+    A runner may capture a step as a CUDA graph and replay it, so a step must write to the state's tensors in place
+    and must not wait for the GPU.
     """
 
     def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:
-        """The result of `step(state, *inputs)`, valid until the next round.
+        """Return the result of `step(state, *inputs)`, which is valid until the next round.
 
-        `name` begins with the kind of step. It must hold everything that the result depends on, except the tensors.
+        `name` begins with the kind of step, and must contain every value except the tensors on which the result
+        depends: a captured step is replayed for an equal name.
         """
 
 
 def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:  # noqa: ARG001
-    """Run a step by calling it."""
+    """Return `step(state, *inputs)`; `name` is ignored."""
     return step(state, *inputs)

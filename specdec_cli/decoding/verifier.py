@@ -1,4 +1,4 @@
-"""The verifier: encodes sources, and scores many positions in one pass with the arithmetic of a single one."""
+"""The verifier: encodes sources, and computes the logits of all positions of a draft in one pass."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,9 @@ from specdec_cli.model.transformer import Memory, Transformer
 
 _NONE = Constraints()
 MULTIPLE = 16
-"""Key lengths are multiples of this, because attention adds up a ragged tail in another order."""
+"""Padded lengths of sources are multiples of this: for another number of keys, attention may add up in another
+order.
+"""
 
 
 def round_up(number: int, multiple: int) -> int:
@@ -29,10 +31,11 @@ def round_up(number: int, multiple: int) -> int:
 class Verifier:
     """Encodes sources and scores drafts with `model`.
 
-    Results are batch-invariant: a row's logits change neither with the block size nor with the other rows of the batch.
-    To that end every length is a function of the row's own source: the padded source (`source_width`) and the capacity of
-    the cache. The rows of a batch must share their source width. Every output begins with the token `forced`, if it is given
-    (a language token, say). `constraints` apply to all methods but `raw_score`; their `forced` is replaced.
+    Results are batch-invariant: a row's logits change neither with the block size nor with the other rows of the
+    batch. Therefore the padded length of a source (`source_width`) and the capacity of the cache depend on the row's
+    own source only. The rows of a batch must share their source width. Every output begins with the token `forced`
+    (a language token, say), if it is not None. `constraints` apply to all methods but `raw_score`; their field
+    `forced` is replaced by `forced`.
     """
 
     def __init__(self, model: Transformer, forced: int | None = None, constraints: Constraints | None = None) -> None:
@@ -47,16 +50,20 @@ class Verifier:
         return self.model.config.max_positions // MULTIPLE * MULTIPLE
 
     def source_width(self, tokens: int) -> int:
-        """The padded length of a source of `tokens` ids."""
+        """The length to which a source of `tokens` ids is padded: the next multiple of MULTIPLE."""
         return round_up(tokens, MULTIPLE)
 
     def capacity(self, source_width: int) -> int:
-        """The number of cache positions of a row whose source is padded to `source_width`. Positions beyond it share the last one."""
+        """The number of cache positions, S, of a row whose source is padded to `source_width` ids; it bounds the
+        output's length.
+        """
         longest = max(source_width, round_up(self.constraints.min_length, MULTIPLE))
         return min(3 * longest + MULTIPLE, self.longest_source)
 
     def row_bytes(self, source_width: int) -> int:
-        """Approximate memory of a row in bytes: caches, and activations of the encoder."""
+        """Approximate memory of a row in bytes, caches and activations of the encoder, for a source padded to
+        `source_width` ids.
+        """
         config, size = self.model.config, next(self.model.parameters()).element_size()
         keys_values = 2 * config.width * config.decoder_layers * (self.capacity(source_width) + source_width)
         working = source_width * (5 * config.width + 2 * config.feed_forward) + 2 * config.vocabulary_size
@@ -66,11 +73,12 @@ class Verifier:
     def begin(
         self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
     ) -> State:
-        """Encode `sources` (ids ending with EOS, all of one source width); outputs have at most `max_length` tokens.
+        """Encode `sources` (ids ending with EOS, all of one source width) and return a state with empty outputs.
 
-        `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or "nothing", which
-        encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down to a multiple of 2, and 1
-        means 2. Raises ValueError for an id outside the source vocabulary.
+        `numbers` are the numbers of the sentences. Outputs have at most `max_length` tokens (None: what fits the
+        cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
+        "nothing", which encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down
+        to a multiple of 2, and 1 means 2. Raises ValueError for an id outside the source vocabulary.
         """
         config, rows = self.model.config, len(sources)
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
@@ -115,24 +123,35 @@ class Verifier:
         return Memory(empty, PrefixMask(torch.zeros_like(source[:, :1]), 0, empty.dtype), [])
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts.
+        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
+        accepts; `state` does not advance.
 
-        Log probabilities are those of the constrained logits: they sum to 1 over the allowed tokens.
+        The verdict has log probabilities if `with_scores`: those of the constrained logits, which sum to 1 over the
+        allowed tokens.
         """
         return self.execution.verify(self.score, state, draft, rule, with_scores=with_scores)
 
     @torch.inference_mode()
     def score(self, state: State, draft: Draft) -> Scores:
-        """One pass over the last accepted token and the draft (B, k), with constrained logits."""
+        """Logits (B, k + 1, V), with constraints, and top states (B, k + 1, W) of one pass over the last accepted
+        token and the draft (B, k).
+        """
         return self.execution.run(("score", self.constraints), self._score, state, draft.ids)
 
     @torch.inference_mode()
     def raw_score(self, state: State, draft: Draft) -> Scores:
-        """Unconstrained logits (B, k + tokens per step, V) and states of one pass over the last step and the draft (B, k)."""
+        """Unconstrained logits (B, k + t, V) and top states (B, k + t, W) of one pass over the last t tokens and the
+        draft (B, k).
+
+        t is the number of tokens that the model writes per step: 1, or 2 for orders that write pairs.
+        """
         return self.execution.run(("raw score",), self._raw_score, state, draft.ids)
 
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
-        """Apply the constraints to `scores` (B, k + 1, V) of the slots before and after the `drafted` ids (B, k), perhaps in place."""
+        """Return `scores` (B, k + 1, V) with the constraints applied; the input may be changed in place.
+
+        Slot i is the one after the first i of the `drafted` ids (B, k). `keep_forced` is as in Constraints.apply.
+        """
         if self.constraints == _NONE:
             return scores
         config, prefixes = self.model.config, Prefixes.of(state, drafted)
@@ -140,7 +159,9 @@ class Verifier:
 
     @torch.inference_mode()
     def read(self, state: State, drafted: Tensor) -> Tensor:
-        """Top states (B, k, W) of the last accepted token and all but the last of the `drafted` ids (B, k); no logits are computed."""
+        """Top states (B, k, W) of one pass over the last accepted token and all but the last of the `drafted` ids
+        (B, k), without logits.
+        """
         return self.execution.run(("read",), self._read, state, drafted[:, :-1])
 
     def _read(self, state: State, drafted: Tensor) -> Tensor:
@@ -166,6 +187,11 @@ class Verifier:
         return Scores(self.model.output(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
-        """Positions (B, Q) from the last accepted token or step on; Q is `asked`, rounded up to the model's row multiple."""
+        """Positions (B, Q) of the last accepted token (or pair, for a model that writes two tokens per step) and
+        those after it.
+
+        Q is `asked`, rounded up to a multiple of the model's `row_multiple`. Positions beyond the cache's capacity
+        become its last one.
+        """
         count = round_up(asked, self.model.row_multiple)
         return (state.lengths[:, None] - self.model.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)

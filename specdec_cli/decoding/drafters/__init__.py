@@ -9,13 +9,17 @@ class Drafter(Protocol):
     """Proposes tokens for the verifier to check."""
 
     def begin(self, state: State) -> object:
-        """The drafter's record for new rows, kept in `state.drafting`; the first dimension of its tensors is the row."""
+        """Return the drafter's data for new rows, which the caller keeps in `state.drafting`; the first dimension of
+        tensors is the row.
+        """
 
     def propose(self, state: State) -> Draft:
-        """A draft for each row, perhaps empty."""
+        """Return a draft for each row of `state`; a draft may be empty."""
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Update the record from the verdict, before `state` advances."""
+        """Update `state.drafting` from the verdict on the last draft; called before the accepted tokens are appended
+        to `state`.
+        """
 
 
 @runtime_checkable
@@ -23,7 +27,9 @@ class OptionalDrafter(Drafter, Protocol):
     """A drafter that can be skipped when drafting is slower than greedy decoding."""
 
     def for_rows(self, rows: int) -> Drafter:
-        """The drafter for the next sentences, `rows` in a batch: this one, or one that proposes nothing."""
+        """Return the drafter for the next sentences, decoded `rows` in a batch: this one, or one that proposes
+        nothing.
+        """
 
 
 class SizedDrafter(Drafter, Protocol):

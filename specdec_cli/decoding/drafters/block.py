@@ -16,11 +16,11 @@ from specdec_cli.model.drafter import BlockDrafter, SourceView
 
 @dataclass
 class BlockState:
-    """The drafter's record: its cache, its view of the source, and the start of the next block.
+    """The block drafter's data for B rows: its cache, its view of the source, and the start of the next block.
 
-    `previous` (B, W) is the verifier's state that predicted the last token. `fed` (B,) is the number of prefix tokens in the
-    cache of a drafter with layers of its own. With bidirectional attention nothing is cached: `fed` stays 0, and the
-    cache has no layers.
+    `previous` (B, W) is the verifier's top state that predicted the last accepted token. `fed` (B,) is the number of
+    prefix tokens in the cache of a drafter with layers of its own. With bidirectional attention nothing is cached:
+    `fed` stays 0, and the cache has no layers.
     """
 
     cache: Cache
@@ -30,14 +30,19 @@ class BlockState:
 
 
 def make(inputs: DrafterInputs) -> "Block":
-    """The bundle's drafter at work. Raises UsageError for a bundle without a block drafter."""
+    """Make the drafter that proposes blocks by the bundle's block drafter network. Raises UsageError for a bundle
+    without one.
+    """
     if not isinstance(inputs.bundle.drafter, BlockDrafter):
         raise UsageError("this bundle has no block drafter")
     return Block(inputs.bundle.drafter, inputs.block_size, inputs.run)
 
 
 class Block:
-    """Proposes `block_size` tokens a round with `network`; `run` runs its steps. Raises UsageError for a size it was not trained for."""
+    """Proposes `block_size` tokens in each round with `network`; `run` runs its steps.
+
+    Raises UsageError for a block size larger than `network` was trained for, or below 1.
+    """
 
     def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network)
@@ -46,7 +51,9 @@ class Block:
         self._run = run
 
     def begin(self, state: State) -> BlockState:
-        """A record with an empty cache, as large as the verifier's."""
+        """Return data for new rows: the drafter's view of the source, and an empty cache with as many positions as
+        the verifier's.
+        """
         network, rows = self.network, state.tokens.shape[0]
         states = state.memory.states
         cache = Cache.empty(
@@ -80,7 +87,9 @@ class Block:
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Cache keys and values of the verifier's top states, the prefix of the next block."""
+        """Write the keys and values of the verifier's top states to the drafter's cache, if these states are its
+        prefix.
+        """
         if self.network.config.prefix == "states":
             self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
 

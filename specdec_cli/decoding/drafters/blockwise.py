@@ -13,23 +13,27 @@ from specdec_cli.model.heads import Heads
 
 @dataclass
 class BlockwiseState:
-    """The drafter's record: the verifier's top state (B, W) that predicted the last accepted token, or what stands for it."""
+    """The drafter's data: the verifier's top state (B, W) that predicted the last accepted token.
+
+    Before the first token, it is the state that `Heads.first_states` returns.
+    """
 
     top: Tensor
 
 
 def make(inputs: DrafterInputs) -> "Blockwise":
-    """The bundle's heads at work. Raises UsageError for a bundle without heads."""
+    """Make the drafter that proposes blocks by the bundle's heads. Raises UsageError for a bundle without heads."""
     if not isinstance(inputs.bundle.drafter, Heads):
         raise UsageError("this bundle has no heads")
     return Blockwise(inputs.bundle.drafter, inputs.block_size, inputs.run)
 
 
 class Blockwise:
-    """Proposes `block_size` tokens a round with `network` (Stern et al. 2018, Section 4: verify and predict in one pass).
+    """Proposes `block_size` tokens in each round with `network` (Stern et al. 2018, Section 4: verify and predict in
+    one pass).
 
-    `run` runs its steps. Before the first token no state exists: the first draft of a sentence is empty, unless the heads
-    have `start`. Raises UsageError for more tokens than there are heads.
+    `run` runs its steps. Before the first token no state exists: the first draft of a sentence is empty, unless the
+    heads have `start`. Raises UsageError for a block size larger than the number of heads, or below 1.
     """
 
     def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
@@ -39,11 +43,13 @@ class Blockwise:
         self._run = run
 
     def begin(self, state: State) -> BlockwiseState:
-        """A record with the state that replaces the missing one before the first token."""
+        """Return data for new rows: a state that replaces the verifier's before the first token."""
         return BlockwiseState(self.network.first_states(state.memory))
 
     def propose(self, state: State) -> Draft:
-        """A block (B, k) after the last accepted token; without `start`, empty if that is the decoder start."""
+        """A block (B, k) after the last accepted token. Without `start` in the heads' configuration, the first draft
+        is empty.
+        """
         return self._run(("propose", self.network, self.block_size), self._propose, state)
 
     def _propose(self, state: State) -> Draft:
@@ -53,7 +59,7 @@ class Blockwise:
         return Draft(ids, drafting * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the state that predicted the last accepted token."""
+        """Keep the verifier's top state that predicted the last accepted token."""
         self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:

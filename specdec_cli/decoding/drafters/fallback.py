@@ -1,4 +1,4 @@
-"""Several drafters in order: each row takes the draft of the first that has one."""
+"""Several drafters in order: each row takes the draft of the first drafter whose draft is not empty."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,16 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
 SHORTEST = ROW_MULTIPLE - 1
-"""Draft tokens that cost nothing: the verifier's pass has ROW_MULTIPLE positions even without a draft."""
+"""Largest number of draft tokens that add no positions: the verifier's pass has ROW_MULTIPLE positions even without
+a draft.
+"""
 
 
 @dataclass
 class FallbackState:
-    """The records of all drafters, the longest draft (B,) of the next round, and the length (B,) of the last draft."""
+    """The data of each drafter, the longest draft (B,) allowed in the next round, and the length (B,) of the last
+    draft.
+    """
 
     records: list[Any]
     longest: Tensor
@@ -26,9 +30,11 @@ class FallbackState:
 
 
 class Fallback:
-    """Asks `drafters` in turn for the draft of each row.
+    """Takes for each row the draft of the first of `drafters` whose draft is not empty, cut to the row's longest
+    draft.
 
-    The longest draft grows, up to `block_size`, while drafts are accepted as a whole; otherwise it falls back to SHORTEST.
+    The longest draft of a row grows, up to `block_size`, while all tokens of its drafts are accepted; otherwise it
+    falls back to SHORTEST.
     """
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
@@ -36,7 +42,7 @@ class Fallback:
         self.block_size = block_size
 
     def begin(self, state: State) -> FallbackState:
-        """The records of all drafters."""
+        """Return the data of all drafters for new rows."""
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
         return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
@@ -55,7 +61,7 @@ class Fallback:
         return Draft(ids[:, : int(own.drafted.max())], own.drafted)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass the verdict on to all drafters, and set the longest draft."""
+        """Pass the verdict on to all drafters, and set each row's longest draft for the next round."""
         own: FallbackState = state.drafting
         for drafter, record in zip(self._drafters, own.records, strict=True):
             state.drafting = record

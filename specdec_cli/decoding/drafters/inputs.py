@@ -1,4 +1,4 @@
-"""What a drafter is made from."""
+"""Arguments of the functions that make drafters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,11 @@ from specdec_cli.model.bundle import Bundle
 
 @dataclass(frozen=True)
 class DrafterInputs:
-    """A loaded bundle, the acceptance rule, the block size (0: no bound was given), and the values of options by name.
+    """Arguments of a function that makes a drafter: a loaded bundle, the acceptance rule, and the block size (0:
+    none was given).
 
-    `lengths` are the expected lengths of outputs if they are known beforehand. `run` runs the drafter's steps.
+    `options` are the values of the decoding's own options by name. `lengths` are the expected lengths of outputs if
+    they are known beforehand. `run` runs the drafter's steps.
     """
 
     bundle: Bundle
@@ -32,5 +34,5 @@ class DrafterInputs:
         return next(self.bundle.verifier.parameters()).device
 
     def option(self, option: DecodingOption) -> OptionValue | None:
-        """The value of an option, or its default."""
+        """The value that was given for `option`, else its default, which may be None."""
         return self.options.get(option.name, option.default)

@@ -15,14 +15,18 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 
 @dataclass
 class JacobiState:
-    """The drafter's record: a guess for every position (B, S) of `state.tokens`, and the position (B,) where drafts end."""
+    """The drafter's data: a predicted token for every position (B, S) of `state.tokens`, and the position (B,) where
+    drafts end.
+    """
 
     guesses: Tensor
     ends: Tensor
 
 
 def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
-    """Jacobi decoding up to the length that is known, given or expected."""
+    """Make the drafter of Jacobi decoding. It drafts up to the output's length: `inputs.lengths`, else the option
+    `jacobi_length`, else an estimate from the source's length.
+    """
     whole_blocks, lengths = isinstance(inputs.rule, FixedPoint), inputs.lengths or _expected_lengths(inputs)
     # Beyond its expected end Jacobi decoding drafts as many tokens as cost nothing; the published algorithm drafts none there.
     beyond = 0 if whole_blocks else min(inputs.block_size or SHORTEST, SHORTEST)
@@ -30,13 +34,15 @@ def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
 
 
 def make_gauss_seidel(inputs: DrafterInputs) -> "Jacobi":
-    """GS-Jacobi decoding in blocks, up to the length that is known, if it is."""
+    """Make the drafter of GS-Jacobi decoding in blocks, up to `inputs.lengths` or else up to the row's limit."""
     whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
     return Jacobi(size, inputs.bundle.verifier.config.padding, inputs.lengths, whole_blocks=whole_blocks)
 
 
 def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
-    """Hybrid GS-Jacobi decoding in blocks, up to the length that is given or expected."""
+    """Make the drafter of hybrid GS-Jacobi decoding in blocks, up to the option `jacobi_length`, else an estimate
+    from the source's length.
+    """
     whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
     return Jacobi(size, inputs.bundle.verifier.config.padding, _expected_lengths(inputs), whole_blocks=whole_blocks)
 
@@ -52,15 +58,16 @@ def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
 
 
 class Jacobi:
-    """Drafts what the verifier predicted for the same positions one round earlier (Algorithms 1 to 3).
+    """Drafts what the verifier predicted for the same positions one round earlier (Santilli et al. 2023, Algorithms
+    1 to 3).
 
-    A draft has at most `block_size` tokens (GS-Jacobi), or reaches to the end of the output if that is 0 (Jacobi). If
-    `lengths` are given, drafts end at the expected length of the output. Beyond it a draft has `beyond` tokens; with 0 of them
-    decoding continues greedily (hybrid). Positions without a prediction hold `padding`.
+    A draft has at most `block_size` tokens (GS-Jacobi), or reaches to the end of the output if that is 0 (Jacobi).
+    If `lengths` are given, drafts end at the expected length of the output. Beyond it a draft has `beyond` tokens;
+    with 0 of them decoding continues greedily (hybrid). Positions without a prediction hold `padding`.
 
     With `whole_blocks`, for the acceptance rule `FixedPoint`, a block of `block_size` positions begins with the last
-    accepted token. Its block_size - 1 other positions are drafted. After at most block_size rounds it yields block_size tokens;
-    the last of them begins the next block, whose other positions hold padding again.
+    accepted token. Its block_size - 1 other positions are drafted. After at most block_size rounds it yields
+    block_size tokens; the last of them begins the next block, whose other positions hold padding again.
     """
 
     def __init__(
@@ -70,12 +77,14 @@ class Jacobi:
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State) -> JacobiState:
-        """A record without predictions."""
+        """Return data for new rows: no predictions yet, and the position at which each row's drafts end."""
         ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
 
     def propose(self, state: State) -> Draft:
-        """The guesses (B, k) for the positions after the last accepted token."""
+        """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
+        padding where there are none.
+        """
         own: JacobiState = state.drafting
         most = self.block_size - self._whole_blocks if self.block_size else own.guesses.shape[1]
         counts = (own.ends - state.lengths).clamp(self._beyond, most)
@@ -85,7 +94,10 @@ class Jacobi:
         return Draft(own.guesses.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the predictions in the slots of each row's draft as guesses, and the prediction after it unless it begins the next block."""
+        """Store the verifier's predictions for the positions of each row's draft.
+
+        Unless `whole_blocks`, store also the prediction for the position after the draft.
+        """
         own: JacobiState = state.drafting
         accepted = verdict.accepted
         steps = torch.arange(accepted.predictions.shape[1], device=own.ends.device)

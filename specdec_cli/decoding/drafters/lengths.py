@@ -1,4 +1,4 @@
-"""Expected lengths of outputs, for decodings that draft up to the end."""
+"""Functions that estimate the lengths of outputs, for decodings that draft up to the end of the output."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,14 +8,14 @@ from torch import Tensor
 from specdec_cli.decoding.state import State
 
 Lengths = Callable[[State], Tensor]
-"""Expected tokens of the output (B,) of each row, EOS included."""
+"""Returns for a state the expected number of tokens of each row's output (B,), EOS included."""
 
 
 def by_source(ratio: float, padding: int) -> Lengths:
-    """`ratio` times the number of source tokens, and a tenth of that number more.
+    """Estimate lengths as `ratio` times the number of source tokens, plus a tenth of that number.
 
-    About half of all outputs are longer than the mean ratio of target to source tokens. The ratio of a model for which none
-    was measured is 1.0.
+    The tenth is added because about half of all outputs are longer than the mean `ratio` of target to source tokens.
+    `padding` is the padding id. The ratio of a model for which none was measured is 1.0.
     """
 
     def lengths(state: State) -> Tensor:
@@ -26,14 +26,15 @@ def by_source(ratio: float, padding: int) -> Lengths:
 
 
 def fixed(tokens: int) -> Lengths:
-    """`tokens` for every output."""
+    """Estimate every length as `tokens`."""
     return lambda state: torch.full_like(state.lengths, tokens)
 
 
 def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
-    """The true length of each output from `outputs`, by its source ids; the source's length for a source that is not in them.
+    """Return the true length of each output, looked up in `outputs` by its source ids; the source's length for any
+    other source.
 
-    Santilli et al. 2023, Section 4.1: the length is known beforehand.
+    `padding` is the padding id. Santilli et al. 2023, Section 4.1, assume known lengths.
     """
 
     def lengths(state: State) -> Tensor:

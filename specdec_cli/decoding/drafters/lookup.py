@@ -8,20 +8,22 @@ from specdec_cli.decoding.names import LONGEST_DRAFT
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 LONGEST = 3
-"""Tokens of the longest suffix that is searched; the longest suffix that is found counts."""
+"""Tokens of the longest suffix that is searched. A longer suffix that is found takes precedence over a shorter one."""
 
 
 def make(inputs: DrafterInputs) -> "Lookup":
-    """Lookup in the output, and in the source if the bundle has one vocabulary."""
+    """Make a drafter that searches the output, and also the source if the bundle has one vocabulary for both."""
     config = inputs.bundle.verifier.config
     return Lookup(inputs.block_size or LONGEST_DRAFT, config.eos, config.padding, inputs.bundle.tokenizer.shared)
 
 
 class Lookup:
-    """Copies up to `block_size` tokens that follow the last other occurrence of the output's suffix, in source or output.
+    """Copies up to `block_size` tokens that follow the last other occurrence of the output's suffix, in source or
+    output.
 
-    Prompt lookup (Saxena 2023) with the source in the role of the prompt. The source is not searched unless source and target
-    share their vocabulary (`shared`). It drafts well for names, numbers, markup and code.
+    Prompt lookup (Saxena 2023), with the source as the prompt. The source is searched only if source and target
+    share their vocabulary (`shared`). It drafts well for names, numbers, markup and code. `eos` and `padding` are
+    ids that are not copied from the source.
     """
 
     def __init__(self, block_size: int, eos: int, padding: int, shared: bool = True) -> None:
@@ -29,11 +31,13 @@ class Lookup:
         self._eos, self._padding = eos, padding
 
     def begin(self, state: State) -> object:  # noqa: ARG002
-        """No record: the state holds everything."""
+        """Return None: the drafter needs no data besides the state."""
         return None
 
     def propose(self, state: State) -> Draft:
-        """The tokens after the occurrence (B, k); an empty draft if there is none."""
+        """The tokens (B, k) that follow the occurrence of the suffix; an empty draft for a row without an
+        occurrence.
+        """
         text, is_text = self._searched(state)
         suffix = _suffix(state)
         places = torch.arange(text.shape[1], device=text.device)
@@ -54,7 +58,7 @@ class Lookup:
         return Draft(text.gather(1, found), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Nothing to update: the state holds the accepted tokens."""
+        """Do nothing: the state holds the accepted tokens."""
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:
         """The text to search, source then output (B, M + S), and which positions hold text (B, M + S)."""

@@ -8,13 +8,15 @@ from specdec_cli.model.drafters import AnyDrafter
 
 
 def check_block_size(block_size: int, network: AnyDrafter) -> None:
-    """Raise UsageError for a block size that `network` was not trained for."""
+    """Raise UsageError if `block_size` is below 1 or above the largest for which `network` was trained."""
     largest = network.config.max_block
     if not 1 <= block_size <= largest:
         raise UsageError(f"block size {block_size}: this bundle's drafter works for 1 to {largest}")
 
 
 def keep_last_state(states: Tensor, counts: Tensor, kept: Tensor) -> None:
-    """Copy to `kept` (B, W) the state that predicted the last accepted token: number `counts` (B,) of the states (B, Q, W) of a pass."""
+    """Copy to `kept` (B, W), in place, the state that predicted the last accepted token: the one with index `counts`
+    (B,) - 1 (0 if `counts` is 0) of the verifier's `states` (B, Q, W).
+    """
     last = (counts - 1).clamp_min(0)[:, None, None].expand(-1, 1, states.shape[2])
     torch.gather(states, 1, last, out=kept[:, None])

@@ -1,4 +1,4 @@
-"""N-gram memory: drafts the last continuation of the same n-gram in all sentences decoded so far."""
+"""N-gram memory: drafts the tokens that last followed the same n-gram in any sentence decoded so far."""
 
 import torch
 from torch import Tensor
@@ -12,16 +12,18 @@ _UNKNOWN = -1
 
 
 def make(inputs: DrafterInputs) -> "NgramMemory":
-    """An empty memory for the bundle's vocabulary."""
+    """Make a drafter with an empty memory, with one entry for each token of the bundle's vocabulary."""
     return NgramMemory(inputs.block_size or SHORTEST, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
 
 
 class NgramMemory:
-    """Drafts up to `block_size` tokens, each the last continuation of the two tokens before it, or else of the one before it.
+    """Drafts up to `block_size` tokens, each the one that last followed the same two tokens, or else the same single
+    token.
 
-    The memory outlives a sentence, so the number of rounds depends on the text decoded before. It has two tables: one of
-    continuations of single tokens (bigrams), and a hash table of 65,536 entries for continuations of pairs (trigrams). Pairs with the
-    same hash overwrite each other; that can cause a wrong draft but never changes the output.
+    The memory is kept from sentence to sentence, so the number of rounds depends on the text decoded before. It has
+    two tables: one of continuations of single tokens (bigrams), and a hash table of 65,536 entries for continuations
+    of pairs (trigrams). Pairs with the same hash overwrite each other; that can cause a wrong draft but never
+    changes the output.
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
@@ -30,11 +32,13 @@ class NgramMemory:
         self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
 
     def begin(self, state: State) -> object:  # noqa: ARG002
-        """No record: all sentences share the memory."""
+        """Return None: all sentences share the memory."""
         return None
 
     def propose(self, state: State) -> Draft:
-        """The continuation (B, k) of each row from memory; it ends before the first unknown token."""
+        """Return the continuation (B, k) of each row from memory; a row's draft ends before the first token that the
+        memory does not have.
+        """
         before, last = _two_last(state)
         columns: list[Tensor] = []
         for _ in range(self.block_size):
@@ -47,7 +51,7 @@ class NgramMemory:
         return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Store the accepted tokens in the memory."""
+        """Store the accepted tokens in the memory as continuations of the tokens before them."""
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
         new = torch.arange(accepted.ids.shape[1], device=tokens.device) < accepted.counts[:, None]

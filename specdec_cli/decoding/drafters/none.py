@@ -1,18 +1,18 @@
-"""Greedy decoding: the loop with empty drafts."""
+"""The drafter of greedy decoding, whose drafts are empty."""
 
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class NoDrafter:
-    """Proposes nothing, so that each round yields one token."""
+    """Proposes empty drafts, so that each round yields one token."""
 
     def begin(self, state: State) -> object:  # noqa: ARG002
-        """No record."""
+        """Return None: the drafter needs no data."""
         return None
 
     def propose(self, state: State) -> Draft:
-        """An empty draft (B, 0)."""
+        """Return an empty draft (B, 0)."""
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Nothing to update."""
+        """Do nothing."""

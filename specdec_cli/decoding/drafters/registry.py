@@ -1,4 +1,4 @@
-"""From the name of a decoding to its drafter."""
+"""Construction of the drafter of a decoding from the decoding's name."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,9 +12,11 @@ Maker = Callable[[DrafterInputs], SizedDrafter]
 
 
 def make_drafter(decoding: str, inputs: DrafterInputs) -> SizedDrafter | None:
-    """The drafter of a decoding; that of a chain asks its parts in order. None for a decoding without drafts.
+    """Make the drafter of a decoding; for a chain of decodings, a Fallback over their drafters in order. None for a
+    decoding without drafts.
 
-    Raises UsageError where the drafter cannot do what is asked.
+    Raises UsageError if the bundle has no drafter of the kind that the decoding needs, or if the block size is out
+    of its range.
     """
     drafters = [find_maker(method.drafter)(inputs) for method in methods_of(decoding) if method.drafter]
     if len(drafters) > 1:
@@ -23,7 +25,9 @@ def make_drafter(decoding: str, inputs: DrafterInputs) -> SizedDrafter | None:
 
 
 def find_maker(place: str) -> Maker:
-    """The function that `place`, such as "lookup:make", names in this package. Its module is imported now and not before."""
+    """Return the function that `place` names, as "module:function" in this package, such as "lookup:make"; import
+    its module.
+    """
     module, _, function = place.partition(":")
     found: Maker = getattr(import_module(f"{__package__}.{module}"), function)
     return found

@@ -16,15 +16,17 @@ from specdec_cli.model.int8 import kernels_of
 LONGEST_SUFFIX = 3
 """Tokens of the longest suffix that the rule "unique-3" searches in the source."""
 WINDOW = 4
-"""Positions around the end of the last copy in which a token is searched; after n rounds without a match, n + 1 times as many."""
+"""Distance in tokens from the end of the last copy within which the rule "nearest" searches a token; after n
+successive rounds that accepted no drafted token, n + 1 times as far.
+"""
 
 
 @dataclass
 class CopyState:
-    """The drafter's record: where to copy from.
+    """The drafter's data: the source positions from which to copy.
 
-    `start` (B,) is the next source position to copy, or -1 for an empty draft. `ends` (B,) is the position of the source's
-    EOS. `misses` (B,) is the number of successive rounds that accepted nothing of a draft.
+    `start` (B,) is the next source position to copy, or -1 for an empty draft. `ends` (B,) is the position of the
+    source's EOS. `misses` (B,) is the number of successive rounds that accepted no drafted token.
     """
 
     start: Tensor
@@ -33,25 +35,27 @@ class CopyState:
 
 
 def make(inputs: DrafterInputs) -> "SourceCopy":
-    """Copies by the rule that is asked for, in the compiled kernels if the model uses them."""
+    """Make the drafter that copies by the rule of the option `match`; it uses the compiled kernels if the model
+    does.
+    """
     bundle, match = inputs.bundle, inputs.option(MATCH)
     word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=inputs.device)
     return SourceCopy(str(match), bundle.verifier.config.eos, word_starts, inputs.block_size, kernels_of(bundle.verifier))
 
 
 class SourceCopy:
-    """Copies from the source, at most `block_size` tokens a round if that is not 0.
+    """Copies from the source, at most `block_size` tokens a round (0: no limit).
 
     The first draft is the whole source. After a bifurcation the rule `match` says where the next draft begins:
 
-    - "unique" (technical report, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once in the
-      source; if there is none, the draft is empty. Source and output begin with the same token, the decoder start (the
-      report's o0 = x0), so the suffix may be the whole output.
-    - "unique-3", the rule of the report's published code: the same for suffixes of at most LONGEST_SUFFIX tokens without the
-      decoder start.
-    - "nearest", our own: after the occurrence of the verifier's new token that is nearest to the end of the last copy. If there is
-      none near by, the token was inserted or replaced a word; which of them follows from `word_starts` (V,), the tokens
-      that begin a word. The draft is never empty. The compiled `kernels` compute this rule, if they are given.
+        - "unique" (technical report, Sun et al. 2022, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once
+          in the source; if there is none, the draft is empty. Source and output begin with the same token, the decoder start (the
+          report's o0 = x0), so the suffix may be the whole output.
+        - "unique-3", the rule of the report's published code: the same for suffixes of at most LONGEST_SUFFIX tokens without the
+          decoder start.
+        - "nearest", this toolkit's own: after the occurrence of the verifier's new token that is nearest to the end of the last copy.
+          If there is none within WINDOW, the token was inserted or replaced a word; which of them follows from `word_starts` (V,),
+          true for tokens that begin a word. The draft is never empty. The compiled `kernels` compute this rule, if they are given.
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
@@ -61,12 +65,14 @@ class SourceCopy:
         self._kernels = kernels if match == "nearest" else None
 
     def begin(self, state: State) -> CopyState:
-        """A record that begins at the start of the source."""
+        """Return data for new rows, whose first copy begins at the start of the source."""
         ends = state.memory.mask.ends[:, 0] - 1
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends))
 
     def propose(self, state: State) -> Draft:
-        """The rest of the source (B, k) without its EOS, which only the verifier predicts."""
+        """Return the source tokens (B, k) from `start` to the end, without the source's EOS, which only the verifier
+        predicts.
+        """
         own: CopyState = state.drafting
         if self._kernels is not None:
             return self._copy(self._kernels, state, own)
@@ -77,7 +83,7 @@ class SourceCopy:
         return Draft(state.source.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Find where the next draft begins."""
+        """Find for each row the source position at which the next draft begins."""
         own: CopyState = state.drafting
         accepted = verdict.accepted
         if self.match != "nearest":

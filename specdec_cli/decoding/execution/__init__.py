@@ -1,1 +1,1 @@
-"""How the steps of a round are executed: operators, compiled kernels, CUDA graphs."""
+"""Implementations of the steps of a round: PyTorch's operators, compiled kernels, CUDA graphs."""

@@ -12,7 +12,9 @@ from specdec_cli.model.transformer import Transformer
 
 
 def choose_execution(model: Transformer, constraints: Constraints, device: torch.device) -> Execution:
-    """Choose the execution: CUDA graphs on a GPU, compiled kernels for an int8 model if they support it, else operators."""
+    """Return an execution: CUDA graphs on a GPU, compiled kernels for an int8 model that they support, else
+    PyTorch's operators.
+    """
     operators = OperatorExecution(model.choices, model.config.eos)
     if device.type == "cuda":
         return GraphExecution(operators, CudaCapture(), CudaEncodeStream())

@@ -14,11 +14,11 @@ from specdec_cli.model.rows import map_tensors, tensors
 WARM_UP_CALLS = 3
 """Calls of a step that run eagerly; the next call captures it as a CUDA graph."""
 MOST_STEPS = 32
-"""Most captured steps that the buffers of a batch keep."""
+"""Largest number of captured steps that the buffers of a batch keep."""
 MOST_FREE = 16
-"""Most buffers that are kept while no decoding uses them."""
+"""Largest number of BatchBuffers that the pool keeps while no decoding uses them."""
 MOST_FREE_BYTES = 1 << 30
-"""Most bytes of such buffers."""
+"""Largest total size in bytes of the batches in the BatchBuffers that the pool keeps."""
 
 
 @dataclass
@@ -31,10 +31,12 @@ class _CapturedStep:
 
 
 class BatchBuffers:
-    """Buffers for one batch after another, all of the form of `like`, and the steps that were captured on them.
+    """Tensors at fixed addresses for batches of the same form as `like`, and the steps that were captured on them as
+    CUDA graphs.
 
-    A step reads and writes the batch in place. An input tensor that belongs to the batch, or that another captured step
-    returned, is read at its own address. Any other input is copied to the address with which the step was captured.
+    A step reads and writes the batch in place. An input tensor that belongs to the batch, or that another captured
+    step returned, is read at its own address. Any other input is copied to the address with which the step was
+    captured.
     """
 
     def __init__(self, like: State, capture: Capture) -> None:
@@ -46,7 +48,7 @@ class BatchBuffers:
 
     @property
     def key(self) -> int:
-        """Identifies the states in these buffers: the identity of their `tokens`."""
+        """Identifies a state whose tensors are these buffers: the `id()` of its `tokens`."""
         return id(self._batch.tokens)
 
     @property
@@ -55,14 +57,21 @@ class BatchBuffers:
         return sum(tensor.nbytes for tensor in tensors(self._batch))
 
     def store(self, state: State) -> State:
-        """`state` in these buffers; tensors that are already there are not copied."""
+        """Copy `state` to these buffers and return a state of the buffers; tensors that are already in them are not
+        copied.
+        """
         for here, new in zip(tensors(self._batch), tensors(state), strict=True):
             if here is not new:
                 here.copy_(new)
         return _new_records(self._batch)
 
     def run(self, name: tuple[Hashable, ...], step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> Any:
-        """The result of `step(state, *inputs)`, by a graph once the step is warmed up; `name[0]` is the kind of step."""
+        """Return the result of `step(state, *inputs)`; after WARM_UP_CALLS calls of the same step, a CUDA graph
+        computes it.
+
+        `name` identifies the step; `name[0]` is the kind of step. The result of a graph is overwritten when the
+        graph is replayed.
+        """
         kind = (name, *((each.shape, each.dtype) for each in inputs))
         if self._calls[kind] < WARM_UP_CALLS:
             self._calls[kind] += 1
@@ -97,18 +106,24 @@ class BatchBuffers:
 
 
 class BufferPool:
-    """Buffers by the form of their batch (see model/rows.py). A decoding removes buffers from the pool while it uses them."""
+    """Free BatchBuffers by the form of their batch (see model/rows.py); a decoding removes buffers from the pool
+    while it uses them.
+    """
 
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
         self._free: OrderedDict[Hashable, BatchBuffers] = OrderedDict()
 
     def take(self, form: Hashable, like: State) -> BatchBuffers:
-        """Buffers for batches of a form, of which `like` is one."""
+        """Remove and return buffers for batches of the form `form`; new ones, made after the example `like`, if the
+        pool has none.
+        """
         return self._free.pop(form, None) or BatchBuffers(like, self._capture)
 
     def give_back(self, form: Hashable, buffers: BatchBuffers) -> None:
-        """Keep `buffers` for another decoding; if there are too many, free those that were given back first."""
+        """Add `buffers` to the pool; if it then holds too many buffers or bytes, free those that were given back
+        first.
+        """
         self._free[form] = buffers
         while len(self._free) > MOST_FREE or sum(each.bytes for each in self._free.values()) > MOST_FREE_BYTES:
             self._free.popitem(last=False)

@@ -26,7 +26,8 @@ T = TypeVar("T")
 class GraphExecution:
     """Computes the rounds of `operators` with CUDA graphs; sources are encoded on the CUDA stream `encode_stream`.
 
-    The batch of a decoding lies in buffers, which one decoding at a time uses. Steps on another state run eagerly.
+    The batch of a decoding is stored in buffers that no other decoding uses at the same time. Steps on a state
+    outside such buffers are called without graphs.
     """
 
     def __init__(self, operators: OperatorExecution, capture: Capture, encode_stream: EncodeStream) -> None:
@@ -36,7 +37,9 @@ class GraphExecution:
         self._in_use: dict[int, BatchBuffers] = {}
 
     def run(self, name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: torch.Tensor) -> R:
-        """The result of `step(state, *inputs)`, by a graph if `state` lies in buffers."""
+        """Return the result of `step(state, *inputs)`, computed by a CUDA graph if the tensors of `state` are in
+        buffers.
+        """
         buffers = self._in_use.get(id(state.tokens))
         if buffers is None:
             return step(state, *inputs)
@@ -44,16 +47,22 @@ class GraphExecution:
         return result
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
+        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
+        accepts.
+        """
         return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
 
     def advance(self, state: State, verdict: Verdict) -> int:
-        """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
+        """Append the accepted tokens to `state` in place; return how many rows of the batch are finished, rows
+        without a sentence included.
+        """
         return self._operators.advance(state, verdict)
 
     @contextmanager
     def rows(self, batch_size: int, rule: Rule | None) -> Iterator[Rows]:  # noqa: ARG002
-        """The rows of a decoding, in buffers that are given back to the pool at the end."""
+        """Yield the BufferedRows for batches of at most `batch_size` rows; their buffers go back to the pool at the
+        end of the `with` block.
+        """
         rows = BufferedRows(self.pool, self._in_use, batch_size)
         try:
             yield rows
@@ -61,18 +70,19 @@ class GraphExecution:
             rows.release()
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
-        """A queue that encodes `ahead` sentences before they are taken."""
+        """Return a queue of `sentences` that encodes up to `ahead` of them before they are taken."""
         return SourcePrefetcher(PlainQueue(sentences, encode), self._encode_stream, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """`drafter` with drafts of few sizes, since a graph is captured for each."""
+        """Return `drafter` with its drafts padded to few sizes, since a CUDA graph is captured for each size."""
         return PaddedDrafter(drafter)
 
 
 class BufferedRows:
-    """Batches of at most `most` rows in buffers of `pool`, which are entered in `in_use` by their keys.
+    """Batches of at most `most` rows in buffers of `pool`; buffers in use are listed in `in_use` by their keys.
 
-    Few numbers of rows occur: powers of two, and `most`. Empty rows fill up a batch; they come last.
+    Batches are filled up with empty rows, which come last, to a power of two or to `most` rows, so that few sizes
+    occur.
     """
 
     def __init__(self, pool: BufferPool, in_use: dict[int, BatchBuffers], most: int) -> None:
@@ -82,7 +92,7 @@ class BufferedRows:
         self.empty = 0
 
     def begin(self, state: State) -> State:
-        """`state`, filled up with empty rows, in buffers."""
+        """Copy `state`, filled up with empty rows, to buffers, and return the state in them."""
         rows = len(state.lengths)
         self.empty = min(1 << (rows - 1).bit_length(), self._most) - rows
         filled = _with_empty_rows(state, self.empty) if self.empty else state
@@ -94,11 +104,13 @@ class BufferedRows:
         return self._buffers.store(filled)
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by `entering` rows, remove the other finished rows, and fill the batch up with empty rows."""
+        """Replace finished rows by the rows of `entering`, remove the other finished rows, fill up with empty rows,
+        and return the batch.
+        """
         return self.begin(exchange_compactly(state, entering))
 
     def release(self) -> None:
-        """Give the buffers back."""
+        """Give the buffers back to the pool, if any are in use."""
         if self._buffers is not None:
             del self._in_use[self._buffers.key]
             self._pool.give_back(self._form, self._buffers)

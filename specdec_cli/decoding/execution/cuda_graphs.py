@@ -16,24 +16,26 @@ class Graph(Protocol):
     outputs: Any
 
     def replay(self) -> None:
-        """Compute again from the present values of the inputs."""
+        """Compute the outputs again from the present values of the input tensors."""
 
 
 class Capture(Protocol):
-    """Captures computations, each of which must have been warmed up before."""
+    """Captures computations as graphs; each computation must have been warmed up before."""
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
-        """The result of `compute`, which is called eagerly."""
+        """Call `compute` without capturing it, and return its result."""
 
     def capture(self, kind: str, compute: Callable[[], Any]) -> Graph:
-        """A graph of `compute`, not yet replayed.
+        """Return a graph of `compute`, whose outputs have no values before the first replay.
 
         Its outputs are valid until another graph of this `kind` is replayed.
         """
 
 
 class CudaGraph:
-    """A `torch.cuda.CUDAGraph` of `compute`, in the memory pool of `shares_with` if that is given."""
+    """A `torch.cuda.CUDAGraph` captured from `compute`; it uses the memory pool of the graph `shares_with`, if that
+    is not None.
+    """
 
     def __init__(self, compute: Callable[[], Any], shares_with: "CudaGraph | None") -> None:
         self._graph = torch.cuda.CUDAGraph()
@@ -41,15 +43,15 @@ class CudaGraph:
             self.outputs = compute()
 
     def replay(self) -> None:
-        """Launch the graph."""
+        """Launch the graph, which overwrites `outputs`."""
         self._graph.replay()
 
 
 class CudaCapture:
-    """Captures on the current GPU.
+    """Captures computations as CUDA graphs on the current GPU.
 
-    Graphs of a kind share a memory pool: a round replays one of each kind, and the next round does not need its outputs.
-    Graphs of different kinds have different pools, because they read each other's outputs.
+    Graphs of a kind share a memory pool: a round replays one of each kind, and the next round does not need its
+    outputs. Graphs of different kinds have different pools, because they read each other's outputs.
     """
 
     def __init__(self) -> None:
@@ -58,7 +60,9 @@ class CudaCapture:
         self._first: dict[str, CudaGraph] = {}
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
-        """The result of `compute`, called on a side stream as torch's documentation of CUDA graphs requires."""
+        """Call `compute` on a side stream, as PyTorch's documentation of CUDA graphs requires, and return its
+        result.
+        """
         main = torch.cuda.current_stream()
         self._warm_up_stream.wait_stream(main)
         with torch.cuda.stream(self._warm_up_stream):
@@ -67,7 +71,7 @@ class CudaCapture:
         return outputs
 
     def capture(self, kind: str, compute: Callable[[], Any]) -> CudaGraph:
-        """A graph of `compute`, not yet replayed."""
+        """Return a graph of `compute`, whose outputs have no values before the first replay."""
         graph = CudaGraph(compute, self._first.get(kind))
         self._first.setdefault(kind, graph)
         return graph
@@ -80,13 +84,17 @@ class CudaEncodeStream:
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
     def run(self, compute: Callable[[], T]) -> T:
-        """Start `compute` after everything that was launched on the current stream so far."""
+        """Start `compute` on this stream, after everything that was launched on the current stream so far, and
+        return its result.
+        """
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
             return compute()
 
     def join(self, result: Any) -> None:
-        """Let the current stream wait for this one, and keep the memory of `result` until the current stream has used it."""
+        """Make the current stream wait for this stream, and keep the memory of the tensors in `result` until the
+        current stream has used it.
+        """
         current = torch.cuda.current_stream()
         current.wait_stream(self._stream)
         for tensor in tensors(result):

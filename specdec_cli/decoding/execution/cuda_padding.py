@@ -1,4 +1,6 @@
-"""Drafts of few sizes, so that few CUDA graphs are captured; on a GPU a few more positions take no longer."""
+"""Padding of drafts to few sizes, so that few CUDA graphs are captured; on a GPU a few more positions take no
+longer.
+"""
 
 from dataclasses import replace
 
@@ -12,7 +14,8 @@ from specdec_cli.model.transformer import ROW_MULTIPLE
 class PaddedDrafter:
     """Pads the drafts of `drafter` so that the verifier's pass has a multiple of ROW_MULTIPLE positions.
 
-    A `block_size` that is set is rounded up to the largest draft with the same number of positions, if the drafter allows it.
+    A value set as `block_size` is rounded up to the largest draft with the same number of positions, but not above
+    the drafter's original block size, if that is not 0.
     """
 
     def __init__(self, drafter: SizedDrafter) -> None:
@@ -29,11 +32,13 @@ class PaddedDrafter:
         self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
 
     def begin(self, state: State) -> object:
-        """The wrapped drafter's record of new rows."""
+        """Return the wrapped drafter's data for new rows."""
         return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
-        """The drafter's draft, padded; an empty one stays empty."""
+        """Return the wrapped drafter's draft with its ids padded; the counts do not change, and an empty draft stays
+        empty.
+        """
         draft = self._drafter.propose(state)
         self._size = draft.ids.shape[1]
         missing = _padded_size(self._size) - self._size

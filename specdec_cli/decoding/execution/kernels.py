@@ -1,4 +1,6 @@
-"""Rounds by the compiled kernels, for int8 models on a CPU: one call for a verification, one for an advance."""
+"""Rounds by the compiled kernels, for int8 models on a CPU: one call for a verification, one to append the accepted
+tokens.
+"""
 
 import ctypes
 import threading
@@ -26,12 +28,14 @@ _NOT_FORCED = -1
 
 
 def round_kernels(model: Transformer) -> Kernels | None:
-    """The compiled kernels, if they can compute whole rounds of `model`."""
+    """Return the compiled kernels if they can compute whole rounds of `model`, else None."""
     return model.layers.kernels if isinstance(model.layers, Int8Layers) else None
 
 
 class KernelExecution:
-    """Computes rounds of `model` with `kernels`; rounds with another rule than Exact, and constrained ones, with `operators`."""
+    """Computes rounds of `model` with `kernels`, and with `operators` where another rule than Exact or a constraint
+    other than `forced` applies.
+    """
 
     def __init__(self, operators: OperatorExecution, model: Transformer, kernels: Kernels, constraints: Constraints) -> None:
         self._operators, self._constraints = operators, constraints
@@ -48,11 +52,15 @@ class KernelExecution:
 
     @property
     def run(self) -> StepRunner:
-        """Runs the drafter's steps by operators."""
+        """The function that runs the drafter's steps, by PyTorch's operators."""
         return self._operators.run
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
+        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
+        accepts.
+
+        `score` is called only if the operators compute the round.
+        """
         if not isinstance(rule, Exact) or (self._may_bind and self._constraints.bind(state, draft.ids.shape[1] + 1)):
             return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
         ids, drafted = draft.ids.contiguous(), draft.counts.contiguous()
@@ -76,24 +84,29 @@ class KernelExecution:
         return verdict
 
     def advance(self, state: State, verdict: Verdict) -> int:
-        """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
+        """Append the accepted tokens to `state` in place; return how many rows of the batch are finished, rows
+        without a sentence included.
+        """
         own = self._described
         if getattr(own, "verdict", None) is not verdict:  # by operators
             return self._operators.advance(state, verdict)
         return self._kernels.advance(ctypes.byref(own.batch), ctypes.byref(own.answer), verdict.accepted.ids.shape[1])
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
-        """The rows of a decoding. Finished rows are kept if the kernels verify by `rule`, because they skip such rows."""
+        """Return a context manager that gives the Rows of a decoding with batches of at most `batch_size` rows.
+
+        Finished rows stay in the batch if the kernels verify by `rule`, because the kernels skip such rows.
+        """
         if isinstance(rule, Exact) and not self._constraints.everywhere:
             return nullcontext(KeptRows())
         return self._operators.rows(batch_size, rule)
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
-        """A queue that encodes sentences when they are taken."""
+        """Return a queue that encodes sentences when they are taken; `ahead` is ignored."""
         return self._operators.queue(sentences, encode, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """`drafter` itself."""
+        """Return `drafter` unchanged."""
         return drafter
 
     def _batch(self, state: State) -> BatchStruct:
@@ -110,18 +123,20 @@ class KernelExecution:
 
 
 class KeptRows:
-    """Batches whose finished rows stay as empty rows until new ones take their places."""
+    """Batches in which finished rows stay, as empty rows, until new rows take their places."""
 
     def __init__(self) -> None:
         self.empty = 0
 
     def begin(self, state: State) -> State:
-        """`state` itself, without empty rows."""
+        """Return `state` itself, a batch without empty rows."""
         self.empty = 0
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by `entering` rows; the other finished rows become empty."""
+        """Replace finished rows by the rows of `entering` and return the batch; the other finished rows become
+        empty.
+        """
         free = state.finished.nonzero()[:, 0]
         taken = 0 if entering is None else len(entering.lengths)
         if entering is not None:

@@ -1,4 +1,4 @@
-"""Rounds by torch's operators."""
+"""Rounds by PyTorch's operators."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,14 +21,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OperatorExecution:
-    """Computes rounds with PyTorch operators: `choices` chooses tokens, `eos` ends rows, and `run` runs the steps."""
+    """Computes rounds with PyTorch's operators: `choices` chooses tokens, the id `eos` ends rows, and `run` runs the
+    steps.
+    """
 
     choices: Choices
     eos: int
     run: StepRunner = run_directly
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), and the tokens that `rule` accepts."""
+        """Compute one pass over the last accepted token and the draft (B, k) by `score`, and return the tokens that
+        `rule` accepts.
+        """
         scores = score(state, draft)
 
         def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
@@ -41,21 +45,21 @@ class OperatorExecution:
         return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
 
     def advance(self, state: State, verdict: Verdict) -> int:
-        """Append the accepted tokens to `state` in place; the number of finished rows."""
+        """Append the accepted tokens to `state` in place; return how many rows of the batch are finished."""
         scores = () if verdict.log_probabilities is None else (verdict.log_probabilities,)
         accepted = verdict.accepted
         return int(self.run(("advance",), _advance, state, accepted.ids, accepted.counts, verdict.ended, *scores))
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:  # noqa: ARG002
-        """The rows of a decoding, in batches without empty rows."""
+        """Return a context manager that gives the Rows of a decoding, whose batches have no empty rows."""
         return nullcontext(CompactRows())
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:  # noqa: ARG002
-        """A queue that encodes sentences when they are taken."""
+        """Return a queue that encodes sentences when they are taken; `ahead` is ignored."""
         return PlainQueue(sentences, encode)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """`drafter` itself."""
+        """Return `drafter` unchanged."""
         return drafter
 
 

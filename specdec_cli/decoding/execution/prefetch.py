@@ -1,4 +1,4 @@
-"""Queues that encode sentences when they are taken, or ahead of time on a stream of its own."""
+"""Queues that encode sentences when they are taken, or ahead of time on a CUDA stream."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -13,36 +13,38 @@ T = TypeVar("T")
 
 
 class EncodeStream(Protocol):
-    """Computes while the decoding goes on."""
+    """Runs computations at the same time as the decoding."""
 
     def run(self, compute: Callable[[], T]) -> T:
-        """Start `compute`. Its result must not be read before it is joined."""
+        """Start `compute` and return its result, whose tensors must not be read before `join` was called with it."""
 
     def join(self, result: Any) -> None:
-        """Make the computation of `result` precede everything that is computed from now on."""
+        """Make everything that is computed from now on wait for the computation of `result`."""
 
 
 class PlainQueue(Generic[T]):
-    """Encodes `sentences` when they are taken."""
+    """A queue of `sentences` that calls `encode` with them when they are taken."""
 
     def __init__(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State]) -> None:
         self._sentences, self._encode = iter(sentences), encode
 
     def take(self, rows: int) -> State | None:
-        """The next `rows` rows, fewer at the end; None if the queue is empty."""
+        """Encode the next `rows` sentences, fewer at the end, and return their state; None if the queue is empty."""
         entering = list(islice(self._sentences, rows))
         return self._encode(entering) if entering else None
 
 
 class SourcePrefetcher:
-    """Encodes up to `ahead` rows of `queue` on `encode_stream` before they are taken."""
+    """A queue that encodes up to `ahead` rows of `queue` on `encode_stream` before they are taken."""
 
     def __init__(self, queue: SourceQueue, encode_stream: EncodeStream, ahead: int) -> None:
         self._queue, self._stream, self._most_ahead = queue, encode_stream, ahead
         self._encoded: State | None = None
 
     def take(self, rows: int) -> State | None:
-        """The next `rows` rows, fewer at the end; None if the queue is empty."""
+        """Return a state with the next `rows` sentences, fewer at the end, and start to encode further ones; None if
+        the queue is empty.
+        """
         state = self._take_encoded(rows)
         missing = rows if state is None else rows - len(state.lengths)
         more = self._queue.take(missing) if missing else None

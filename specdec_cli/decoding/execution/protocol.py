@@ -1,4 +1,4 @@
-"""The protocol of executions: one implementation each for operators, CUDA graphs and compiled kernels."""
+"""The protocol Execution, with one implementation each for operators, CUDA graphs and compiled kernels."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -10,48 +10,65 @@ from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, Verdict
 
 T = TypeVar("T")
 Score = Callable[[State, Draft], Scores]
-"""The pass of a verifier over the last accepted token and a draft."""
+"""The function that computes a verifier's pass over the last accepted token and a draft."""
 NO_SENTENCE = -1
-"""The number of an empty row: a finished row without a sentence."""
+"""The value of `State.numbers` for an empty row, which is a finished row without a sentence."""
 
 
 class Rows(Protocol):
-    """Places the rows of one decoding in batches; `empty` is the number of empty rows in the batch."""
+    """Arranges the rows of one decoding in batches; `empty` is the number of rows without a sentence in the present
+    batch.
+    """
 
     empty: int
 
     def begin(self, state: State) -> State:
-        """A batch of new rows only."""
+        """Return a batch of the rows of `state`, all of them new."""
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by `entering` rows, which are at most as many, and return the batch."""
+        """Replace finished rows of `state` by the rows of `entering`, which are at most as many, and return the
+        batch.
+        """
 
 
 class SourceQueue(Protocol):
-    """Sentences to be decoded, which become rows of a batch."""
+    """Sentences that wait to be decoded, and are encoded before or when they are taken."""
 
     def take(self, rows: int) -> State | None:
-        """The next `rows` rows, fewer at the end of the queue; None if it is empty."""
+        """Return a state with the next `rows` sentences, fewer at the end of the queue; None if it is empty."""
 
 
 class Execution(Protocol):
-    """How the rounds of decodings are computed."""
+    """An implementation of the steps of a decoding's rounds."""
 
     @property
     def run(self) -> StepRunner:
-        """Runs the steps of verifier and drafter."""
+        """The function that runs the steps of verifier and drafter."""
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """One pass over the last accepted token and the draft (B, k), by `score` or its equal, and the tokens that `rule` accepts."""
+        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
+        accepts; `state` does not advance.
+
+        `score` computes the pass, or an implementation computes the same values itself. `with_scores`: the verdict
+        has log probabilities.
+        """
 
     def advance(self, state: State, verdict: Verdict) -> int:
-        """Append the accepted tokens to `state` in place; the number of finished rows, empty ones included."""
+        """Append the accepted tokens to `state` in place; return how many rows of the batch are finished, rows
+        without a sentence included.
+        """
 
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
-        """The rows of a decoding with batches of at most `batch_size`; `rule` is None for decodings without verification."""
+        """Return a context manager that gives the Rows of a decoding with batches of at most `batch_size` rows.
+
+        `rule` is the acceptance rule, or None for decodings without verification. The end of the context releases
+        the rows' memory.
+        """
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
-        """A queue of `sentences`. If the execution prefetches, it encodes `ahead` sentences before they are taken."""
+        """Return a queue of `sentences`, which `encode` turns into rows. If the execution prefetches, it encodes up
+        to `ahead` of them before they are taken.
+        """
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """`drafter`; its drafts are padded to a few sizes if each new size has a cost."""
+        """Return `drafter`, with its drafts padded to a few sizes if each new size has a cost."""

@@ -5,7 +5,11 @@ from specdec_cli.model.rows import keep_rows, replace_rows
 
 
 def exchange_compactly(state: State, entering: State | None) -> State:
-    """Replace finished rows by `entering` rows, and remove the other finished rows."""
+    """Replace finished rows of `state` by the rows of `entering`, remove the other finished rows, and return the
+    batch.
+
+    The tensors of `state` are overwritten in place.
+    """
     free = state.finished.nonzero()[:, 0]
     taken = 0 if entering is None else len(entering.lengths)
     if entering is not None:
@@ -19,9 +23,9 @@ class CompactRows:
     empty = 0
 
     def begin(self, state: State) -> State:
-        """`state` itself."""
+        """Return `state` itself."""
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by `entering` rows, and remove the other finished rows."""
+        """Replace finished rows by the rows of `entering`, remove the other finished rows, and return the batch."""
         return exchange_compactly(state, entering)

@@ -20,16 +20,19 @@ from specdec_cli.text.folding import unfold
 
 @dataclass(frozen=True)
 class BeamOptions:
-    """The beam size, the length penalty (a power), the numbers of hypotheses returned and of sentences in a batch.
+    """Options of beam search: the length penalty is an exponent, `n_best` the number of outputs returned for a
+    sentence, `batch_size` that of sentences decoded together, `max_length` that of tokens in an output (None: what
+    fits the cache).
 
-    `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished hypotheses:
+    `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished
+    hypotheses:
 
-    - "first" (transformers' early_stopping=True): at once.
-    - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
-      of the `beam_size` best finished ones.
-    - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
-    - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
-      instead of by score, and a forced token counts with its own probability instead of 1.
+        - "first" (transformers' early_stopping=True): at once.
+        - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
+          of the `beam_size` best finished ones.
+        - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
+        - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
+          instead of by score, and a forced token counts with its own probability instead of 1.
     """
 
     beam_size: int = 5
@@ -42,14 +45,16 @@ class BeamOptions:
 
 @torch.inference_mode()
 def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> Iterator[Hypothesis]:
-    """Decode `sentences`, which must share their source width, with one model or an ensemble of them.
+    """Decode `sentences`, which must share their source width, with one model or an ensemble of them, and yield one
+    hypothesis for each.
 
-    The models must share vocabulary, positions and order. The score of a hypothesis is its log probability divided by its
-    length (EOS included) to the power of the length penalty (Wu et al. 2016, without the constant). The constraints of the first
-    verifier apply to log probabilities, which are not normalised again, as in transformers and fairseq.
+    The models must share vocabulary, positions and order; their probabilities are averaged. The score of an
+    alternative is its log probability divided by its length (EOS included) to the power of the length penalty (Wu et
+    al. 2016, without the constant). The constraints of the first verifier apply to log probabilities, which are not
+    normalised again, as in transformers and fairseq.
 
-    Models that write two tokens per step are searched by pairs (Imamura and Sumita, Algorithm 1). A pair with an EOS ends its
-    hypothesis, which is then unfolded. Its length counts the folded tokens, with one EOS or two.
+    Models that write two tokens per step are searched by pairs (Imamura and Sumita 2020, Algorithm 1). A pair with
+    an EOS ends its hypothesis, which is then unfolded. Its length counts the folded tokens, with one EOS or two.
     """
     for start in range(0, len(sentences), options.batch_size):
         yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()

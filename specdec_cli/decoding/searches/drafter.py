@@ -1,4 +1,4 @@
-"""Decoding by the drafter alone: its blocks are the output, and nothing verifies them."""
+"""Decoding by the drafter alone: its drafts are output without verification."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,9 @@ from specdec_cli.model.drafter_config import Reads
 
 @dataclass(frozen=True)
 class DrafterOptions:
-    """What the drafter reads of the verifier, and the largest numbers of sentences in a batch and of tokens in an output."""
+    """What the drafter needs of the verifier (`reads`), and the largest numbers of sentences in a batch and of
+    tokens in an output.
+    """
 
     reads: Reads
     batch_size: int = 1
@@ -29,11 +31,12 @@ class DrafterOptions:
 def decode_by_drafter(
     verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], options: DrafterOptions, onlooker: Onlooker | None = None
 ) -> Iterator[Hypothesis]:
-    """Decode `sentences`, which must share their source width, with `drafter` alone (GAD, Table 1, "NAT drafter").
+    """Decode `sentences`, which must share their source width, with `drafter` alone (Generalized Aggressive
+    Decoding, Table 1, "NAT drafter").
 
-    A round is one drafting pass, whose whole block is output, up to EOS. Hypotheses have no scores. Of the verifier's model
-    only what the drafter reads is computed: nothing, the encoder, or also the decoder's top states of every block but the
-    last; never logits. Of the verifier's constraints only the forced first token is applied.
+    A round is one drafting pass, whose whole block is output, up to EOS. Hypotheses have no scores. Of the
+    verifier's model only what the drafter reads is computed: nothing, the encoder, or also the decoder's top states
+    of every block but the last; never logits. Of the verifier's constraints only the forced first token is applied.
     """
     begin = partial(_begin, verifier, drafter, options)
     with open_batch(verifier.execution, sentences, begin, options.batch_size, rule=None) as batch:

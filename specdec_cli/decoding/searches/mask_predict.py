@@ -21,7 +21,9 @@ _PROJECTED = 1024
 
 @dataclass(frozen=True)
 class MaskPredictOptions:
-    """Decoder passes and candidate lengths of a sentence, sentences in a batch, and the largest number of tokens of an output."""
+    """Decoder passes of a sentence, candidate lengths of a sentence, sentences in a batch, and the largest number of
+    tokens of an output (None: what fits the model).
+    """
 
     iterations: int = 10
     length_beam: int = 5
@@ -108,9 +110,12 @@ def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate]
 
 
 def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Yield after each pass the ids (B, width) of outputs of `words` (B,) tokens, their log probabilities, and which were predicted.
+    """Run `iterations` passes of Mask-Predict over outputs of `words` (B,) tokens without EOS, padded to `width`
+    positions.
 
-    The next pass changes the tensors in place. Positions after EOS have no meaning.
+    Yields after each pass the ids (B, width), their log probabilities (B, width), and a boolean mask (B, width) of
+    the tokens that this pass predicted. The next pass changes the first two in place. Positions after EOS have no
+    meaning.
     """
     config, places = model.config, steps(width, words.device)
     own = places < words[:, None]
@@ -124,11 +129,12 @@ def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterat
 
 
 def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -> Tensor:
-    """The mask (B, width) of tokens to predict again in pass `iteration`, from 1: those with the lowest `scores` (B, width).
+    """The boolean mask (B, width) of tokens to predict again in pass `iteration` (1 or more): those with the lowest
+    `scores` (B, width).
 
-    They are N (T - t) / T tokens, where N is the row's number of `words` (B,), T is `iterations` and t is `iteration`
-    (Ghazvininejad et al. 2019, Section 3.1); rounded down, but at least 1, as in the authors' program. Of equal scores, the
-    first are chosen.
+    They are N (T - t) / T tokens, where N is the row's number of `words` (B,), T is `iterations` and t is
+    `iteration` (Ghazvininejad et al. 2019, Section 3.1); rounded down, but at least 1, as in the authors' program.
+    Of equal scores, the first are chosen.
     """
     counts = (words * (iterations - iteration) // iterations).clamp_min(1)
     behind = steps(scores.shape[1], scores.device) >= words[:, None]
