@@ -1,1 +1,1 @@
-"""Sequence-level knowledge distillation: a teacher translates source text into shards; an interrupted run can be resumed."""
+"""Sequence-level knowledge distillation: a teacher translates source lines, stored in shards; an interrupted run can be resumed."""

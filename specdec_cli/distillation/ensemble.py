@@ -12,9 +12,10 @@ from specdec_cli.pipeline.building import bundle_verifier
 
 
 class Ensemble:
-    """A Teacher that is an ensemble of bundles (GAD, Table 6: an ensemble teaches better than one model).
+    """A Teacher that decodes by beam search over the mean of the probabilities of several bundles (Xia et al. 2022, Table 6).
 
-    Raises ModelError if the bundles differ in vocabulary or generation order, and for masked models.
+    `batch_tokens` is the largest number of padded source tokens of a batch. Raises ModelError if the bundles differ in vocabulary
+    or generation order, and for masked models.
     """
 
     def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
@@ -31,7 +32,7 @@ class Ensemble:
         self._eos = first.verifier.config.eos
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """Yield the index and the translation of every source line, in order of completion."""
+        """Yield the index in `sources` and the translation of every source line, in order of completion."""
         max_length = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for number, ids in enumerate(map(self._tokenizer.add_special_tokens, self._tokenizer.encode_batch(sources))):

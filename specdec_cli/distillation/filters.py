@@ -11,10 +11,10 @@ _REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True)
 class Filters:
-    """Limits on a translation.
+    """Conditions on which a translation is kept.
 
-    A translation has at most `maximum_ratio` times as many tokens as its source, or at most `short` tokens. A copy of the
-    source is allowed if `keep_copies` is set (for correction), or if the source has at most `copied_words` words.
+    It must have at most `maximum_ratio` times as many tokens as its source, or at most `short` tokens. It may equal its source
+    only if `keep_copies` is set (for correction), or if the source has at most `copied_words` words.
     """
 
     maximum_ratio: float = 3.0

@@ -14,10 +14,10 @@ _LANGUAGES = ("source_language", "target_language")
 
 @dataclass(frozen=True)
 class TeacherModel:
-    """A teacher on disk, and the search settings of its folder.
+    """The folder of a teacher model, and the search settings stored in it.
 
-    `max_positions` is the largest sentence length in tokens (None: not in the folder). `max_length` is the bundle's limit on
-    the output in tokens (0: none). `beam_size` is 0 if the folder does not give one.
+    `max_positions` is the largest sentence length in tokens (None: not stored). `max_length` is the limit on the output in tokens
+    (0: no limit). `beam_size` is 0 if the folder does not store one.
     """
 
     folder: Path
@@ -30,7 +30,10 @@ class TeacherModel:
 
 
 def find_teacher(folder: Path) -> TeacherModel:
-    """Detect the kind of model in `folder` without loading it. Raises ModelError if it is neither kind or malformed."""
+    """Find out whether `folder` holds a bundle or a CTranslate2 model, without loading the weights.
+
+    Raises ModelError if it holds neither, or if its settings are malformed.
+    """
     if (folder / "bundle.json").exists():
         from specdec_cli.model.bundle import read_info, read_shape
 
@@ -46,7 +49,7 @@ def find_teacher(folder: Path) -> TeacherModel:
 
 
 def teacher_digest(model: TeacherModel) -> str:
-    """A hash of all files on which the teacher's output depends. Raises ModelError for a file that cannot be read."""
+    """A hash, in hexadecimal, of all files on which the teacher's output depends. Raises ModelError for an unreadable file."""
     digest = hashlib.sha256()
     patterns = _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES
     if model.is_bundle and (model.folder / "tokenizer").exists():
@@ -64,9 +67,10 @@ def teacher_digest(model: TeacherModel) -> str:
 
 
 def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
-    """The CTranslate2 folder of a teacher: its own folder, or `cache` for a bundle, converted if `cache` does not exist.
+    """Return a folder with the teacher as a CTranslate2 model.
 
-    The caller must use a different `cache` for each teacher. Raises ModelError for a bundle that cannot be converted.
+    For a CTranslate2 model it is the teacher's own folder. A bundle is converted into `cache`, unless that folder exists already; so
+    each teacher needs a different `cache`. Raises ModelError for a bundle that cannot be converted.
     """
     if not model.is_bundle:
         return model.folder

@@ -11,10 +11,10 @@ from specdec_cli.processes import Process
 
 
 class TeacherProcess:
-    """A Teacher that runs the CTranslate2 model in `folder` in a subprocess; a context manager.
+    """A Teacher that runs the CTranslate2 model in `folder` in a subprocess, from entering to leaving its `with` block.
 
-    CTranslate2 runs in a subprocess because on some systems it cannot be loaded together with torch. Raises ModelError if
-    the model cannot be loaded or the subprocess fails.
+    CTranslate2 runs in a subprocess because on some systems it cannot be loaded together with torch. Entering the block raises
+    ModelError if the model cannot be loaded or the subprocess fails.
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
@@ -34,6 +34,9 @@ class TeacherProcess:
         self.process.__exit__(kind, error, trace)
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """Yield the index and the translation of every source line, in order of completion. Raises ModelError."""
+        """Yield the index in `sources` and the translation of every source line, in order of completion.
+
+        Raises ModelError if CTranslate2 or the tokenizer reports an error, or if the subprocess ends.
+        """
         for index, text, source_tokens, tokens, finished in self.process.stream("translate", list(sources)):
             yield index, Translation(text, source_tokens, tokens, finished)

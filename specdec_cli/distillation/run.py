@@ -17,7 +17,10 @@ from specdec_cli.text.parallel import Pair
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run: `lines` of `total` are done, those of earlier runs included; `tokens_per_second` is of this run."""
+    """Progress of a distillation: `lines` of `total` source lines are done, those of earlier, interrupted runs included.
+
+    `tokens_per_second` counts the output tokens of this run; `seconds_left` is an estimate, None if there is none yet.
+    """
 
     lines: int
     total: int
@@ -27,9 +30,9 @@ class Progress:
 
 @dataclass
 class Summary:
-    """Totals over all shards, those of earlier runs included; `seconds` is the duration of this run.
+    """Totals over all shards, those of earlier, interrupted runs included; `seconds` is the duration of this run.
 
-    `tokens` counts the teacher's output; `dropped` counts the dropped translations by reason.
+    `kept` counts the kept translations, `tokens` all output tokens of the teacher, `dropped` the dropped translations by reason.
     """
 
     kept: int = 0
@@ -71,7 +74,10 @@ class _ProgressMeter:
 def settings_of(
     models: Sequence[TeacherModel], sources: Sequence[str], search: Search, filters: Filters, shard_lines: int
 ) -> dict[str, Any]:
-    """The manifest of a run: hashes of teachers and sources, and all settings. Raises ModelError for an unreadable teacher."""
+    """The content of a run's manifest: hashes of teachers and sources, and all settings of search, filters and shards.
+
+    Raises ModelError if a file of a teacher cannot be read.
+    """
     digests = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
     return digests | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
@@ -81,8 +87,8 @@ def distill(
 ) -> Summary:
     """Translate `sources` in shards of `shard_lines` lines, skipping complete shards, and concatenate the shards in one file.
 
-    Sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Calls `report` after each line. Raises InputError
-    if no translation is kept, and the errors of `teacher`.
+    This is sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Calls `report` after each translated line.
+    Raises InputError if no translation is kept, and whatever `teacher` raises.
     """
     meter = _ProgressMeter(0, len(sources), sum(map(len, sources)))
     summary = Summary()

@@ -30,8 +30,8 @@ class ShardCounts:
 class Shards:
     """The shards in `folder`; creates the folder, or resumes one whose manifest has the same `settings`.
 
-    A shard is `shard-00000.tsv` (`source TAB distilled`) and its counts, `shard-00000.json`, written after it. Raises
-    UsageError for a folder of other settings, naming each that differs, and for a folder without a manifest that is not empty.
+    A shard consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json` (its counts), which is written
+    second. Raises UsageError if the manifest has other settings, naming them, and for a folder with files but no manifest.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
@@ -51,7 +51,7 @@ class Shards:
         return self.folder / f"shard-{index:05d}.tsv"
 
     def counts(self, index: int) -> ShardCounts | None:
-        """The counts of shard `index`, None if the shard is not complete. Raises InputError for a malformed file."""
+        """The counts of shard `index`; None if one of its two files is missing. Raises InputError for malformed counts."""
         path = self.path(index).with_suffix(".json")
         if not (path.exists() and self.path(index).exists()):
             return None
@@ -66,13 +66,13 @@ class Shards:
         return sum(self.counts(index) is not None for index in range(count))
 
     def write(self, index: int, pairs: Iterable[Pair], counts: ShardCounts) -> None:
-        """Write shard `index`. The counts are written last: a shard that has them is complete."""
+        """Write the files of shard `index`: first `pairs`, then `counts`, so that a shard with counts is complete."""
         text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
         write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n") and None)
         write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
     def merge(self, count: int) -> Path:
-        """Concatenate the first `count` shards in one file and return its path."""
+        """Concatenate the pairs of the first `count` shards in the file distilled.tsv of the folder, and return its path."""
 
         def join(partial: Path) -> None:
             with partial.open("wb") as merged:

@@ -10,10 +10,10 @@ from specdec_cli.text.lines import STDIO, Line, read_lines
 
 
 def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
-    """Yield the sources of several files in order; `-` or no path means stdin.
+    """Yield the source of each line of several files in order; `-` or no path means stdin.
 
     A line is `source`, `source TAB target` or `domain TAB source TAB target`. All non-empty lines of a file must have the
-    same number of fields. Raises InputError naming file and line.
+    same number of fields; else InputError, naming file and line, is raised.
     """
     for path in paths or (STDIO,):
         yield from _source_column(read_lines([path]))
@@ -32,7 +32,10 @@ def _source_column(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
-    """The distinct lines that are not blank, in order of first occurrence; blank and repeated ones are counted in `dropped`."""
+    """The distinct lines that are not blank, in order of first occurrence.
+
+    Blank and repeated lines are counted in `dropped`, in place, under "blank source" and "repeated source".
+    """
     seen: dict[str, None] = {}
     for line in lines:
         if not line.strip():
@@ -45,7 +48,7 @@ def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:
 
 
 def sources_digest(lines: Iterable[str]) -> str:
-    """A hash of `lines` and their order."""
+    """A hash, in hexadecimal, of `lines` in their order."""
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line.encode("utf-8") + b"\n")

@@ -1,4 +1,4 @@
-"""The interface of teachers, and the records that they share."""
+"""The interface of teachers, and the classes for their settings and translations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Resources:
 
 
 class Teacher(Protocol):
-    """A model or an ensemble whose translations are the training data of a student (Kim and Rush 2016)."""
+    """Protocol of a model or an ensemble whose translations are the training data of another model (Kim and Rush 2016)."""
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """Yield the index and the translation of every source line, in order of completion."""
+        """Yield the index in `sources` and the translation of every source line, in order of completion."""

@@ -1,4 +1,4 @@
-"""The subprocess that runs CTranslate2. It never imports torch."""
+"""The program of the subprocess that translates with CTranslate2. It never imports torch."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ from specdec_cli.text.ctranslate2 import FolderTokenizer
 _MAX_BATCH_SENTENCES = 1000
 
 Result = tuple[int, str, int, int, bool]
-"""Index of the source, text, source tokens, output tokens, whether EOS ended the output."""
+"""(index of the source line, output text, source tokens, output tokens, whether the output ended with EOS)."""
 
 
 class Worker:
     """Translates with the CTranslate2 model and the tokenizer of a folder.
 
-    Raises RuntimeError or ValueError where CTranslate2 does, and ModelError if a tokenizer is missing.
+    Raises RuntimeError or ValueError if CTranslate2 reports an error, and ModelError if the folder has no tokenizer.
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
@@ -39,7 +39,7 @@ class Worker:
         )
 
     def translate(self, sources: Sequence[str]) -> Iterator[Result]:
-        """Yield a result for every source line, in order of completion."""
+        """Yield a result for every source line, in order of completion; a line that is too long has no output tokens."""
         pieces = [self._text.encode(source) for source in sources]
         running: deque[tuple[list[int], Any]] = deque()
         for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):
@@ -76,9 +76,10 @@ class Worker:
 
 
 def batches(lengths: Sequence[int], max_length: int, batch_tokens: int) -> Iterator[list[int]]:
-    """Yield batches of line indices, in order of decreasing length, so that the workers finish at about the same time.
+    """Yield batches of line indices, the longest lines first, so that the threads finish at about the same time.
 
-    A batch has at most `batch_tokens` tokens, padding included, or is a single line. Lines longer than `max_length` are left out.
+    `lengths` are the lengths of the lines in tokens. A batch has at most `batch_tokens` tokens, padding included, or is a single
+    line. Lines longer than `max_length` are left out.
     """
     batch: list[int] = []
     for index in sorted((i for i, length in enumerate(lengths) if length <= max_length), key=lambda i: -lengths[i]):

@@ -14,11 +14,11 @@ _Counts = list[Counter[tuple[str, ...]]]
 
 
 def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """GLEU of a corpus, from 0 to 100: the mean over ITERATIONS random choices of one reference for each line.
+    """GLEU of a corpus, from 0 to 100: the mean of 500 scores, each with a random choice of one reference for every line.
 
     Each of `references` has a line for each source line; tokens are separated by white space. Defined in Napoles et al. 2015
-    (Ground Truth for Grammatical Error Correction Metrics) and 2016 (GLEU Without Tuning), as reported for JFLEG. A choice
-    without any matching n-gram of some order scores 0. Raises ValueError for unequal numbers of lines, or no references.
+    (Ground Truth for Grammatical Error Correction Metrics) and 2016 (GLEU Without Tuning), as reported for JFLEG. The score of a
+    choice is 0 if no n-grams of some order match. Raises ValueError for unequal numbers of lines, and without references.
     """
     if not references or any(len(text) != len(sources) for text in (hypotheses, *references)):
         raise ValueError(f"{len(sources)} sources, {len(hypotheses)} lines and {[len(text) for text in references]} references")

@@ -13,7 +13,7 @@ Tokens = tuple[str, ...]
 
 @dataclass(frozen=True)
 class GoldEdit:
-    """An annotator's edit: the source tokens `start` to `end` (exclusive) should become any of `corrections`."""
+    """An annotator's edit: the source tokens `start` to `end` (exclusive) should be replaced by one of `corrections`."""
 
     start: int
     end: int
@@ -22,17 +22,17 @@ class GoldEdit:
 
 @dataclass(frozen=True)
 class AnnotatedSentence:
-    """The tokens of a sentence, and its edits by annotator number; there is at least one annotator."""
+    """The tokens of a sentence, and the edits of each annotator (at least one) by the annotator's number."""
 
     source: Tokens
     annotators: Mapping[int, tuple[GoldEdit, ...]]
 
 
 def read_m2(path: Path) -> Iterator[AnnotatedSentence]:
-    """Yield the sentences of an M2 file, separated by blank lines: an S line, then an A line for each edit.
+    """Yield the sentences of an M2 file, which are separated by blank lines: an S line, then an A line for each edit.
 
-    The annotators of a sentence are those with an A line; a `noop` line is an annotator without edits. A sentence without A
-    lines has annotator 0 without edits. Raises InputError naming a malformed line.
+    The annotators of a sentence are those with an A line; an annotator with only a `noop` line has no edits. A sentence without
+    A lines has annotator 0 without edits. Raises InputError naming a malformed line.
     """
     block: list[tuple[str, str]] = []
     for number, line in enumerate(chain(read_text_lines(path), [""]), start=1):

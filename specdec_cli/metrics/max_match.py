@@ -1,4 +1,4 @@
-"""MaxMatch (M2), for grammatical error correction: edits of a text that match those of an annotator, over all alignments."""
+"""MaxMatch (M2), for grammatical error correction: the most edits of a text, over all alignments, that equal an annotator's edits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _Cost = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class MaxMatch:
-    """Numbers of correct edits, of edits that a text makes (`proposed`), and of edits that it should make (`gold`)."""
+    """Numbers of edits: those in the scored text (`proposed`), those of the annotator (`gold`), and those in both (`correct`)."""
 
     correct: int
     proposed: int
@@ -34,17 +34,17 @@ class MaxMatch:
 
     @property
     def precision(self) -> float:
-        """The percentage of proposed edits that are correct; 100 if none are proposed."""
+        """The percentage of proposed edits that are correct, from 0 to 100; 100 if none are proposed."""
         return 100 * self.correct / self.proposed if self.proposed else 100.0
 
     @property
     def recall(self) -> float:
-        """The percentage of gold edits that are proposed; 100 if there are none."""
+        """The percentage of gold edits that are proposed, from 0 to 100; 100 if there are no gold edits."""
         return 100 * self.correct / self.gold if self.gold else 100.0
 
     @property
     def f05(self) -> float:
-        """F0.5 in per cent, which weighs precision twice as much as recall; 100 if there are no edits."""
+        """F0.5 from 0 to 100, which weighs precision twice as much as recall; 100 if there are neither proposed nor gold edits."""
         return 125 * self.correct / (self.proposed + 0.25 * self.gold) if self.proposed or self.gold else 100.0
 
     def __add__(self, other: "MaxMatch") -> "MaxMatch":
@@ -52,10 +52,10 @@ class MaxMatch:
 
 
 def max_match(hypotheses: Sequence[str], gold: Sequence[AnnotatedSentence]) -> MaxMatch:
-    """Compare the edits of a corpus with those of annotators (Dahlmeier and Ng 2012).
+    """Compare the edits in the corrected sentences `hypotheses` with those of annotators (Dahlmeier and Ng 2012).
 
     Tokens of `hypotheses` are separated by white space. As in the authors' scorer, each sentence is compared with the
-    annotator that makes F0.5 of all sentences so far largest; on ties, with more correct, then fewer proposed and gold edits.
+    annotator for whom F0.5 of all sentences so far is largest; on ties, with more correct, then fewer proposed and gold edits.
     Raises ValueError for unequal numbers of lines.
     """
     if len(hypotheses) != len(gold):

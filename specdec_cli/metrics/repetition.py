@@ -5,7 +5,10 @@ from itertools import pairwise
 
 
 def repetition_rate(sentences: Iterable[Sequence[int]]) -> float:
-    """The share of all tokens of `sentences` (ids) that equal the token before them; 0 without any tokens (GAD, Table 9)."""
+    """The share (0 to 1) of all tokens that equal the previous token of their sentence; 0 without tokens (Xia et al. 2022, Table 9).
+
+    `sentences` are token ids.
+    """
     tokens = repeated = 0
     for ids in sentences:
         tokens += len(ids)

@@ -22,19 +22,19 @@ class Sari:
 
     @property
     def score(self) -> float:
-        """SARI itself: the mean of the three."""
+        """SARI, from 0 to 100: the arithmetic mean of `add`, `keep` and `delete`."""
         return (self.add + self.keep + self.delete) / 3
 
 
 def sari(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]], original: bool = False) -> Sari:
     """SARI of a corpus (Xu et al. 2016), as computed by EASSE with its defaults (Alva-Manchego et al. 2019).
 
-    Each of `references` has a line for each source line. Text is lower-cased and tokenised by sacrebleu's tokeniser 13a.
-    Counts of n-grams of each order up to ORDER are summed over the corpus; each score is the mean of F1 over orders. With
-    `original`, the score of deletions is precision instead of F1, as Xu et al. define it. (Their equations also average
-    precision and recall over orders before F1; neither EASSE nor their own scorer does.) A score without counts is 0, so an
-    unchanged source has only a third of its `keep` score: 20.73 on the test set of ASSET and 26.29 on that of TurkCorpus, as
-    published with EASSE. Raises ValueError for unequal numbers of lines, or no references.
+    Each of `references` has a line for each source line. Text is lower-cased and tokenised by sacrebleu's tokeniser 13a. Counts of
+    n-grams of each order from 1 to 4 are summed over the corpus; each score is the mean of F1 over orders, 0 without counts. With
+    `original`, the score of deletions is precision instead of F1, as Xu et al. define it. (Their equations also average precision
+    and recall over orders before F1; neither EASSE nor their own scorer does.) Unchanged sources score 0 for `add` and `delete`, so
+    SARI is a third of `keep`: 20.73 on the test set of ASSET and 26.29 on that of TurkCorpus, as published with EASSE. Raises
+    ValueError for unequal numbers of lines, and without references.
     """
     if not references or any(len(text) != len(sources) for text in (hypotheses, *references)):
         raise ValueError(f"{len(sources)} sources, {len(hypotheses)} lines and {[len(text) for text in references]} references")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Score:
-    """Scores by metric: `values` from 0 to 100, and `signatures`, which state how they were computed."""
+    """The scores of a text by metric name: `values` from 0 to 100, and `signatures`, texts that state how each was computed."""
 
     values: Mapping[str, float]
     signatures: Mapping[str, str]

@@ -19,9 +19,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Tokenised:
-    """The tokens of a sentence, their raw text, and the offsets of each token in it (code points, half-open).
+    """The tokens of a sentence, its detokenised text `raw`, and the half-open code point offsets `spans` of each token in `raw`.
 
-    `separated`: the raw text has a space between any two tokens, and nowhere else.
+    `separated` is true if `raw` has a space between any two tokens, and nowhere else.
     """
 
     tokens: tuple[str, ...]
@@ -30,7 +30,7 @@ class Tokenised:
     separated: bool = False
 
     def edit(self, changed: str) -> tuple[str, ...]:
-        """The tokens of `changed`, an edited version of the raw text; tokens that no edit touches are kept."""
+        """Tokenise `changed`, an edited version of `raw`: tokens without changes are kept, and only changed text is tokenised."""
         if self.separated:
             return tuple(changed.split())
         tokens: list[str] = []
@@ -62,7 +62,10 @@ class Tokenised:
 
 
 def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
-    """Join tokens with the Moses detokeniser; clitics such as n't are joined too."""
+    """Join tokens with the Moses detokeniser, and join clitics such as n't to the word before them.
+
+    If any token has the form @...@ (such as @-@), all tokens are joined with spaces instead.
+    """
     if any(token.startswith("@") and token.endswith("@") and len(token) > 2 for token in tokens):
         return join_with_spaces(tokens)  # tokens like @-@ have a meaning for Moses
     raw = _CLITICS.sub(r"\1", str(_moses(language).detokenize(list(tokens), unescape=False)))
@@ -80,7 +83,7 @@ def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
 
 
 def join_with_spaces(tokens: Sequence[str]) -> Tokenised:
-    """Join tokens with spaces, for a model that takes tokenised text."""
+    """Join tokens with single spaces, for a model whose input is tokenised text."""
     raw = " ".join(tokens)
     spans, position = [], 0
     for token in tokens:

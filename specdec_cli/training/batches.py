@@ -21,7 +21,10 @@ class SentencePair:
 
 @dataclass(frozen=True)
 class ShapeGroup:
-    """Indices of the pairs whose batches are padded to (`batch_size`, `source_width`) and (`batch_size`, `target_width`)."""
+    """The pairs whose batches have the same tensor shapes: sources (batch_size, source_width), targets (batch_size, target_width).
+
+    `indices` are the positions of these pairs in the list of all pairs.
+    """
 
     source_width: int
     target_width: int
@@ -45,9 +48,9 @@ def padded_width(length: int, max_length: int) -> int:
 def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int, max_length: int) -> list[ShapeGroup]:
     """Group pairs by the padded widths of source and target.
 
-    A batch has about `batch_tokens` positions on its longer side. A group of less than four batches is merged into the
-    group whose source and target both have the larger of its two widths. Raises ValueError if a source or target has
-    more than `max_length` tokens (the positions of the model).
+    The batch size of a group is `batch_tokens` divided by the larger of its two widths, at least 1. A group with less than four
+    batches is merged into the group whose source and target width both equal its larger width. Raises ValueError if a source or
+    target has more than `max_length` tokens.
     """
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, pair in enumerate(pairs):
@@ -60,10 +63,10 @@ def group_by_shape(pairs: Sequence[SentencePair], batch_tokens: int, max_length:
 
 
 def epoch_order(groups: Sequence[ShapeGroup], seed: int, epoch: int) -> list[tuple[ShapeGroup, tuple[int, ...]]]:
-    """Shuffle the batches of an epoch; return the group and the pair indices of each.
+    """Return the batches of epoch number `epoch` in random order, each as its group and the indices of its pairs.
 
-    The order depends only on `groups`, `seed` and `epoch`. The last batch of a group is filled up with pairs from the
-    group's beginning, so that all batches are full.
+    The pairs of each group are shuffled too. The order depends only on `groups`, `seed` and `epoch`. The last batch of a group
+    repeats pairs of its first batches, so that all batches of a group have the same size.
     """
     generator = numpy.random.default_rng((seed, epoch))
     batches: list[tuple[ShapeGroup, tuple[int, ...]]] = []
@@ -75,7 +78,7 @@ def epoch_order(groups: Sequence[ShapeGroup], seed: int, epoch: int) -> list[tup
 
 
 def pad(rows: Sequence[Sequence[int]], width: int, padding: int) -> Tensor:
-    """Token ids (B, width) of B `rows`, padded on the right with the id `padding`."""
+    """An int64 tensor (B, width) of the token ids of the B `rows`, padded on the right with the id `padding`."""
     table = numpy.full((len(rows), width), padding, dtype=numpy.int64)
     for row, ids in zip(table, rows, strict=True):
         row[: len(ids)] = ids

@@ -1,4 +1,4 @@
-"""Drafter states of several blocks per sentence in one forward pass, for training and simulation."""
+"""Drafter states of several blocks per sentence in one forward pass, for training and for counting rounds by teacher forcing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from specdec_cli.model.transformer import Memory, Transformer
 
 @dataclass(frozen=True)
 class EncodedSentences:
-    """B sentences with the frozen verifier's states.
+    """B sentences and what the verifier computes for them.
 
-    `source` (B, S) ids; `prefix` (B, T) decoder input ids, starting with the decoder start token; `states` (B, T, W) the
-    verifier's top states of `prefix`; `memory` the verifier's encoding of `source`.
+    `source` (B, S) are source ids; `prefix` (B, T) are decoder input ids: the decoder start token, then the target without its
+    last position. `states` (B, T, W) are the verifier's top decoder states of `prefix`; `memory` is its encoding of `source`.
     """
 
     source: Tensor
@@ -40,7 +40,10 @@ class _PrefixStore:
 
 
 def encode_sentences(verifier: Transformer, source: Tensor, target: Tensor) -> EncodedSentences:
-    """Run the verifier with teacher forcing over `source` (B, S) and `target` (B, T), which ends with EOS and is padded."""
+    """Run the verifier with teacher forcing on the ids `source` (B, S) and `target` (B, T).
+
+    Each target ends with EOS; both tensors are padded on the right.
+    """
     prefix = torch.cat([torch.full_like(target[:, :1], verifier.config.decoder_start), target[:, :-1]], dim=1)
     positions = torch.arange(prefix.shape[1], device=prefix.device)
     memory = verifier.encode(source)
@@ -53,11 +56,10 @@ def block_states(
 ) -> Tensor:
     """The drafter's states (B, M, K, W) of M blocks per sentence, each of K = `slots` slots.
 
-    `cuts` (B, M) are prefix lengths: block m follows the first `cuts[:, m]` tokens of the target. Slot j of a block after
-    a prefix of c tokens has position c + j (c + j + 1 in the unshifted layout). It attends to the prefix and to the first
-    `visible` slots of its own block. `glanced` (B, M, K) are target ids that replace mask tokens in the input (-1: no
-    replacement). For `Heads` without `start`, the states of an empty prefix (cut 0) are
-    undefined.
+    `cuts` (B, M) are prefix lengths: block m follows the first `cuts[:, m]` tokens of the target. Slot j (from 0) of a block
+    after a prefix of c tokens has position c + j (c + j + 1 in the unshifted layout). It attends to the prefix, to itself and to
+    the first `visible` slots of its block. `glanced` (B, M, K) are target ids that replace mask tokens in the input (-1: no
+    replacement). For `Heads` without `start`, the states after an empty prefix (cut 0) are undefined.
     """
     if isinstance(network, Heads):
         before = torch.where((cuts > 0)[..., None], _previous_states(sentences, cuts), network.first_states(sentences.memory)[:, None])

@@ -20,7 +20,7 @@ class DataSource:
 
     @classmethod
     def parse(cls, text: str) -> "DataSource":
-        """Parse `FILE`, `FILE*N`, `FOLDER` or `FOLDER*N`; a folder stands for its train.tsv (as `specdec prepare` writes it).
+        """Parse `FILE`, `FILE*N`, `FOLDER` or `FOLDER*N`; N (default 1) is `times`, and a folder stands for the file train.tsv in it.
 
         Raises UsageError if N is not a positive integer, and InputError if the file does not exist.
         """
@@ -38,7 +38,7 @@ class DataSource:
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[SentencePair]:
-    """Encode pairs of texts as token ids; sources and targets end with EOS."""
+    """Encode pairs of texts as token ids; sources get the tokenizer's special tokens, targets end with the id `eos`."""
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_targets([pair.target for pair in pairs])
     framed = zip(map(tokenizer.add_special_tokens, sources), targets, strict=True)
@@ -65,7 +65,10 @@ def load_pairs(
 
 
 def check_lengths(path: Path, unit: str, fitting: int, count: int, max_length: int, warn: Callable[[str], None]) -> None:
-    """Call `warn` if fewer than `count` pairs or lines (`unit`, for the message) fit. Raises InputError if none fits."""
+    """Call `warn` with a message if only `fitting` of the `count` pairs or lines of the file `path` are short enough.
+
+    `unit` ("pairs" or "lines") and `max_length`, the limit in tokens, are for the message. Raises InputError if `fitting` is 0.
+    """
     if not fitting:
         raise InputError(f"{path}: all {count:,} {unit} are longer than the model's {max_length:,} positions")
     if fitting < count:

@@ -16,9 +16,9 @@ _LAYER_COUNTS = ("encoder_layers", "decoder_layers")
 
 
 def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> TransformerConfig:
-    """`config` with the numbers of layers of `changes`; every other value in `changes` must equal that of `config`.
+    """`config` with `encoder_layers` and `decoder_layers` from `changes`, where given.
 
-    Raises UsageError naming the keys whose values differ, and ModelError for an unknown key.
+    Raises UsageError if `changes` has another value than `config` for any other key, and ModelError for an unknown key.
     """
     wanted = config_from_dict(TransformerConfig, config.to_dict() | dict(changes))
     shape = replace(wanted, **{name: getattr(config, name) for name in _LAYER_COUNTS})
@@ -29,9 +29,9 @@ def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> Tran
 
 
 def check_preset(config: TransformerConfig, name: str, changes: Mapping[str, Any]) -> None:
-    """Raise UsageError where the preset `name` has other sizes than the initial model, unless `changes` says what they are.
+    """Raise UsageError if a size of the preset `name` differs from that in `config`, the configuration of the initial model.
 
-    Raises ModelError for an unknown name.
+    Sizes that are keys of `changes` are not compared. Raises ModelError for an unknown preset.
     """
     wanted = preset(name, config.vocabulary_size)
     sizes = [size for size in PRESET_SIZES if size not in changes and getattr(wanted, size) != getattr(config, size)]

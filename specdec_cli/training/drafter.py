@@ -23,9 +23,9 @@ from specdec_cli.training.simulation import simulate
 
 
 class DrafterObjective(nn.Module):
-    """Cross-entropy of the k tokens after each prefix, weighted by slot (technical report, Section 3.2.1).
+    """Cross-entropy of the k tokens after each prefix; slot j has the weight `slot_decay` ** j (Ge et al. 2022, Section 3.2.1).
 
-    A verifier that is fine-tuned is part of it: its own cross-entropy is added, and each target token has the weight 1.
+    If the recipe fine-tunes the verifier, the verifier's cross-entropy of every target token is added, with weight 1 per token.
     """
 
     def __init__(self, network: AnyDrafter, recipe: DrafterRecipe) -> None:
@@ -35,10 +35,11 @@ class DrafterObjective(nn.Module):
         self.verifier = network.verifier if recipe.verifier == "fine-tuned" else None
 
     def forward(self, source: Tensor, target: Tensor, cuts: Tensor, visible: Tensor, ratio: Tensor) -> tuple[Tensor, Tensor]:
-        """The weighted sum of the slots' losses, and the sum of their weights.
+        """Return the weighted sum of the losses (nats) and the sum of the weights, both scalar tensors.
 
-        `source` (B, S) ids; `target` (B, T) ids, ending with EOS and padded; `cuts` (B, M) prefix lengths, negative for no
-        block; `visible` () the block size of this batch; `ratio` () the glancing ratio.
+        `source` (B, S) and `target` (B, T) are ids, padded; targets end with EOS. `cuts` (B, M) are the lengths of the prefixes
+        after which M blocks are trained, negative for no block; the scalars `visible` and `ratio` are the block size of this
+        batch and the glancing ratio.
         """
         network, verifier = self.network, self.network.verifier
         with torch.set_grad_enabled(self.verifier is not None and torch.is_grad_enabled()):
@@ -77,7 +78,10 @@ class DrafterObjective(nn.Module):
 
 
 class DrafterTask:
-    """Trains `bundle.drafter` on the verifier's `outputs`; the best state has the most tokens per round on `dev`."""
+    """Trains `bundle.drafter` on `outputs`, pairs of a source and the verifier's greedy output.
+
+    The best state is the one with the most tokens per round, averaged over the dev sets `dev` (pairs as in `outputs`, by name).
+    """
 
     higher_is_better = True
     criterion = "tokens_per_round"
@@ -96,14 +100,15 @@ class DrafterTask:
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, ShapeGroup, tuple[int, ...]]]:
-        """Epoch, number in the epoch, shape and pair indices of each batch."""
+        """The batches of an epoch in order, each as (epoch, number in the epoch, shape group, indices into `outputs`)."""
         order = epoch_order(self._groups, self.recipe.run.seed, epoch)
         return [(epoch, number, group, indices) for number, (group, indices) in enumerate(order)]
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """The arguments of `DrafterObjective.forward` for a batch.
+        """The arguments of `DrafterObjective.forward` for the batch `key`, an element of `batches`.
 
-        Cuts and block size depend only on seed, epoch and number of the batch. The glancing ratio changes linearly over the run.
+        The prefix lengths and the block size depend only on seed, epoch and number of the batch. The glancing ratio changes
+        linearly over the run.
         """
         epoch, number, group, indices = key
         generator = numpy.random.default_rng((self.recipe.run.seed, epoch, number))
@@ -123,8 +128,8 @@ class DrafterTask:
     def evaluate(self) -> Mapping[str, float]:
         """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets.
 
-        With a verifier that is fine-tuned, they are of its present greedy output; `same_lines` is the share of dev lines whose
-        output is still that of the verifier that training began with.
+        If the verifier is fine-tuned, its greedy output is computed anew, and the metrics refer to that; `same_lines` is the share
+        of dev lines whose greedy output equals that of the verifier before training.
         """
         largest, dev = self.network.config.max_block, self.dev
         if self.recipe.verifier == "fine-tuned":
@@ -146,8 +151,8 @@ class DrafterTask:
 def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shortest: int = 0) -> list[int]:
     """Draw `count` prefix lengths of a target of `length` tokens, each from `shortest` to `length` - 1.
 
-    A single one is drawn uniformly (technical report, Section 3.2.1). Of several, the first is `shortest`, and one is drawn
-    from each of `count` - 1 strata of equal width. Duplicates are dropped, and -1 fills the list up.
+    A single length is drawn uniformly (Ge et al. 2022, Section 3.2.1). With `count` above 1, the first length is `shortest`, and
+    one is drawn from each of `count` - 1 strata of equal width. Duplicates are dropped, and -1 fills the list up to `count`.
     """
     if length <= shortest:
         return [-1] * count

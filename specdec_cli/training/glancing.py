@@ -1,4 +1,4 @@
-"""Glancing (Qian et al. 2021): part of the target tokens replace masks in the drafter's input, more of them after more errors."""
+"""Glancing (Qian et al. 2021): target tokens replace some masks in the drafter's input, the more the more slots it predicts wrongly."""
 
 import torch
 from torch import Tensor
@@ -12,11 +12,11 @@ def glance(
 ) -> tuple[Tensor, Tensor]:
     """Draw the target tokens to put into the drafter's input; return them and the remaining loss mask.
 
-    `cuts` (B, M) are the prefix lengths of the blocks, `labels` (B, M, K) the ids that the slots should predict,
-    `loss_mask` (B, M, K) which of them count. A first pass without gradients, with the same dropout as the training pass,
+    `cuts` (B, M) are the prefix lengths of the blocks, `labels` (B, M, K) the ids that the slots should predict, and the boolean
+    `loss_mask` (B, M, K) is true for slots with a loss. A first pass without gradients, with the same dropout as the training pass,
     counts the wrong slots of each block; `ratio` times as many slots of the block are drawn at random. The label of a drawn
     slot is put into the input of the next slot (shifted layout) or of the slot itself (unshifted), and the drawn slot is
-    taken out of the loss. Returns ids (B, M, K), -1 where the mask token stays, and the loss mask (B, M, K).
+    taken out of the loss. Returns ids (B, M, K), -1 where the mask token stays, and a new boolean loss mask (B, M, K).
     """
     # Drawn before the first pass: no random number may be drawn between the two passes but for their dropout.
     order = torch.rand(labels.shape, device=labels.device).masked_fill(~loss_mask, 2.0)

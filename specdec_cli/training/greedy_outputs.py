@@ -1,4 +1,4 @@
-"""A verifier's greedy output, which drafters are trained and judged on."""
+"""A verifier's greedy output, on which drafters are trained and evaluated."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _ROWS = 16
 
 
 def greedy_outputs(bundle: Bundle, sources: Sequence[Sequence[int]]) -> list[SentencePair]:
-    """`sources` (ids ending with EOS) with the verifier's greedy output for each, in the same order."""
+    """Decode `sources` (ids ending with EOS) greedily with the verifier; return a pair of source and output ids for each, in order."""
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=_ROWS), bundle))
     outputs = {h.number: h.ids for h in engine.decode([Sentence(number, source) for number, source in enumerate(sources)])}
     return [SentencePair(source, outputs[number]) for number, source in enumerate(sources)]

@@ -12,9 +12,10 @@ from specdec_cli.training.vocabulary import with_vocabulary
 
 
 def initial_verifier(plan: VerifierRecipe, first: Bundle | None, tokenizer: Tokenizer) -> Transformer:
-    """A new model of the shape in `plan`, or the model of `first` with the vocabulary, order and depth that are asked for.
+    """A new model of the shape in `plan` or, if `first` is given, a copy of its verifier.
 
-    Raises UsageError for a shape that `first` does not have, and for an order that the tokenizer does not allow.
+    The copy gets the vocabulary of `tokenizer` and the generation order and numbers of layers in `plan`. Raises UsageError if
+    another size in `plan` differs from that of `first`, and for an order that the tokenizer does not allow.
     """
     if first is None:
         model = Transformer(preset(plan.preset or "small", len(tokenizer), **plan.model), plan.run.dropout)

@@ -25,14 +25,14 @@ class TrainingTask(Protocol):
     """A model to train, with its objective, data and evaluation."""
 
     objective: nn.Module
-    """Maps the tensors of a batch to its summed loss and its number (or weight) of tokens."""
+    """A module that maps the tensors of a batch to the sum of its losses and its number (or total weight) of tokens."""
     higher_is_better: bool
     """Whether a larger value of `criterion` is better."""
     criterion: str
     """The key of `evaluate()`'s result by which the best state is selected."""
 
     def batches(self, epoch: int) -> Sequence[Any]:
-        """A key for each batch of an epoch, in order."""
+        """A key for each batch of epoch number `epoch` (from 0), in the order of training."""
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
         """The tensors of the batch with this key: the arguments of `objective`."""
@@ -48,8 +48,9 @@ class TrainingTask(Protocol):
 class Progress:
     """Progress of a run, stored in its checkpoint.
 
-    `batch` counts the batches taken from the current epoch; `best` is the best value of the criterion (negated if lower is
-    better); `since_best` counts the evaluations since then.
+    `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch;
+    `seconds` and `tokens` are totals of the run, earlier processes included. `best` is the best value of the criterion so far
+    (negated if lower is better); `since_best` counts the evaluations after the one that gave it.
     """
 
     update: int = 0
@@ -63,7 +64,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """The state of a run after an update: loss in nats a token, and `figures` (the result of `evaluate`) if it was evaluated."""
+    """A run after an update: loss in nats a token and speed of this update; `figures` is the result of `evaluate` if due, else empty."""
 
     progress: Progress
     loss: float
@@ -75,9 +76,9 @@ class Report:
 class Trainer:
     """Trains a TrainingTask, with checkpoints in `folder`; resumes from the checkpoint that is already there.
 
-    `checkpoint.pt` holds weights, optimiser state, progress and random state. `task.save` is called with the best state so
-    far. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends. A second signal more
-    than a second later interrupts at once. Raises ModelError for a checkpoint that is damaged or belongs to another model.
+    `checkpoint.pt` holds weights, optimiser state, progress and random state. `task.save` is called after each evaluation that is
+    better than all before. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second
+    signal more than a second later interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
     """
 
     def __init__(self, task: TrainingTask, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
@@ -106,7 +107,7 @@ class Trainer:
         return self.folder / "checkpoint.pt"
 
     def train(self, report: Callable[[Report], None]) -> None:
-        """Train until `max_updates`, `max_epochs`, `patience` evaluations without improvement, or a signal.
+        """Train until the run's `max_updates` or `max_epochs`, `patience` evaluations without improvement, or SIGINT or SIGTERM.
 
         Calls `report` after each update. Raises InputError if the checkpoint cannot be written.
         """
@@ -241,7 +242,7 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
-    """Launch Fabric on `devices` devices of type `device` with the run's precision, and seed all generators."""
+    """Launch Lightning Fabric on `devices` devices of type `device` with the run's precision, and seed all random generators."""
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
     fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
     fabric.launch()

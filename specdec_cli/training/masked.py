@@ -1,4 +1,4 @@
-"""Training of a masked model for Mask-Predict: it predicts masked target tokens, and the length of the target."""
+"""Training of a masked model for Mask-Predict, which predicts masked target tokens and the length of the target."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,10 @@ from specdec_cli.training.verifier import VerifierTask
 
 
 def draw_masks(words: Tensor, width: int, generator: torch.Generator | None = None) -> Tensor:
-    """Draw a mask (B, width): in row i, a random number from 1 to `words[i]` of the first `words[i]` positions.
+    """Draw a boolean mask (B, width), true at the positions to mask.
 
-    `words` (B,) are target lengths without EOS. Every number of masked positions is equally likely.
+    `words` (B,) are target lengths without EOS. In row i, a number from 1 to `words[i]` is drawn uniformly, and as many of the
+    first `words[i]` positions are chosen at random (none if `words[i]` is 0).
     """
     rows, device = len(words), words.device
     counts = (torch.rand(rows, generator=generator, device=device) * words).long() + 1
@@ -51,15 +52,19 @@ class MaskedObjective(nn.Module):
         self.smoothing, self.length_weight = smoothing, length_weight
 
     def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """The sum of token losses and weighted length losses, and the sum of the weights of the masked tokens; see `measure`."""
+        """Return the loss of a batch (nats) and the sum of the weights of its masked tokens; the arguments are those of `measure`.
+
+        The loss is the weighted sum over the masked tokens, plus the length losses times `length_weight`.
+        """
         loss = self.measure(source, target, weights)
         return loss.tokens + self.length_weight * loss.lengths, loss.weight
 
     def measure(self, source: Tensor, target: Tensor, weights: Tensor) -> MaskedLoss:
         """Compute the losses of a batch with random masks.
 
-        `source` (B, S) ids; `target` (B, T) ids, ending with EOS and padded; `weights` (B, T) loss weights of the tokens. EOS
-        is never masked. In evaluation mode the random masks depend only on the shape and the lengths of the batch.
+        `source` (B, S) and `target` (B, T) are padded ids; targets end with EOS. `weights` (B, T) are the loss weights of the target
+        tokens. EOS is never masked. In evaluation mode the masks depend only on the shape and the target lengths of the batch, and
+        there is no label smoothing.
         """
         model = self.transformer
         lengths = (target != model.config.padding).sum(1)
@@ -79,7 +84,7 @@ class MaskedObjective(nn.Module):
 class MaskedTask(VerifierTask):
     """Trains `bundle.verifier`, a masked model, on `train`; the best state has the lowest loss on `dev`.
 
-    That is the loss in nats a masked token without smoothing, plus the weighted length loss.
+    The dev loss is the loss of the masked tokens without smoothing, plus the weighted length loss, in nats a masked token.
     """
 
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
@@ -88,7 +93,7 @@ class MaskedTask(VerifierTask):
         self.objective = self._masked
 
     def evaluate(self) -> Mapping[str, float]:
-        """Loss, perplexity of the masked tokens, and length accuracy on the dev data."""
+        """Loss, perplexity of the masked tokens, and share of sentences whose length is predicted rightly, on the dev data."""
         tokens = weight = lengths = right = sentences = 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
             loss = self._masked.measure(*self._tensors(self.dev, key))

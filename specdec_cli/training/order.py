@@ -14,8 +14,8 @@ from specdec_cli.text.subwords import MASK
 def order_fields(order: str | None) -> dict[str, Any]:
     """The TransformerConfig fields that follow from the generation order `order`; empty for None.
 
-    The two tokens of a bidirectional step are not adjacent in the sentence, so the positions are learned (Imamura and
-    Sumita, Section 3.1).
+    A bidirectional model has learned positions, because the two tokens of a step are not adjacent in the sentence (Imamura and
+    Sumita 2020, Section 3.1).
     """
     if order is None:
         return {}
@@ -26,9 +26,9 @@ def with_order(first: Transformer, order: str, dropout: float, mask: int = MASK)
     """A Transformer of generation order `order` with the weights of `first`; `first` itself if it already has that order.
 
     Learned positions are initialised with those of `first`, sinusoidal or learned. In the bidirectional order, both tokens
-    of a step are initialised with the position of the left one. A masked model has the mask token `mask`, and its length head
-    random weights. Raises UsageError if `first` is not left-to-right, and ModelError for an unknown order or a mask that a
-    masked model cannot have.
+    of a step are initialised with the position of the left one. A masked model has the mask token id `mask`, and a length head with
+    random weights. Raises UsageError if `first` has neither `order` nor the order left-to-right, and ModelError for an unknown
+    order or a mask id that a masked model cannot have.
     """
     if order == first.config.order:
         return first

@@ -17,9 +17,9 @@ _MAX_POSITIONS = 16384  # positions in one pass, for drafters that take one row 
 
 @dataclass(frozen=True)
 class Simulation:
-    """Rounds and tokens that exact decoding with `block_size` would take, and the accuracy of the slots.
+    """The numbers of rounds and emitted tokens of exact decoding with `block_size`, and the accuracy of the slots.
 
-    `slot_accuracy[j]` is the share of all prefixes after which slots 0 to j all equal the verifier's tokens.
+    `slot_accuracy[j]` is the share, of all prefixes of all outputs, after which slots 0 to j all equal the verifier's tokens.
     """
 
     block_size: int
@@ -35,8 +35,9 @@ class Simulation:
 
 @torch.no_grad()
 def simulate(network: AnyDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
-    """Count the rounds of exact decoding of `outputs`, pairs of a source and the verifier's greedy output.
+    """Compute, by teacher forcing, how many rounds exact decoding with `network` takes for `outputs`.
 
+    `outputs` are pairs of a source and the verifier's greedy output, ids ending with EOS.
     Raises ValueError for a source or output longer than the verifier's `max_positions`.
     """
     rounds = tokens = 0

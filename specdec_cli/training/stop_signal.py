@@ -10,10 +10,10 @@ from specdec_cli.signals import PATIENCE
 
 
 class StopSignal:
-    """Records SIGINT or SIGTERM inside a `with` block: `signal` is the number of the first one received, 0 until then.
+    """Context manager that records SIGINT and SIGTERM: `signal` is the number of the first one received, 0 until then.
 
-    Another signal more than PATIENCE seconds after the first is passed to the previous handler. Signals that the process
-    ignores stay ignored.
+    A further signal is ignored if it comes less than PATIENCE seconds after the first, else passed to the previous handler.
+    Signals that the process ignored before stay ignored.
     """
 
     def __init__(self) -> None:

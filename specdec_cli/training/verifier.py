@@ -18,9 +18,9 @@ from specdec_cli.training.recipe import RunSettings
 
 
 class VerifierObjective(nn.Module):
-    """Label-smoothed cross-entropy of the next token (technical report, equation 1).
+    """Label-smoothed cross-entropy of the next token (Ge et al. 2022, equation 1).
 
-    For orders of two tokens a step: of both tokens of the next step (Imamura and Sumita, equation 6).
+    In a generation order of two tokens a step, it is that of both tokens of the next step (Imamura and Sumita 2020, equation 6).
     """
 
     def __init__(self, transformer: Transformer, smoothing: float) -> None:
@@ -29,9 +29,10 @@ class VerifierObjective(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, source: Tensor, target: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """The weighted sum of the losses (nats) of `target`, and the sum of the weights.
+        """Return the weighted sum of the losses (nats) of the target tokens and the sum of the weights, both scalar tensors.
 
-        `source` (B, S) ids; `target` (B, T) ids in generation order, ending with EOS and padded; `weights` (B, T), 0 at padding.
+        `source` (B, S) and `target` (B, T) are padded ids; targets are in generation order and end with EOS. `weights` (B, T) are
+        the loss weights of the target tokens, 0 at padding.
         """
         config = self.transformer.config
         start = target.new_tensor(config.start).expand(len(target), -1)
@@ -56,11 +57,11 @@ class VerifierTask:
         self._dev_groups = group_by_shape(dev, run.batch_tokens, max_length)
 
     def batches(self, epoch: int) -> Sequence[tuple[ShapeGroup, tuple[int, ...]]]:
-        """Shape and pair indices of each batch of an epoch."""
+        """The batches of an epoch in order, each as its shape group and the indices of its pairs in `train`."""
         return epoch_order(self._groups, self.run.seed, epoch)
 
     def batch(self, key: Any) -> tuple[Tensor, ...]:
-        """Source ids (B, S), target ids (B, T) in generation order, and the loss weights (B, T) of the targets."""
+        """Source ids (B, S), target ids (B, T) in generation order, and loss weights (B, T) of the batch `key` from `batches`."""
         return self._tensors(self.train, key, self.run.edit_weight)
 
     def evaluate(self) -> Mapping[str, float]:
@@ -93,6 +94,6 @@ class VerifierTask:
 
 
 def edited_positions(pair: SentencePair) -> list[int]:
-    """Target positions that an edit touches: inserted and replaced tokens, and the token after a deletion."""
+    """The positions (from 0) of target tokens that are inserted or replaced, or that follow tokens deleted from the source."""
     edits = SequenceMatcher(None, pair.source, pair.target, autojunk=False).get_opcodes()
     return [place for kind, _, _, start, end in edits if kind != "equal" for place in range(start, max(end, start + 1))]

@@ -16,11 +16,11 @@ _FENCE = "\u0001"
 
 
 def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Transformer:
-    """A copy of the verifier of `first` with the vocabulary of `subwords`.
+    """A copy of the verifier of `first` with the vocabulary of the tokenizer `subwords`.
 
-    The embedding and the output bias of a new piece are the means of those of the pieces into which the tokenizer of `first`
-    splits its text (Gee et al. 2022, Fast Vocabulary Transfer). Raises UsageError if source and target of `first` have
-    separate vocabularies.
+    The embedding and the output bias of a new piece are the means over the pieces into which the tokenizer of `first` splits the
+    text of the new piece (Gee et al. 2022, Fast Vocabulary Transfer). Raises UsageError if `first` has separate vocabularies for
+    source and target.
     """
     config = first.verifier.config
     if subwords is first.tokenizer:
