@@ -18,9 +18,10 @@ from specdec_cli.tuning.round_timing import round_costs
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
-    """The bundle's model, with the constraints that the bundle names.
+    """Make a Verifier of the bundle's model with the constraints that its bundle.json sets.
 
-    Raises ModelError for constraints of a model that does not write from left to right: they depend on the preceding tokens.
+    Raises ModelError if a model whose order is not left to right has constraints, because they depend on the
+    preceding tokens.
     """
     info = bundle.info
     constraints = Constraints(
@@ -37,9 +38,12 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
 
 
 def build_drafter(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
-    """The drafter of a decoding, with an adaptive block size if the settings say so. Raises UsageError for unsupported settings.
+    """Make the drafter of a decoding, with an adaptive block size if `settings.adaptive_length`; one without drafts
+    if it needs none.
 
-    Jacobi and GS-Jacobi decoding draft up to `lengths`, if they are given.
+    Jacobi and GS-Jacobi decoding draft up to the output lengths that `lengths` returns, if it is given. Raises
+    UsageError if the bundle has no drafter of the kind that the decoding needs, or for a block size that the drafter
+    was not trained for.
     """
     run = verifier.execution.run
     drafter = make_drafter(settings.decoding, DrafterInputs(bundle, settings.rule, settings.block_size, settings.options, lengths, run))

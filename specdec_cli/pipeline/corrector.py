@@ -1,4 +1,4 @@
-"""Correction of lines of text; what the model does not change is copied byte for byte."""
+"""Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,13 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class EditFilter:
-    """Rejects edits whose score is below `minimum`, edits that lose content (digits, or more than one word; only if
-    `keeps_content`), and all edits of a sentence that would change too much or is in a foreign language.
+    """Rejects edits whose score, a log probability, is below `minimum`, and with `keeps_content` edits that change
+    digits or remove two or more words.
 
-    Errors often come together: if an edit of a sentence passes, its other edits pass with a score of at least
-    `minimum_beside_others` (None: `minimum`). `maximum_ratio` is the largest edit ratio of a sentence. A sentence of at least
-    `foreign_words` words is foreign if it has more than `maximum_pieces` subwords per word; None: no sentence is.
+    If an edit of a sentence passes, its other edits pass with a score of at least `minimum_beside_others` (None:
+    `minimum`), because errors often come together. Edits without a score pass. `maximum_ratio` is the largest edit
+    ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words counts
+    as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence does).
     """
 
     minimum: float | None = None
@@ -38,9 +39,11 @@ class EditFilter:
 
     @classmethod
     def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
-        """The filter of a bundle; a `minimum` that is given applies to all edits.
+        """Make the filter for a bundle from its info; a `minimum` or `maximum_ratio` that is given replaces the
+        bundle's value.
 
-        Content is kept only for the task "correct": other rewriting tasks may drop words and change whole sentences.
+        Content is kept only for the task "correct", because other rewriting tasks may drop words and change whole
+        sentences.
         """
         corrects = info.task == "correct"
         return cls(
@@ -52,7 +55,7 @@ class EditFilter:
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:
-        """The edits of a sentence that pass."""
+        """Return those of the edits of a sentence that the filter does not reject, in order."""
         sure = [edit for edit in edits if self._passes(edit, self.minimum)]
         if not sure or self.minimum is None or self.minimum_beside_others is None:
             return sure
@@ -67,16 +70,19 @@ class EditFilter:
         return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
     def is_foreign(self, text: str, tokens: int) -> bool:
-        """Whether `text`, which has `tokens` subwords, is in a foreign language."""
+        """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""
         words = count_words(text)
         return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected line and its edits; tokens, rounds and log probability are sums over its sentences.
+    """A corrected line and the edits that were made; `tokens`, `rounds` and the log probability `score` are sums
+    over its sentences.
 
-    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see text/output_checks.py).
+    `score` is None if it was not computed. `sentences` are the ids of the model's output for each sentence.
+    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
+    text/output_checks.py).
     """
 
     text: str
@@ -90,11 +96,14 @@ class Correction:
 
 
 class Corrector:
-    """Corrects windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
+    """Corrects lines with `engine` and keeps the edits that `edit_filter` passes; with `split`, lines are split into
+    sentences.
 
-    Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS. With the `languages` of
-    the model, markup, code and text in other languages are copied (see LineDecoder). No full stop is added to a line that
-    continues in the next one, or to a text between marks.
+    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
+    in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
+    With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
+    stop is added to a line that continues in the next one or to a text between markers such as bullets, and
+    corrections have warnings.
     """
 
     def __init__(
@@ -114,7 +123,7 @@ class Corrector:
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
     def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
-        """Yield a correction for each line, in order, as soon as it is available."""
+        """Yield a correction for each line, in order, as soon as it is available; blank lines are copied."""
         goes_on = find_continued(lines) if self._checks else [False] * len(lines)
         continues = [False, *goes_on[:-1]]
         return map(self._correction, self._lines.decode(lines), goes_on, continues)

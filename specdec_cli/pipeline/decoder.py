@@ -8,11 +8,11 @@ from specdec_cli.pipeline.settings import Settings
 
 
 class SentenceDecoder(Protocol):
-    """Decodes sentences with fixed settings; each engine implements it."""
+    """Protocol of the engines, which decode sentences with fixed settings."""
 
     @property
     def settings(self) -> Settings:
-        """The resolved settings of decoding."""
+        """The settings with which the engine decodes, after the bundle's defaults were filled in."""
 
     @property
     def workers(self) -> int:
@@ -24,15 +24,17 @@ class SentenceDecoder(Protocol):
 
     @property
     def eos(self) -> int:
-        """The id of EOS."""
+        """The id of EOS in the target vocabulary."""
 
     @property
     def description(self) -> str:
-        """Description of the engine for statistics."""
+        """A text for statistics that names the engine's arithmetic, such as the instruction set of its kernels."""
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The number of rounds with a draft and their mean block size; None if the block size is not adaptive."""
+        """The total number of rounds with a draft and their mean block size; None if the block size is not adaptive."""
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""
+        """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
+        differ.
+        """

@@ -23,14 +23,16 @@ from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 
 LEAST_SENTENCES = 4
-"""Sentences for each worker below which one worker with all threads decodes them all."""
+"""With fewer sentences per worker, the first worker decodes them all."""
 
 
 class Engine:
-    """A bundle and settings, ready to decode. Raises UsageError where the drafter cannot do what is asked.
+    """The reference engine: decodes sentences with a bundle by PyTorch, according to `settings`.
 
-    A `verifier` of the bundle that has decoded before keeps its CUDA graphs. Jacobi and GS-Jacobi decoding draft up to
-    `lengths`, if they are given.
+    `onlooker` is called in each round. `verifier` is one that was made for the same bundle, whose captured CUDA
+    graphs are then used again. Jacobi and GS-Jacobi decoding draft up to the output lengths that `lengths` returns,
+    if it is given. Raises UsageError for a block size that the drafter was not trained for, and ModelError for
+    constraints that the model's order does not allow.
     """
 
     def __init__(
@@ -58,18 +60,20 @@ class Engine:
 
     @property
     def eos(self) -> int:
-        """The id of EOS."""
+        """The id of EOS in the target vocabulary."""
         return self.verifier.model.config.eos
 
     @property
     def description(self) -> str:
-        """Description of the arithmetic: compiled kernels with their instruction set, or PyTorch's operators."""
+        """A text that names what computes the model: compiled kernels with their instruction set, or PyTorch's
+        operators.
+        """
         kernels = kernels_of(self.verifier.model)
         return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"
 
     @property
     def drafter(self) -> Drafter:
-        """The drafter of the first worker; setting it leaves one worker."""
+        """The drafter of the first worker. Setting it replaces all drafters, and one worker remains."""
         return self._drafters[0]
 
     @drafter.setter
@@ -79,15 +83,19 @@ class Engine:
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """Rounds with a draft and the mean number of tokens asked for in them; None if the length of drafts does not adapt."""
+        """The total number of rounds with a draft and the mean number of tokens asked for in them; None if the block
+        size is not adaptive.
+        """
         adaptive = [drafter for drafter in self._drafters if isinstance(drafter, AdaptiveBlockSize)]
         rounds = sum(each.rounds for each in adaptive)
         return (rounds, sum(each.asked for each in adaptive) / max(rounds, 1)) if adaptive else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order.
+        """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
+        differ.
 
-        Sentences of one source width are decoded together. In batches, several workers of one thread each share the sentences.
+        Sentences of one source width are decoded together. Several workers, of one thread each, share them if there
+        are enough.
         """
         self._check_costs()
         tools = Tools(self.settings, self.verifier, self._reads, self._onlooker)

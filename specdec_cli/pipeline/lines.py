@@ -19,9 +19,10 @@ Languages = tuple[str, str]
 
 
 class DecodedText:
-    """A text of a line, the current attempt to decode it, and the hypotheses of that attempt.
+    """A part of a line that is decoded, the current attempt to decode it, and the hypotheses of that attempt.
 
-    A fragment, such as a heading or a table cell, gets no final punctuation that it did not have.
+    `ways` are the attempts in order, of which the last has an output in any case. With `is_fragment`, as for a
+    heading or a table cell, a final full stop that the source does not have is removed from the output.
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -32,11 +33,15 @@ class DecodedText:
 
     @property
     def finished(self) -> bool:
-        """Whether all texts of the current attempt are decoded."""
+        """Whether all texts of the current attempt are decoded; `output` may still be missing."""
         return len(self.parts) == len(self.attempt.segments.texts)
 
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
-        """Compute the output of the current attempt; if it has none, start the next attempt and return False."""
+        """Compute `output` from the decoded ids of the current attempt and return True.
+
+        If the attempt has no output, because a protected span was lost, start the next attempt and return False.
+        `decode` converts ids to text.
+        """
         self.parts.sort(key=lambda part: part.number)
         self.output = self._placed([decode(part.ids) for part in self.parts])
         if self.output is None:
@@ -44,7 +49,11 @@ class DecodedText:
         return self.output is not None
 
     def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
-        """The output of rank `rank` (or the last) with its log probability; the best one if protected spans were lost."""
+        """The n-best output of rank `rank` (0: the best), or the last one if there are fewer, with its log
+        probability.
+
+        If this output lacks a protected span, the best output is returned. `decode` converts ids to text.
+        """
         chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
         output = self._placed([decode(one.ids) for one in chosen])
         if output is None and rank:
@@ -62,7 +71,7 @@ class DecodedText:
 
 @dataclass
 class DecodedLine:
-    """A line, its segments (copied gaps and texts), and the decoded texts; a blank line has none."""
+    """A line, its segments (gaps, which are copied, and texts), and the decoded texts; a blank line has none."""
 
     source: str
     segments: Segments
@@ -70,44 +79,47 @@ class DecodedLine:
 
     @property
     def parts(self) -> list[Hypothesis]:
-        """The hypotheses of all texts, in order."""
+        """The hypotheses of all texts of the line, in order."""
         return [part for text in self.texts for part in text.parts]
 
     @property
     def decoding(self) -> str:
-        """The decoding that was used: the first of its sentences' that is not greedy; "" for a copied line."""
+        """The name of the decoding that was used: of those of its sentences the first that is not "greedy"; "" for a
+        copied line.
+        """
         names = [part.decoding for part in self.parts]
         return next((name for name in names if name != "greedy"), names[0] if names else "")
 
     @property
     def tokens(self) -> int:
-        """Emitted tokens of all sentences."""
+        """The number of emitted tokens, summed over all sentences of the line."""
         return sum(len(part.ids) for part in self.parts)
 
     @property
     def rounds(self) -> int:
-        """Rounds of all sentences."""
+        """The number of rounds, summed over all sentences of the line."""
         return sum(part.rounds for part in self.parts)
 
     @property
     def score(self) -> float | None:
-        """Log probability of all emitted tokens; None if it was not computed."""
+        """The log probability of all emitted tokens of the line; None if it was not computed for every sentence."""
         parts = self.parts
         scores = [part.score for part in parts if part.score is not None]
         return sum(scores) if scores and len(scores) == len(parts) else None
 
     @property
     def finished(self) -> bool:
-        """Whether every text has an output."""
+        """Whether every text of the line has an output."""
         return all(text.output is not None for text in self.texts)
 
 
 class LineDecoder:
-    """Decodes windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
+    """Decodes lines with `engine`; with `split`, lines are split into sentences.
 
-    With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the target language.
-    With `place`, the output has every protected span as often as the source: a sentence whose output lacks one is decoded
-    again, with a placeholder for the span or without it.
+    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
+    in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
+    target language. With `place`, the output has every protected span as often as the source: a sentence whose
+    output lacks one is decoded again, with a placeholder for the span or without it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the native engine decodes, and how; without torch."""
+"""The decodings that the native engine supports, chosen without importing PyTorch."""
 
 from dataclasses import dataclass
 
@@ -17,15 +17,17 @@ _EXACT = ("greedy", "lookup")
 
 
 class Unsupported(UsageError):
-    """The engine does not do what is asked; the reference engine does."""
+    """An error for settings or a bundle that the native engine does not support but the reference engine does."""
 
 
 @dataclass(frozen=True)
 class NativeDecoding:
-    """The engine's own decoding for some settings, the largest number of drafted tokens, and the rule (top_beta 0: exact).
+    """How the native engine decodes: the name of its decoding, the largest number of drafted tokens, and the
+    acceptance rule.
 
-    `drafter` is the network that drafts. With `adaptive`, the number of drafted tokens is at most `block_size`; with `may_skip`,
-    nothing is drafted while drafts do not pay.
+    `top_beta` 0 stands for the exact rule. `drafter` is the configuration of the network that drafts, None without
+    one. With `adaptive`, the number of drafted tokens is chosen in each round, up to `block_size`; with `may_skip`,
+    nothing is drafted where that is faster.
     """
 
     decoding: str
@@ -38,9 +40,10 @@ class NativeDecoding:
 
 
 def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
-    """The engine's own decoding for `settings`; with `shows_rounds`, each round must be shown.
+    """Return how the native engine decodes by `settings`; with `shows_rounds`, each round must be reported.
 
-    Raises Unsupported that names what it does not support.
+    Raises Unsupported, with a message that names the setting or property of the bundle that only the reference
+    engine supports.
     """
     if shows_rounds:
         raise Unsupported("the native engine does not show rounds; the reference engine does")

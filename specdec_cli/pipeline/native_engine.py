@@ -15,26 +15,29 @@ from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.native_round_timing import native_round_costs
 
 LEAST_SENTENCES = 4
-"""With fewer sentences per thread, all threads decode one sentence after the other."""
+"""With fewer sentences per thread, all threads decode one sentence after another together."""
 MULTIPLE = 16
-"""Longest sources are multiples of this."""
+"""The longest source that the engine takes is a multiple of this number of tokens."""
 WORTH_LOADING = 32
-"""Sentences after which an optional drafter is loaded: for fewer, that takes longer than drafts can save."""
+"""Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can
+save.
+"""
 _FLOAT = 4
 
 
 class NativeEngine:
-    """A bundle and settings, ready to decode with `threads` threads.
+    """The native engine: decodes sentences with a bundle in int8 by `threads` threads, according to `settings`.
 
-    With `shows_rounds`, each round must be shown. Raises Unsupported for what only the reference engine does; UsageError if the
-    engine's library is missing; ModelError for weights that do not fit.
+    With `shows_rounds`, each round must be reported, which is unsupported. Raises Unsupported for what only the
+    reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not
+    match the configuration.
     """
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
         self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
         self._asked, self._threads = settings, threads
         self.meanwhile: Callable[[], None] = lambda: None
-        """Called now and then while sentences are decoded, which ends with an exception that it raises."""
+        """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
         self._sizes: NativeBlockSize | None = None
         self._sentences = 0
@@ -55,7 +58,9 @@ class NativeEngine:
 
     @property
     def settings(self) -> Settings:
-        """The settings of what runs: greedy decoding as long as no optional drafter is loaded."""
+        """The settings of the decoding that runs; they say "greedy" while an optional drafter is not loaded or not
+        supported.
+        """
         if self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None):
             return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
         return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
@@ -81,24 +86,28 @@ class NativeEngine:
 
     @property
     def eos(self) -> int:
-        """The id of EOS."""
+        """The id of EOS in the target vocabulary."""
         return self._shape.eos
 
     @property
     def description(self) -> str:
-        """Description of the engine for statistics."""
+        """A text for statistics: "native engine" and the instruction set that it uses."""
         return f"native engine ({self._model.instructions})"
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """Rounds with a draft and the mean number of tokens in them; None if the length of drafts does not adapt."""
+        """The total number of rounds with a draft and the mean number of tokens drafted in them; None if the block
+        size is not adaptive.
+        """
         if self._sizes is None:
             return None
         rounds, tokens = self._sizes.drafts
         return rounds, tokens / max(rounds, 1)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode sentences of any length; each hypothesis comes as soon as it is done, in no particular order."""
+        """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
+        differ.
+        """
         self._consider_drafts(len(sentences))
         settings, way = self.settings, self._way
         request = Request(

@@ -16,15 +16,18 @@ RANGES: dict[str, tuple[float, float]] = {
     "beam_size": (1, 1024),
     "length_penalty": (-10.0, 10.0),
 }
-"""Smallest and largest values; beyond them numbers overflow, or no memory is large enough."""
+"""Smallest and largest valid value of each numeric option; beyond them numbers overflow, or no memory is large
+enough.
+"""
 
 
 @dataclass(frozen=True)
 class DecodingRequest:
-    """The options of a decoding; None and "auto" stand for the bundle's default.
+    """The options of a decoding as the user gives them; None and "auto" stand for the bundle's default.
 
-    `options` are the values of the options that only some decodings have, by name. `memory` bounds batches (bytes; 0: no
-    bound). `always_draft` keeps drafts of the full block size even where they do not pay, so that they can be shown.
+    `options` are the values of the options that only some decodings have, by name. `memory` limits the size of
+    batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft` keeps drafts of the
+    full block size even where they do not pay, so that they can be shown.
     """
 
     decoding: str = "auto"
@@ -44,12 +47,14 @@ class DecodingRequest:
 
     @property
     def tolerant(self) -> bool:
-        """Whether a tolerant acceptance rule is asked for."""
+        """Whether a tolerant acceptance rule is requested, by `top_beta`, `tolerance` or a preset other than
+        "exact".
+        """
         return self.top_beta is not None or self.tolerance is not None or self.preset not in (None, "exact")
 
 
 def check_ranges(request: DecodingRequest) -> None:
-    """Raise UsageError for a number that is out of its range or NaN."""
+    """Raise UsageError if a numeric option of `request` is NaN or outside its range in RANGES."""
     for name, (low, high) in RANGES.items():
         value = getattr(request, name)
         if isinstance(value, int | float) and not low <= value <= high:

@@ -1,4 +1,4 @@
-"""Table of which setting is valid with which decoding."""
+"""Rules that say which setting is valid with which decoding."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ from specdec_cli.pipeline.request import DecodingRequest
 
 @dataclass(frozen=True)
 class SettingRule:
-    """A setting, a test for it in a request, and the decodings with which it is valid; with `in_chains`, also chains with one of them."""
+    """A setting, a function that tells whether a request has it, and the decodings with which it is valid.
+
+    With `in_chains`, it is also valid with chains that contain one of these decodings.
+    """
 
     setting: str
     is_given: Callable[[DecodingRequest], bool]
@@ -18,7 +21,7 @@ class SettingRule:
     in_chains: bool = False
 
     def allows(self, decoding: str) -> bool:
-        """Whether the setting is valid with `decoding`."""
+        """Whether the setting is valid with `decoding`, which may be a chain."""
         return any(part in self.decodings for part in parts(decoding)) if self.in_chains else decoding in self.decodings
 
 
@@ -35,7 +38,7 @@ SETTING_RULES = (
 
 
 def check_known(decoding: str) -> None:
-    """Raise UsageError for an unknown decoding, and for a chain with a decoding that is not chainable."""
+    """Raise UsageError if `decoding`, or a part of a chain, is not known, or if a part of a chain is not chainable."""
     for part in parts(decoding):
         if part not in DECODINGS:
             raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(DECODINGS)}")
@@ -44,7 +47,9 @@ def check_known(decoding: str) -> None:
 
 
 def check_settings(request: DecodingRequest, decoding: str) -> None:
-    """Raise UsageError for a setting that is not valid with `decoding`, and for settings that contradict each other."""
+    """Raise UsageError if `request` has a setting that is not valid with `decoding`, or combines preset "exact" with
+    a tolerance.
+    """
     for rule in SETTING_RULES:
         if rule.is_given(request) and not rule.allows(decoding):
             raise UsageError(f"{rule.setting}: for decoding {', '.join(rule.decodings)}, not for {decoding}")

@@ -31,19 +31,19 @@ from specdec_cli.pipeline.rules import check_known, check_settings
 from specdec_cli.text.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
-"""Top-beta and tolerance by name, for bundles without presets of their own."""
+"""Top-beta and tolerance in nats of each preset, unless the bundle has presets of these names."""
 
 
 class Described(Protocol):
-    """The part of a bundle that settings depend on; BundleDescription has it too."""
+    """Protocol of what settings need of a bundle, which Bundle and BundleDescription implement."""
 
     @property
     def info(self) -> BundleInfo:
-        """Task, languages and defaults of decoding."""
+        """The bundle's task, languages and defaults of decoding."""
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer."""
+        """The bundle's tokenizer."""
 
     @property
     def shape(self) -> TransformerConfig:
@@ -51,20 +51,21 @@ class Described(Protocol):
 
     @property
     def drafter_config(self) -> AnyDrafterConfig | None:
-        """The configuration of the drafter; None without a drafter."""
+        """The configuration of the drafter; None for a bundle without a drafter."""
 
     @property
     def path(self) -> Path | None:
-        """The folder of the bundle; None for a bundle in memory."""
+        """The bundle's file bundle.json; None for a bundle in memory."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to decode. A `block_size` of 0 means no limit, or no drafts; `memory` limits batches (bytes; 0: no limit).
+    """Settings of a decoding, after the bundle's defaults and `auto` were filled in.
 
+    A `block_size` of 0 means no limit, or no drafts; `memory` limits the size of batches, in bytes (0: no limit).
     `decoding` may be a chain, joined by commas; `options` are the values of the options that only this decoding has.
-    With `adaptive_length`, the number of drafted tokens adapts to what pays, up to the block size. With
-    `may_skip_drafting`, nothing is drafted while drafts do not pay.
+    With `adaptive_length`, the number of drafted tokens is chosen in each round, up to the block size. With
+    `may_skip_drafting`, nothing is drafted where that is faster.
     """
 
     decoding: str
@@ -84,10 +85,10 @@ class Settings:
 
 
 def resolve(request: DecodingRequest, bundle: Described) -> Settings:
-    """Resolve a request: fill in the bundle's defaults, and check the result.
+    """Return the settings for a request: its options, else the bundle's defaults, else `auto`; check them.
 
-    Raises UsageError for a request that contradicts itself or asks for what the bundle lacks, and ModelError for a bundle
-    with an unknown decoding.
+    Raises UsageError for options out of range or not valid together, for an unknown decoding, and for a decoding
+    that the bundle does not support. Raises ModelError if the bundle's default decoding is unknown.
     """
     check_ranges(request)
     decoding = _resolve_decoding(request, bundle)

@@ -18,7 +18,9 @@ from specdec_cli.pipeline.workers import Shared
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of one source width, to be decoded `rows` at a time. Several workers may draw from the same group."""
+    """Sentences of one source width, to be decoded `rows` at a time; several workers may take sentences from the
+    same group.
+    """
 
     sentences: Shared[Sentence]
     rows: int
@@ -26,7 +28,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Tools:
-    """The settings and models for all groups; `reads` names the states of the verifier that the bundle's drafter needs."""
+    """The settings and models with which all groups of sentences are decoded.
+
+    `reads` says which results of the verifier's model the bundle's drafter needs. `onlooker` is called in each
+    round.
+    """
 
     settings: Settings
     verifier: Verifier
@@ -35,11 +41,13 @@ class Tools:
 
 
 Strategy = Callable[[Tools, Drafter, Group], Iterator[Hypothesis]]
-"""Decodes a group with a drafter; each hypothesis comes as soon as it is done."""
+"""Decodes a group of sentences with a drafter; yields each hypothesis as soon as it is done."""
 
 
 def strategy_of(decoding: str) -> Strategy:
-    """The strategy of a decoding: one of its own, or else the decoding loop."""
+    """The function that decodes groups by `decoding`: a search, the drafter alone, or else the draft-and-verify
+    loop.
+    """
     return _STRATEGIES.get(decoding, _loop)
 
 

@@ -13,8 +13,9 @@ from specdec_cli.text.tokenizer import Tokenizer
 class Translation:
     """A translated line; tokens, rounds and the log probability `score` are sums over its sentences.
 
-    `hypotheses` are the n best lines with their log probabilities; `sentences` are the ids of each sentence; `decoding` is the
-    decoding that was used ("" for a copied line); `warnings` name possible errors (see text/output_checks.py).
+    `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities;
+    `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
+    `warnings` name possible errors (see text/output_checks.py).
     """
 
     text: str
@@ -28,9 +29,11 @@ class Translation:
 
 
 class Translator:
-    """Translates windows of lines; `warn` is called with the number of a line that was too long for the model and was cut.
+    """Translates lines with `engine`; with `split`, lines are split into sentences.
 
-    With the `languages` of the model, text that is not prose is copied (see LineDecoder) and outputs are checked for errors.
+    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
+    in pieces. With the `languages` of the model, text that is not prose is copied (see LineDecoder) and outputs are
+    checked for errors.
     """
 
     def __init__(

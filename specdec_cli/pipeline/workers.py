@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def threads_of_torch(number: int) -> Iterator[None]:
-    """Set the number of PyTorch's threads inside the block."""
+    """Set PyTorch's number of threads to `number` inside the `with` block, and restore it at the end."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -23,7 +23,7 @@ def threads_of_torch(number: int) -> Iterator[None]:
 
 
 class Shared(Generic[T]):
-    """A thread-safe iterator: each item goes to one of the threads that iterate."""
+    """An iterator for several threads: each item is returned to one of them only."""
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items, self._lock = iter(items), Lock()
@@ -44,9 +44,10 @@ class _End:
 
 
 def in_threads(jobs: Sequence[Callable[[], Iterator[T]]]) -> Iterator[T]:
-    """Run each job in a thread, and yield their results as they arrive.
+    """Run each job in a thread with one PyTorch thread, and yield the jobs' results as they arrive, in any order.
 
-    An exception of a job is raised here, after the other jobs have stopped.
+    If a job raises an exception, it is raised here after the other jobs have stopped. Closing this generator also
+    stops the jobs.
     """
     results: Queue[T | _End] = Queue()
     stopped = Event()

@@ -1,1 +1,3 @@
-"""Settings chosen by measurement: what a round costs on this machine, and how much to draft."""
+"""Choices by measurement or by hardware: the costs of rounds on this machine, the number of drafted tokens, and the
+precision.
+"""

@@ -1,4 +1,4 @@
-"""Adaptive number of drafted tokens, down to none, from the costs of rounds and recent acceptance."""
+"""Adaptive number of drafted tokens, 0 included, from the costs of rounds and the acceptance in recent rounds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,21 +10,27 @@ from specdec_cli.tuning.cost_check import CostCheck
 from specdec_cli.tuning.round_costs import Costs
 
 PRIOR = 0.7
-"""Prior acceptance probability of the first slot; the prior of a later slot is the estimate of the slot before it."""
+"""Prior probability that the token of the first slot is accepted; the prior of a later slot is the estimate of the
+slot before it.
+"""
 WEIGHT = 8.0
-"""Weight of the prior, in rounds."""
+"""Weight of the prior in the estimates, in rounds."""
 MARGIN = 1.1
-"""Drafting must beat plain decoding by 10 % to cover timing error."""
+"""Least ratio of the tokens per millisecond with drafts to those without at which drafting counts as faster; it
+covers timing error.
+"""
 MEMORY = 0.99
 """Factor by which the weight of earlier rounds decreases with each round."""
 NEGLIGIBLE = 1e-3
-"""Slots that are reached with a smaller probability are ignored."""
+"""Slots after one that is reached and accepted with a smaller probability are not considered."""
 LARGE = 1e6
-"""Scale of the statistics at which they are divided by it, to avoid overflow."""
+"""Weight of a new round at which all counts and this weight are divided by it, to avoid overflow."""
 MOST_ROUNDS = 8
-"""Cap of the weight of one sentence (or batch) in the statistics, in rounds."""
+"""Largest weight in the statistics, in rounds, of the rounds between two calls of `begin`, which decode one sentence
+or batch.
+"""
 RENEWAL = 8
-"""Rounds between two choices of the number of tokens."""
+"""Rounds after which the block size is chosen again."""
 FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
 SHORT_PAUSE = 4
 """While drafting does not pay, one group of sentences in FIRST_PAUSE is drafted all the same (in SHORT_PAUSE, if drafting paid
@@ -32,11 +38,13 @@ before); the interval doubles each time, up to LONGEST_PAUSE."""
 
 
 class AdaptiveBlockSize:
-    """A drafter whose block size, from 1 to `longest`, maximises the expected number of tokens per millisecond.
+    """A drafter that sets the block size of `drafter`, from 1 to `longest`, to maximise the expected number of
+    tokens per millisecond.
 
-    The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds. A round
-    with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, at the cost that `costs` gives. `for_rows` also compares
-    this with plain decoding. `measure` measures the costs again; `check_costs` calls it once at most.
+    The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
+    A round with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, in the time that `costs` gives.
+    `for_rows` also compares this with decoding without drafts. `measure` measures the costs again; `check_costs`
+    calls it at most once.
     """
 
     def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int, measure: Callable[[], Costs] | None = None) -> None:
@@ -51,10 +59,12 @@ class AdaptiveBlockSize:
         self._choices: dict[int, tuple[int, bool]] = {}
         self._size = self._choice(1)[0]
         self.rounds = self.asked = 0
-        """Rounds with a draft, counted for each unfinished row, and the tokens asked for in them."""
+        """Rounds with a draft since construction, counted once for each unfinished row, and the tokens asked for in them."""
 
     def best(self, rows: int) -> tuple[int, bool]:
-        """The best block size for a batch of `rows`, and whether drafting is then faster than plain decoding."""
+        """The block size with the most expected tokens per millisecond for a batch of `rows`, and whether this is
+        faster than no drafts.
+        """
         chosen, best = 1, 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
@@ -83,7 +93,11 @@ class AdaptiveBlockSize:
         return self._choices[rows]
 
     def for_rows(self, rows: int) -> Drafter:
-        """The drafter of the next group of sentences, decoded `rows` at a time: itself, or none where plain decoding is faster."""
+        """The drafter for the next sentences, decoded `rows` at a time: this one, or one that proposes nothing if
+        that is faster.
+
+        While that is faster, this drafter is still returned now and then, to update its statistics.
+        """
         if self._choice(rows)[1]:
             self._pause, self._skipped = SHORT_PAUSE, 0
             return self
@@ -94,13 +108,20 @@ class AdaptiveBlockSize:
         return self
 
     def check_costs(self) -> None:
-        """Measure the costs again if rounds take much more or much less time. Call it only while nothing is being decoded."""
+        """Measure the costs again, once, if rounds take less than half or more than twice the expected time; the
+        block size is then chosen again.
+
+        Call it only while nothing is being decoded.
+        """
         if self._measure is not None and self._check.failed:
             self._costs, self._measure = self._measure(), None
             self._choices.clear()
 
     def begin(self, state: State) -> object:
-        """The record of the wrapped drafter. Also caps the weight of the previous rows in the statistics at MOST_ROUNDS rounds."""
+        """Call the wrapped drafter's `begin` for new rows and return its result.
+
+        The rounds since the last call are scaled down to a weight of at most MOST_ROUNDS rounds in the statistics.
+        """
         share = min(1.0, MOST_ROUNDS / max(self._lasted, 1))
         for sums, before in zip((self._asked, self._offered, self._passed), self._before, strict=True):
             sums[:] = [then + share * (now - then) for then, now in zip(before, sums, strict=True)]
@@ -112,7 +133,9 @@ class AdaptiveBlockSize:
         return self._asked.copy(), self._offered.copy(), self._passed.copy()
 
     def propose(self, state: State) -> Draft:
-        """A draft (B, k) of the best block size."""
+        """Set the wrapped drafter's block size to the one with the most expected tokens per millisecond, and return
+        its draft (B, k).
+        """
         self._started = time.perf_counter()
         self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1
@@ -121,7 +144,9 @@ class AdaptiveBlockSize:
         return self._drafted
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Update the drafter, the statistics and the comparison of costs."""
+        """Pass the verdict to the wrapped drafter, add the round to the statistics, and compare its duration with
+        its expected cost.
+        """
         self._drafter.observe(state, verdict)
         # Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.
         self._present /= MEMORY

@@ -1,4 +1,4 @@
-"""Adaptive number of drafted tokens in the native engine: as in adaptive_block_size.py, which chooses the same."""
+"""Adaptive number of drafted tokens in the native engine, by the same rules as adaptive_block_size.py."""
 
 import ctypes
 
@@ -7,10 +7,11 @@ from specdec_cli.tuning.round_costs import Costs
 
 
 class NativeBlockSize:
-    """Statistics from which the engine chooses the number of drafted tokens, 1 to `longest`, at the given `costs`.
+    """The native engine's statistics for an adaptive number of drafted tokens, 1 to `longest`, at the given `costs`.
 
-    They serve batches of at most `rows` in at most `workers` workers, one decoding at a time. With `may_skip`, sentences are not
-    drafted while drafts do not pay. `address` is that of the structure. Raises NativeError for values out of range.
+    They serve batches of at most `rows` rows in at most `workers` workers, for one decoding at a time. With
+    `may_skip`, sentences are decoded without drafts where that is faster. `address` is the pointer of the C
+    structure. Raises NativeError for values out of range.
     """
 
     def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:
@@ -23,7 +24,9 @@ class NativeBlockSize:
 
     @property
     def drafts(self) -> tuple[int, int]:
-        """Rounds with a draft, counted for each row, and the tokens that were drafted in them."""
+        """Rounds with a draft since construction, counted once for each row, and the total number of tokens that
+        were drafted in them.
+        """
         rounds, tokens = ctypes.c_int64(), ctypes.c_int64()
         self._library.specdec_adaptive_drafts(self.address, ctypes.byref(rounds), ctypes.byref(tokens))
         return rounds.value, tokens.value
@@ -34,7 +37,7 @@ class NativeBlockSize:
 
 
 def costs_struct(costs: Costs) -> CostsStruct:
-    """Costs as the library takes them."""
+    """Convert costs to the C structure of the native library."""
     pair = ctypes.c_double * 2
     verifying, drafting = ((pair * 2)(*(pair(*times) for times in part)) for part in (costs.verifying, costs.drafting))
     return CostsStruct(*costs.sizes, pair(*costs.plain), verifying, drafting)

@@ -17,9 +17,11 @@ _UNKNOWN = 1.0
 
 
 def native_round_costs(model: NativeModel, drafter: DrafterConfig, longest: int, threads: int) -> Costs:
-    """The costs of `model` with its drafter, measured on the first use on a machine and cached.
+    """Return the costs of rounds of `model` with its drafter; they are measured on the first use on a machine and
+    cached on disk.
 
-    `longest` is the largest number of drafted tokens. One row is decoded by `threads` threads, several rows by one thread.
+    `longest` is the largest number of drafted tokens. One row is decoded by `threads` threads, several rows by one
+    thread.
     """
     measurement = CachedMeasurement("costs", ("native", model.instructions, threads, model.config, drafter, longest))
     kept = measurement.read(Costs.from_dict)
@@ -30,9 +32,11 @@ def native_round_costs(model: NativeModel, drafter: DrafterConfig, longest: int,
 
 
 def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:
-    """Time rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at most `longest` tokens.
+    """Measure the costs of rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at
+    most `longest` tokens.
 
-    The minimum over all rounds counts, because other load on the machine can only make a round slower.
+    A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
+    decoded by `threads` threads, several rows by one thread.
     """
     sizes = (min(SHORT, longest), min(LONG, longest))
     cases = [(rows, size) for rows in (1, ROWS) for size in (0, *sizes)]

@@ -6,19 +6,19 @@ from math import isfinite
 from typing import Any
 
 ROWS = 8
-"""Rows of the measured batch."""
+"""Rows of the larger of the two measured batches; the smaller one has 1 row."""
 
 Times = tuple[float, float]
-"""Milliseconds at a shorter and at a longer draft."""
+"""Milliseconds for the shorter and for the longer of two draft sizes."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Milliseconds of a round's parts, each for 1 row and for ROWS rows.
+    """Measured milliseconds of the parts of a round, each as a pair of values for 1 row and for ROWS rows.
 
-    `plain` is a round without drafts, `verifying` the verification of drafts of the two `sizes`, and `drafting` all work of the
-    drafter for such drafts. Costs of other sizes and numbers of rows are on the lines through these points; a draft shorter
-    than the first size costs as much as one of that size.
+    `plain` is a round without drafts, `verifying` the verification of drafts of the two `sizes` in tokens, and
+    `drafting` all work of the drafter for such drafts. Costs of other sizes and numbers of rows are interpolated
+    linearly; a draft shorter than the first size costs as much as one of that size.
     """
 
     sizes: tuple[int, int]
@@ -28,7 +28,9 @@ class Costs:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Costs":
-        """The inverse of `asdict`. Raises KeyError, TypeError or ValueError for values that are not valid costs."""
+        """Make costs from the output of `asdict`. Raises KeyError, TypeError or ValueError for values that are not
+        valid costs.
+        """
         if values.keys() != {each.name for each in fields(cls)}:
             raise KeyError("not the fields of costs")
         short, long = values["sizes"]
@@ -38,17 +40,21 @@ class Costs:
         return cls((short, long), _times(values["plain"]), verifying, drafting)
 
     def without(self, rows: int) -> float:
-        """Milliseconds of a round without drafts."""
+        """Milliseconds of a round without drafts in a batch of `rows`."""
         return _at(rows, (1, ROWS), self.plain)
 
     def with_draft(self, rows: int, asked: int, offered: float) -> float:
-        """Milliseconds of a round in which the drafter is asked for `asked` tokens a row and drafts `offered` on average."""
+        """Milliseconds of a round of `rows` rows in which the drafter is asked for `asked` tokens a row and drafts
+        `offered` on average.
+        """
         fixed, each_asked, each_offered = self.with_drafts(rows)
         short = self.sizes[0]
         return fixed + each_asked * max(asked - short, 0) + each_offered * max(offered - short, 0)
 
     def with_drafts(self, rows: int) -> tuple[float, float, float]:
-        """Milliseconds of a round with the shorter draft, of each further token asked for, and of each further token drafted."""
+        """Milliseconds of a round of `rows` rows with the shorter draft, of each further token asked for, and of
+        each further token drafted.
+        """
         verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
         return verifying[0] + drafting[0], drafting[1], verifying[1]
 

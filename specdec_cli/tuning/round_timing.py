@@ -37,10 +37,12 @@ _ENOUGH = 2.0
 def round_costs(
     verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None, *, anew: bool = False
 ) -> Costs:
-    """The costs of `verifier` with `drafter`, measured on the first use on a machine and cached; `anew` ignores the cache.
+    """Return the costs of rounds of `verifier` with `drafter`; they are measured on the first use on a machine and
+    cached on disk.
 
-    The key of the cache contains the decoding and its options (`name`), the models, the precision, the kernels, and the number
-    of threads.
+    `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. `anew`
+    measures even if the cache has costs. The key of the cache contains the decoding and its options (`name`), the
+    models, the precision, the kernels, and the number of threads.
     """
     model = verifier.model
     kernels = kernels_digest() if kernels_of(model) is not None else None
@@ -65,9 +67,11 @@ def _digest(module: nn.Module) -> str:
 
 
 def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Costs:
-    """Time rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at most `longest` tokens.
+    """Measure the costs of rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at
+    most `longest` tokens.
 
-    The minimum over all rounds counts, because other load on the machine can only make a round slower.
+    A cost is the minimum over all rounds, because other load on the machine can only make a round slower. The
+    drafter's `block_size` is restored at the end.
     """
     sizes, before = (min(SHORT, longest), min(LONG, longest)), drafter.block_size
     verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
