@@ -101,10 +101,11 @@ _specdec() {
                 --batch-size) words="auto" ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

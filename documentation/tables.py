@@ -97,7 +97,7 @@ def environment(stored: Stored) -> str:
     """The machine, versions and date of a measurement, in one line."""
     known: Mapping[str, Any] = stored.record["environment"]
     place = known.get("gpu") or known["cpu"]
-    parts = [place, f"{known['device']}, {known['precision']}"]
+    parts = [place, ", ".join(filter(None, (known["device"], known["precision"], known.get("engine"))))]
     if "cores" in known:
         parts.insert(1, f"{known['cores']} cores, {known['threads']} threads" if "threads" in known else f"{known['cores']} cores")
     parts += [", ".join(f"{name} {known[name]}" for name in ("specdec", "torch", "ctranslate2") if name in known), known["date"][:10]]

@@ -1,6 +1,6 @@
-"""Execution of benchmark rows by specdec's own decodings."""
+"""Execution of benchmark rows by the reference engine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,19 +10,13 @@ from specdec_cli.benchmark.greedy_lengths import GreedyLengths
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.benchmark.records import Output, Run, timed
-from specdec_cli.benchmark.rows import Row, variant_option
-from specdec_cli.decoding.accept import Tolerant
+from specdec_cli.benchmark.row_decoding import Decode, describe_settings, line_decoder, request_of
+from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters.lengths import known
-from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.building import bundle_verifier
-from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Settings, resolve
-from specdec_cli.pipeline.translator import Translation, Translator
-
-_Decode = Callable[[Sequence[str]], list[Output]]
+from specdec_cli.pipeline.settings import resolve
 
 
 class BundleRunner:
@@ -35,7 +29,8 @@ class BundleRunner:
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The resolved settings of `row`. Raises UsageError for a row that the bundle does not support."""
-        return _described(row, self.engine(row).settings, self._min_score(row))
+        engine = self.engine(row)
+        return describe_settings(row, engine.settings, engine, self._bundle.info)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` and measure the time, with a new engine, so that no drafter keeps a memory of earlier runs."""
@@ -57,20 +52,7 @@ class BundleRunner:
 
         Raises UsageError for a row that the bundle does not support.
         """
-        tolerates = row.decoding in TOLERANT
-        request = DecodingRequest(
-            decoding=row.decoding,
-            block_size=row.block_size if row.drafts else None,
-            top_beta=row.top_beta if tolerates else None,
-            tolerance=row.tolerance if tolerates else None,
-            preset=row.variant if variant_option(row.decoding) is None else None,
-            options=dict(row.options),
-            beam_size=row.beam_size,
-            length_penalty=row.length_penalty,
-            max_length=row.max_length,
-            batch_size=row.batch_size,
-            with_scores=self._min_score(row) is not None,
-        )
+        request = request_of(row, self._bundle.info)
         lengths = known(self._output_lengths(row, lines), self._bundle.verifier.config.padding) if row.oracle_length else None
         return Engine(self._bundle, resolve(request, self._bundle), verifier=self._verifier, lengths=lengths)
 
@@ -83,27 +65,16 @@ class BundleRunner:
             self._known = (lines, engine.lengths)
         return self._known[1]
 
-    def _decoder(self, engine: Engine, row: Row) -> _Decode:
-        """A function that decodes lines as the command of the bundle's task does (translate or correct)."""
-        info, tokenizer = self._bundle.info, self._bundle.tokenizer
-        decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
-        if info.task not in REWRITING and row.min_score is None:
-            decode = Translator(engine, tokenizer, split=self._split).translate
-        else:
-            decode = Corrector(engine, tokenizer, EditFilter.of(info, row.min_score), split=self._split).correct
+    def _decoder(self, engine: Engine, row: Row) -> Decode:
+        """A function that decodes lines, and waits for the GPU."""
+        decode = line_decoder(engine, self._bundle, row, split=self._split)
 
         def outputs(lines: Sequence[str]) -> list[Output]:
-            decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+            decoded = decode(lines)
             self._wait()
             return decoded
 
         return outputs
-
-    def _min_score(self, row: Row) -> float | None:
-        """The smallest score of an accepted edit, None for no limit; searches have no limit because they have no token scores."""
-        if row.decoding in SEARCHES:
-            return None
-        return self._bundle.info.min_score if row.min_score is None else row.min_score
 
     def _wait(self) -> None:
         """Wait for the GPU, so that the clock is read after all its work is done."""
@@ -113,26 +84,6 @@ class BundleRunner:
     @property
     def _on_gpu(self) -> bool:
         return next(self._bundle.verifier.parameters()).is_cuda
-
-
-def _described(row: Row, settings: Settings, min_score: float | None) -> dict[str, Any]:
-    """The settings that affect this decoding, for the report."""
-    described: dict[str, Any] = {}
-    if settings.decoding in METHODS and METHODS[settings.decoding].options:
-        described = {**settings.options, **({"oracle_length": True} if row.oracle_length else {})}
-    elif row.variant:
-        described = {"preset": row.variant}
-    if row.decoding == "auto":
-        described["chosen"] = settings.decoding
-    if settings.block_size:
-        described["block_size"] = settings.block_size
-    if min_score is not None:
-        described["min_score"] = min_score
-    if isinstance(settings.rule, Tolerant):
-        described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
-    if settings.decoding in SEARCHES:
-        described |= {"beam_size": settings.beam_size, "length_penalty": settings.length_penalty}
-    return described | {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}
 
 
 def _peak_mb(on_gpu: bool) -> float | None:

@@ -19,7 +19,7 @@ _IDLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions that all rows of a bundle share: the bundle, device, precision, and whether lines are split into sentences.
+    """Conditions that all rows of a bundle share: the bundle, device, precision, whether lines are split into sentences, and the engine.
 
     `model` holds the arguments of the request `open-bundle`; `limits` maps padded source lengths to the largest output lengths
     (tokens); `converted` maps number formats to CTranslate2 folders.
@@ -31,6 +31,7 @@ class Conditions:
     split: bool
     limits: Mapping[int, int]
     converted: Mapping[str, Path]
+    engine: str = "reference"
 
 
 class Pool:
@@ -91,7 +92,8 @@ def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: 
 def _opening(row: Row, conditions: Conditions) -> tuple[Any, ...]:
     """The request by which a new process loads the model of `row`."""
     if row.compute_type is None:
-        return "open-bundle", conditions.model, conditions.device, conditions.precision, row.threads, conditions.split
+        machine = (conditions.device, conditions.precision, row.threads)
+        return "open-bundle", conditions.model, *machine, conditions.split, conditions.engine, asdict(row)
     folder = str(conditions.converted[row.compute_type])
     limits = list(conditions.limits.items())
     return (

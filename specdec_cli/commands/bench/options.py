@@ -10,7 +10,7 @@ import typer
 from specdec_cli.benchmark.sweeps import SWEEP_KEYS
 from specdec_cli.commands.options.decoding import BeamSizeOption, BlockSizeOption, LengthPenaltyOption, MaxLengthOption, MethodOptions
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, OfflineOption, PrecisionOption, ThreadsOption
+from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, EngineOption, OfflineOption, PrecisionOption, ThreadsOption
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.text import NoSplitOption, QuietOption
 from specdec_cli.commands.options.values import decoding_option, output_option
@@ -156,6 +156,7 @@ class ComputingOptions(OptionGroup):
     batch_size: BatchSizeOption = "1"
     device: DeviceOption = "auto"
     precision: PrecisionOption = "auto"
+    engine: EngineOption = "auto"
     threads: ThreadsOption = None
     no_split: NoSplitOption = False
 

@@ -32,6 +32,8 @@ def make_plans(
     task = text.task or _task(models)
     if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or compared.plot):
         raise UsageError("--tune, --profile, --histogram and --plot are of one model each; give --model once")
+    if compared.profile and computing.engine == "native":
+        raise UsageError("--profile shows modules of the reference engine")
     if compared.tune:
         check_tunable(models[0], task)
     sweep = parse_sweeps(compared.sweep or [])
@@ -49,6 +51,7 @@ def make_plans(
         batch_size=batch_rows(computing.batch_size),
         device=computing.device,
         precision=computing.precision,
+        engine="reference" if compared.profile else computing.engine,
         threads=computing.threads,
         # For summarisation, a line is one text.
         split=not computing.no_split and task != "summarise",

@@ -43,6 +43,7 @@ class Plan:
     batch_size: int
     device: str
     precision: str
+    engine: str
     threads: int | None
     split: bool
     profile: bool
@@ -95,7 +96,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
     return Outcome(
         results=results,
-        environment=_environment(plans, prepared[0].inspection) | {"busy": busy},
+        environment=_environment(plans, prepared[0].inspection, measured) | {"busy": busy},
         examples={"name": plan.examples.name, "lines": len(lines), "sentences": sentences},
         signatures=signatures,
         left_out={name: why for each in prepared for name, why in each.left_out.items()},
@@ -111,7 +112,9 @@ def _prepare(plan: Plan, folder: Path) -> _Prepared:
     inspection = _inspect(plan, folders)
     rows, left_out = possible_rows(plan, inspection)
     there = {kind: path for kind, path in folders.items() if kind not in inspection.refused}
-    conditions = Conditions(asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there)
+    conditions = Conditions(
+        asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there, plan.engine
+    )
     return _Prepared(inspection, conditions, choose_fastest_settings(WORKER, rows, conditions, plan.examples.sources), left_out)
 
 
@@ -127,7 +130,7 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     max_length = plan.rows[0].max_length
     with Process(WORKER, plan.model.name) as process:
         targets = {kind: str(folder) for kind, folder in folders.items()}
-        answer = process.call("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets)
+        answer = process.call("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets, plan.engine)
     inspection = Inspection(**answer)
     languages = plan.examples.languages
     if languages is not None and list(languages) != inspection.languages:
@@ -178,8 +181,11 @@ def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> 
     return score
 
 
-def _environment(plans: Sequence[Plan], inspection: Inspection) -> dict[str, Any]:
+def _environment(plans: Sequence[Plan], inspection: Inspection, measured: Sequence[RowRuns]) -> dict[str, Any]:
+    """The machine, the versions, the engines of the rows, and what was measured how often."""
     machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
+    engines = dict.fromkeys(one.settings["engine"] for one in measured if "engine" in one.settings)
+    machine |= {"engine": ", ".join(engines) or None}
     return describe_environment() | machine | {"model": ", ".join(plan.model.name for plan in plans), "repetitions": plans[0].repetitions}
 
 

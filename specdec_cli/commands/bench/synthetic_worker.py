@@ -18,13 +18,14 @@ class SyntheticWorker(Worker):
 
     _recorded: "RecordedRunner"
 
-    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:  # noqa: ARG002
+    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, *_: Any) -> None:
         """Make a bundle, and record the output of greedy decoding."""
         from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
 
         geometry = Geometry.from_dict(model)
         bundle = move_to(resolve_machine(device, precision, threads), random_bundle(geometry))
-        self._runner = self._recorded = RecordedRunner(bundle, geometry, make_sources(geometry))
+        self._recorded = RecordedRunner(bundle, geometry, make_sources(geometry))
+        self._runner_of = lambda _: self._recorded
 
     def outside_kernels(self, row: dict[str, Any], lines: list[str]) -> float | None:
         """The share of time outside compiled kernels; only for rows of a bundle in int8."""

@@ -107,7 +107,8 @@ def machine_lines(environment: Mapping[str, Any]) -> list[str]:
     """Lines with machine and versions, and a warning if other processes were busy."""
     place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
     versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
-    lines = [f"{place}; {environment['device']}, {environment['precision']}", f"{versions}; {environment['date']}"]
+    engine = f"; {environment['engine']}" if environment.get("engine") else ""
+    lines = [f"{place}; {environment['device']}, {environment['precision']}{engine}", f"{versions}; {environment['date']}"]
     busy = environment.get("busy")
     if busy is not None and busy > MOST_BUSY:
         lines.append(f"Other processes took {busy:.0%} of the processors: these times are not reliable.")

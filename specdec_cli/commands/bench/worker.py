@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.commands.bench.runners import BundleRunners, Runner, native_precision
 from specdec_cli.commands.loading import open_bundle
 from specdec_cli.commands.machine import Machine, resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
@@ -13,8 +14,6 @@ from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
-    from specdec_cli.benchmark.bundle_runner import BundleRunner
-    from specdec_cli.benchmark.ctranslate2_runner import CTranslate2Runner
     from specdec_cli.model.bundle import Bundle
 
 
@@ -40,13 +39,14 @@ class Inspection:
 class Worker:
     """Answers calls of the parent process; libraries are imported when a call needs them."""
 
-    _runner: "BundleRunner | CTranslate2Runner"
+    _runner_of: Callable[[Row], Runner]
 
-    def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool) -> None:
-        """Load a bundle."""
-        from specdec_cli.benchmark.bundle_runner import BundleRunner
-
-        self._runner = BundleRunner(open_bundle(ModelChoice(**model), resolve_machine(device, precision, threads)), split)
+    def open_bundle(
+        self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool, engine: str, row: dict[str, Any]
+    ) -> None:
+        """Load a bundle by the engine that runs `row`."""
+        self._runner_of = BundleRunners(ModelChoice(**model), Machine(device, precision, threads), split, engine).of
+        self._runner_of(Row.from_dict(row))
 
     def open_ctranslate2(
         self, folder: str, compute_type: str, device: str, workers: int, threads: int, limits: list[tuple[int, int]], split: bool
@@ -54,22 +54,27 @@ class Worker:
         """Load a converted bundle."""
         from specdec_cli.benchmark.ctranslate2_runner import CTranslate2Runner
 
-        self._runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
+        runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
+        self._runner_of = lambda _: runner
 
     def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
         """The resolved settings of a row."""
-        return self._runner.prepare(Row.from_dict(row))
+        asked = Row.from_dict(row)
+        return self._runner_of(asked).prepare(asked)
 
     def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
         """Decode lines and measure the time."""
-        return self._runner.run(Row.from_dict(row), lines).to_dict()
+        asked = Row.from_dict(row)
+        return self._runner_of(asked).run(asked, lines).to_dict()
 
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
-        """Seconds by module; for rows of a bundle only."""
+        """Seconds by module; for rows of the reference engine only."""
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
-        assert isinstance(self._runner, BundleRunner)
-        return self._runner.profile(Row.from_dict(row), lines)
+        asked = Row.from_dict(row)
+        runner = self._runner_of(asked)
+        assert isinstance(runner, BundleRunner)
+        return runner.profile(asked, lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
         """The methods that answer requests, by name of the request."""
@@ -83,9 +88,14 @@ class Worker:
 
 
 def inspect(
-    model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str]
+    model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str], engine: str
 ) -> dict[str, Any]:
-    """The fields of an Inspection. `folders` are the folders for the bundle converted to CTranslate2, by number format."""
+    """The fields of an Inspection. `folders` are the folders for the bundle converted to CTranslate2, by number format.
+
+    Where the native engine computes, the precision is int8 for all rows, also for those of the reference engine.
+    """
+    if engine != "reference" and native_precision(device, precision):
+        precision = "int8"
     machine = resolve_machine(device, precision, threads)
     return look_at(open_bundle(ModelChoice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
 

@@ -29,6 +29,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
         64,
         "cpu",
         "auto",
+        "auto",
         None,
         True,
         False,

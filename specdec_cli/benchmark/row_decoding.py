@@ -1,0 +1,73 @@
+"""How a row decodes lines with either engine: the request, the settings for the report, and the function that decodes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from specdec_cli.benchmark.records import Output
+from specdec_cli.benchmark.rows import Row, variant_option
+from specdec_cli.decoding.acceptance_rules import Tolerant
+from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import Described, Settings
+from specdec_cli.pipeline.translator import Translation, Translator
+
+Decode = Callable[[Sequence[str]], list[Output]]
+
+
+def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
+    """The request for decoding with the settings of `row`."""
+    tolerates = row.decoding in TOLERANT
+    return DecodingRequest(
+        decoding=row.decoding,
+        block_size=row.block_size if row.drafts else None,
+        top_beta=row.top_beta if tolerates else None,
+        tolerance=row.tolerance if tolerates else None,
+        preset=row.variant if variant_option(row.decoding) is None else None,
+        options=dict(row.options),
+        beam_size=row.beam_size,
+        length_penalty=row.length_penalty,
+        max_length=row.max_length,
+        batch_size=row.batch_size,
+        with_scores=_min_score(row, info) is not None,
+    )
+
+
+def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split: bool) -> Decode:
+    """A function that decodes lines as the command of the bundle's task does (translate or correct)."""
+    decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
+    if bundle.info.task not in REWRITING and row.min_score is None:
+        decode = Translator(engine, bundle.tokenizer, split=split).translate
+    else:
+        decode = Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info, row.min_score), split=split).correct
+    return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+
+
+def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, info: BundleInfo) -> dict[str, Any]:
+    """The settings that affect the decoding of `row`, with the engine, for the report. `settings` are those that were resolved."""
+    described: dict[str, Any] = {}
+    if settings.decoding in METHODS and METHODS[settings.decoding].options:
+        described = {**settings.options, **({"oracle_length": True} if row.oracle_length else {})}
+    elif row.variant:
+        described = {"preset": row.variant}
+    if row.decoding == "auto":
+        described["chosen"] = settings.decoding
+    if settings.block_size:
+        described["block_size"] = settings.block_size
+    if (min_score := _min_score(row, info)) is not None:
+        described["min_score"] = min_score
+    if isinstance(settings.rule, Tolerant):
+        described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
+    if settings.decoding in SEARCHES:
+        described |= {"beam_size": settings.beam_size, "length_penalty": settings.length_penalty}
+    described |= {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}
+    return described | {"engine": engine.description}
+
+
+def _min_score(row: Row, info: BundleInfo) -> float | None:
+    """The smallest score of an accepted edit, None for no limit; searches have no limit because they have no token scores."""
+    if row.decoding in SEARCHES:
+        return None
+    return info.min_score if row.min_score is None else row.min_score

@@ -1,0 +1,78 @@
+"""Choice of the engine that runs a row of a bundle: the native one wherever it supports the row, else the reference."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from specdec_cli.benchmark.records import Run
+from specdec_cli.benchmark.rows import Row
+from specdec_cli.commands.loading import find_bundle, open_bundle
+from specdec_cli.commands.machine import Machine, computes_natively, resolve_machine
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
+from specdec_cli.pipeline.native_decoding import Unsupported
+
+if TYPE_CHECKING:
+    from specdec_cli.benchmark.bundle_runner import BundleRunner
+    from specdec_cli.benchmark.native_runner import NativeRunner
+
+
+class Runner(Protocol):
+    """Runs rows."""
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The resolved settings of `row`."""
+
+    def run(self, row: Row, lines: list[str]) -> Run:
+        """Decode `lines` and measure the time."""
+
+
+class BundleRunners:
+    """The runners of a bundle, each made when a row needs it, so that a row of the native engine takes no memory for PyTorch.
+
+    `engine` is auto, native or reference.
+    """
+
+    def __init__(self, model: ModelChoice, machine: Machine, split: bool, engine: str) -> None:
+        self._model, self._machine, self._split, self._engine = model, machine, split, engine
+        self._native: NativeRunner | None = None
+        self._reference: BundleRunner | None = None
+
+    def of(self, row: Row) -> Runner:
+        """The runner of `row`. Raises UsageError if only the native engine is asked for and does not support it."""
+        return self.native(row) or self.reference()
+
+    def native(self, row: Row) -> "NativeRunner | None":
+        """The runner of the native engine, None if the reference engine runs `row`. Raises UsageError."""
+        if self._engine == "reference" or not native_precision(self._machine.device, self._machine.precision):
+            return None
+        from specdec_cli.benchmark.native_runner import NativeRunner
+
+        model = self._model
+        self._native = self._native or NativeRunner(
+            describe_bundle(find_bundle(model), model.source_language, model.target_language), self._split
+        )
+        try:
+            self._native.prepare(row)
+        except (Unsupported, UnsupportedModel):
+            if self._engine == "native":
+                raise
+            return None
+        return self._native
+
+    def reference(self) -> "BundleRunner":
+        """The runner of the reference engine."""
+        from specdec_cli.benchmark.bundle_runner import BundleRunner
+
+        if self._reference is None:
+            machine = resolve_machine(self._machine.device, self._machine.precision, self._machine.threads)
+            self._reference = BundleRunner(open_bundle(self._model, machine), self._split)
+        return self._reference
+
+
+def native_precision(device: str, precision: str) -> bool:
+    """Whether the native engine is there, and computes in this precision on this device, either of which may be `auto`."""
+    try:
+        load_library()
+    except LibraryError:
+        return False
+    return computes_natively(device, precision)

@@ -1,0 +1,43 @@
+"""The engine that runs each row of `specdec bench`."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from specdec_cli.commands.bench.command import bench
+from specdec_cli.errors import UsageError
+from specdec_cli.native.library import LibraryError, load_library
+
+app = typer.Typer()
+app.command()(bench)
+
+
+def run(bundle: Path, *arguments: object) -> object:
+    """Run bench on two lines with int8; the exception, None without one."""
+    common = ("-m", bundle, "--threads", "1", "--device", "cpu", "--precision", "int8", "--max-length", "9", "--repetitions", "1")
+    return CliRunner().invoke(app, [*map(str, (*common, *arguments))], input="ka lo\tta\nmi\tre\n").exception
+
+
+@pytest.mark.slow
+def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_path: Path) -> None:
+    try:
+        load_library()
+    except LibraryError as error:
+        pytest.skip(str(error))
+
+    def engines(*arguments: object) -> list[str]:
+        assert run(bundle_folder, "--row", "greedy", "--row", "beam", *arguments, "--json", tmp_path / "a.json") is None
+        return [row["settings"]["engine"].split(" (")[0] for row in json.loads((tmp_path / "a.json").read_text())["rows"]]
+
+    reference = engines("--engine", "reference")
+    assert "native engine" not in reference
+    assert engines() == ["native engine", reference[1]]
+
+
+def test_rows_that_the_native_engine_does_not_support_are_refused(bundle_folder: Path) -> None:
+    error = run(bundle_folder, "--row", "beam", "--engine", "native")
+    assert isinstance(error, UsageError)
+    assert "the native engine does not do decoding beam" in str(error)
