@@ -1,1 +1,1 @@
-"""Conversion of models from and to other toolkits."""
+"""Conversion of models of other toolkits to bundles, and of bundles to CTranslate2 models."""

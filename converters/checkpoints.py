@@ -21,7 +21,10 @@ _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """All weights of a Hugging Face model folder, stored in one file or several, as float32. Raises ModelError."""
+    """All weights of a Hugging Face model folder by name, stored in one file or several; floating-point weights as float32.
+
+    Raises ModelError if the folder has no weights, or a file of them is malformed or holds other objects.
+    """
     for name in WEIGHT_FILES:
         if (folder / name).exists():
             return _as_float(_read_one(folder / name))
@@ -35,7 +38,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 def read_pickle(path: Path) -> Any:
     """Load a file that torch.save wrote, which may hold only tensors, plain Python values and argparse.Namespace.
 
-    Raises ModelError for a file that is not readable or holds another class, because loading it could run code.
+    Raises ModelError for a file that cannot be read, and for one with objects of another class, because loading them could run code.
     """
     check_archive(path)
     try:
@@ -51,10 +54,10 @@ def read_pickle(path: Path) -> Any:
 
 
 def check_archive(path: Path) -> None:
-    """Reject a zip archive whose members, unpacked, would be far larger than the file, and could fill the memory.
+    """Raise ModelError for a zip archive whose members, unpacked, would be far larger than the file, and could fill the memory.
 
-    Weights do not compress well, so a large ratio is a sign of a malicious file. A file that is not a zip archive is
-    accepted. Raises ModelError.
+    The limit is 20 times the size of the file plus 16 MiB, because weights do not compress well. A file that is not a zip archive
+    is accepted. Raises ModelError also for a path that is not a regular file, and for an unreadable archive.
     """
     check_regular(path, ModelError)
     try:
@@ -70,14 +73,17 @@ def check_archive(path: Path) -> None:
 
 
 def check_sizes(path: Path, weights: Mapping[str, Any]) -> None:
-    """Reject tensors whose shape has more elements than their storage. Raises ModelError."""
+    """Raise ModelError, naming file and tensor, if the shape of a tensor has more elements than its storage."""
     for name, value in weights.items():
         if isinstance(value, Tensor) and value.numel() * value.element_size() > value.untyped_storage().nbytes():
             raise ModelError(f"{path}: {name!r} has shape {tuple(value.shape)}, but fewer values are stored")
 
 
 def find_weights(path: Path, inside: Iterable[Path]) -> Path:
-    """`path` if it is a file, else the only file of `inside`. Raises ModelError if `inside` has no or several files."""
+    """`path` if it is a file; if it is a folder, the only element of `inside`, the weight files found in it.
+
+    Raises ModelError for a folder with no weight file or several.
+    """
     found = [path] if path.is_file() else sorted(inside)
     if len(found) != 1:
         what = f"several models ({', '.join(each.name for each in found)}); name one" if found else "no model"

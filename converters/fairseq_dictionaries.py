@@ -7,17 +7,20 @@ from typing import Any
 from specdec_cli.errors import ModelError
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
-"""The first pieces of every vocabulary, by id; dictionary files do not list them."""
+"""The pieces with the ids 0 to 3 of every fairseq vocabulary; dictionary files do not list them."""
 MASK = "<mask>"
 PRETRAINED, MULTILINGUAL = "translation_from_pretrained_bart", "translation_multi_simple_epoch"
-"""The tasks with language tokens: fine-tuning of mBART, and multilingual translation (mBART-50, M2M-100)."""
+"""The fairseq tasks with language tokens: fine-tuning of mBART, and multilingual translation (mBART-50, M2M-100)."""
 
 _OVERWRITE = " #fairseq:overwrite"
 _STYLES = {"multilingual": "__{}__", "mbart": "[{}]"}
 
 
 def find_dictionary(folder: Path, names: Iterable[str], settings: Mapping[str, Any]) -> Path:
-    """The dictionary file of one of the languages `names`, else the joint dictionary. Raises ModelError if there is none."""
+    """The dictionary file dict.LANGUAGE.txt of the first of the languages `names` that has one in `folder`, else the joint dictionary.
+
+    Raises ModelError if there is neither.
+    """
     fixed = Path(str(settings.get("fixed_dictionary") or "dict.txt")).name
     tried = list(dict.fromkeys([*(f"dict.{name}.txt" for name in names if name), fixed, "dict.txt"]))
     found = next((folder / name for name in tried if (folder / name).exists()), None)
@@ -27,7 +30,10 @@ def find_dictionary(folder: Path, names: Iterable[str], settings: Mapping[str, A
 
 
 def read_dictionary(path: Path) -> list[str]:
-    """The pieces by id: the four of `SPECIAL`, then one for each line of the file. Raises ModelError naming a malformed line."""
+    """The pieces of a fairseq dictionary in the order of their ids: the four of `SPECIAL`, then one for each line of the file.
+
+    Raises ModelError naming a malformed line or a duplicate piece.
+    """
     pieces, seen = list(SPECIAL), set(SPECIAL)
     for number, line in enumerate(_lines(path), start=1):
         overwrite = line.endswith(_OVERWRITE)
@@ -42,9 +48,9 @@ def read_dictionary(path: Path) -> list[str]:
 
 
 def language_tokens(folder: Path, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The language tokens that the task adds to every dictionary, by language; empty for bilingual tasks.
+    """The language tokens that the task of the checkpoint adds to every dictionary, by language; empty for bilingual tasks.
 
-    Raises ModelError if the checkpoint does not list its languages.
+    Raises ModelError if a multilingual checkpoint does not list its languages, or has an unknown style of language tokens.
     """
     if settings["task"] not in (PRETRAINED, MULTILINGUAL):
         return {}
@@ -59,7 +65,7 @@ def language_tokens(folder: Path, settings: Mapping[str, Any]) -> dict[str, str]
 
 
 def with_languages(pieces: Sequence[str], tokens: Iterable[str], settings: Mapping[str, Any]) -> list[str]:
-    """`pieces` and what the task appends: missing language tokens `tokens` and, for mBART models, the mask token."""
+    """`pieces` with those of the language `tokens` appended that they lack and, for mBART models, the mask token if they lack it."""
     masked = settings["task"] == PRETRAINED or (settings["task"] == MULTILINGUAL and settings.get("lang_tok_style") == "mbart")
     known = set(pieces)
     return [*pieces, *(token for token in [*tokens, *([MASK] if masked else [])] if token not in known)]

@@ -66,9 +66,10 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 def read_settings(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings by their flat names (`arch`, `task`, `encoder_layers`, ...). Raises ModelError if the checkpoint has none.
+    """All settings of a fairseq checkpoint by their flat names (`arch`, `task`, `encoder_layers`, ...), defaults included.
 
-    Reads the formats of old and new checkpoints, an argparse.Namespace and nested dictionaries.
+    Reads the formats of old checkpoints (an argparse.Namespace) and new ones (nested dictionaries). Raises ModelError if the
+    checkpoint has no settings.
     """
     if checkpoint.get("args") is not None:
         found = _plain(checkpoint["args"])
@@ -87,14 +88,17 @@ def read_settings(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def language_token_sources(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Which language token ("src", "tgt" or None) precedes the source, and which the target, in a multilingual task."""
+    """The language tokens of a multilingual task: that before the source, and that before the target.
+
+    Each is "src" (token of the source language), "tgt" (token of the target language) or None (no token).
+    """
     default = (settings.get("encoder_langtok"), "tgt" if settings.get("decoder_langtok") else None)
     of_source, of_target = (settings.get("langtoks") or {}).get("main", default)
     return of_source, of_target
 
 
 def check_supported(settings: Mapping[str, Any]) -> None:
-    """Raise ModelError naming all settings that are not supported."""
+    """Raise ModelError, naming each of them, if settings of a fairseq checkpoint are not supported by specdec."""
     problems = []
     if not _ARCHITECTURE.fullmatch(settings["arch"]):
         problems.append(f"architecture {settings['arch']!r} (supported: transformer, bart and mbart of any size)")

@@ -22,9 +22,9 @@ _NO_LANGUAGES = ("source", "target")
 
 
 def read_tokenizer(folder: Path, settings: Mapping[str, Any], languages: tuple[str, str], rows: tuple[int, int]) -> ConvertedTokenizer:
-    """The tokenizer in `folder` for the source and target `languages`; an empty string stands for the checkpoint's language.
+    """The tokenizer of the fairseq model in `folder` for the source and target `languages` (empty: those in its settings).
 
-    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder. Raises
+    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder piece. Raises
     ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
     """
     own = [str(settings.get(f"{side}_lang") or "") for side in ("source", "target")]

@@ -13,7 +13,7 @@ OUTPUT = "decoder.output_projection.weight"
 PADDING = 1
 _MAX_POSITIONS = 2**16
 OFFSET = PADDING + 1
-"""The row of the position table for the first token."""
+"""The row (from 0) of a fairseq position table that belongs to the first token of a sentence."""
 
 # Entries that are not weights of the encoder or decoder.
 _IGNORED = re.compile(r".*\.version|.*embed_positions\.(_float_tensor|weights)|classification_heads\..*")
@@ -26,9 +26,11 @@ _NORMS = {
 
 
 def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Tensor]:
-    """All weights as float32, with a position table (positions + 2, width) for the encoder and one for the decoder.
+    """The weights of a fairseq checkpoint as float32, under the names of fairseq's current version.
 
-    An output projection equal to the target embedding is left out. Raises ModelError for missing weights.
+    `stored` are the entries of the checkpoint. A position table (positions + 2, width) is added for encoder and decoder where
+    positions are sinusoidal. An output projection equal to the target embedding is left out. Raises ModelError for missing weights
+    and for an invalid number of positions.
     """
     weights: dict[str, Tensor] = {}
     for name, value in stored.items():

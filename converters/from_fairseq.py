@@ -28,10 +28,11 @@ _GENERATION: Mapping[str, Any] = {"min_length": 1, "forced_end": True, "beam_siz
 def from_fairseq(
     path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """Convert the checkpoint `path`, or the only one in the folder `path`; dictionary and subword files lie in its folder.
+    """Convert the fairseq checkpoint `path`, or the only one in the folder `path`; dictionary and subword files lie beside it.
 
-    An empty language stands for the checkpoint's. Of the decoder, only the layers `decoder_layers` are kept (default: all).
-    Raises ModelError naming everything that is not supported, and UsageError for an unknown language.
+    An empty language stands for the one in the checkpoint; an empty `task` means "translate". Of the decoder, only the layers
+    `decoder_layers` (from 0; default: all) are kept. Raises ModelError for unreadable or missing files and, naming each of them, for
+    settings that are not supported, and UsageError for an unknown language.
     """
     checkpoint = find_weights(path, path.glob(_FILES))
     settings, shape, weights = _read(checkpoint)
@@ -50,7 +51,7 @@ def from_fairseq(
 
 
 def is_fairseq(path: Path) -> bool:
-    """Whether `path` is a `*.pt` file, or a folder with one, beside a dictionary file (`*dict*.txt`)."""
+    """Whether `path` is a `*.pt` file or a folder with one, and a dictionary file (`*dict*.txt`) lies beside that file."""
     found = [path] if path.is_file() and path.match(_FILES) else list(path.glob(_FILES))
     return bool(found) and any(found[0].parent.glob("*dict*.txt"))
 

@@ -26,7 +26,7 @@ ARCHITECTURES = {
     "mbart": "MBartForConditionalGeneration",
     "m2m_100": "M2M100ForConditionalGeneration",
 }
-"""Models that can be converted: `model_type` and architecture in config.json."""
+"""The models that can be converted: the architecture by `model_type`, as in config.json."""
 
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 _LEARNED_OFFSET = 2
@@ -46,11 +46,12 @@ _REQUIRED: Mapping[str, Mapping[str, Any]] = {
 def from_huggingface(
     folder: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """Convert the model in `folder`, as written by `save_pretrained`.
+    """Convert the Hugging Face model in `folder`, as written by `save_pretrained`.
 
-    Languages are named as in the model's language tokens (en_XX, eng_Latn, en). Of the decoder, only the layers
-    `decoder_layers` are kept (default: all). Raises ModelError naming everything that is not supported, and UsageError for
-    an unknown language.
+    Languages are named as in the model's language tokens (en_XX, eng_Latn, en); empty ones are those in its settings. An empty `task`
+    means "summarise" for BART, else "translate". Of the decoder, only the layers `decoder_layers` (from 0; default: all) are kept.
+    Raises ModelError for unreadable or missing files and, naming each of them, for settings that are not supported, and UsageError
+    for an unknown language.
     """
     config, generation = _settings(folder)
     _check_supported(config, folder)

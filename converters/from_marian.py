@@ -27,17 +27,18 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.formats import Conversion
 
 _POSITIONS = 512
-"""Positions of a converted model. Marian has no limit; 512 is that of the same models at Hugging Face."""
+"""The largest number of tokens for a converted model. Marian has no limit; 512 is the limit of the same models at Hugging Face."""
 
 
 def from_marian(
     path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
-    """Convert the npz file `path`, or the only one in the folder `path`; vocabularies lie in its folder.
+    """Convert the Marian model in the npz file `path`, or the only one in the folder `path`; vocabularies lie beside it.
 
-    `target_language` is required for a model of several target languages. Of the decoder, only the layers `decoder_layers`
-    are kept (default: all). The converted layer norms have an epsilon of 1e-5 (as in transformers), Marian's have 1e-6.
-    Raises ModelError naming everything that is not supported, and UsageError for an unknown language.
+    `target_language` is required for a model of several target languages. An empty `task` means "translate". Of the decoder, only
+    the layers `decoder_layers` (from 0; default: all) are kept. The converted layer norms have an epsilon of 1e-5 (as in
+    transformers), Marian's have 1e-6. Raises ModelError for unreadable or missing files and, naming each of them, for options that
+    are not supported, and UsageError for an unknown language.
     """
     model = find_weights(path, _models(path))
     settings, weights = _read(model)
@@ -59,7 +60,7 @@ def from_marian(
 
 
 def is_marian(path: Path) -> bool:
-    """Whether `path` is a Marian model, or a folder with one."""
+    """Whether `path` is an npz file with a Marian configuration, or a folder with such a file."""
     found = [path] if path.is_file() else _models(path)
     return bool(found) and has_configuration(found[0])
 

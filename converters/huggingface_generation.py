@@ -30,9 +30,10 @@ _UNSUPPORTED: Mapping[str, tuple[Any, ...]] = {
 
 
 def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
-    """The generation settings as fields of BundleInfo.
+    """The generation settings of a Hugging Face model as fields of BundleInfo, by name.
 
-    Lengths in a bundle count emitted tokens; `min_length` and `max_length` of transformers also count the decoder start.
+    Lengths in a bundle count emitted tokens; `min_length` and `max_length` of transformers count the decoder start too, so they are
+    reduced by 1.
     """
     shortest = generation.get("min_new_tokens") or max(int(generation.get("min_length") or 0) - 1, 0)
     longest = generation.get("max_new_tokens") or max(int(generation.get("max_length") or 0) - 1, 0)
@@ -51,14 +52,14 @@ def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def suppressed_tokens(generation: Mapping[str, Any]) -> list[int]:
-    """Ids that must not be emitted: `suppress_tokens`, and `bad_words_ids` of a single token."""
+    """The ids that must never be emitted: `suppress_tokens`, and those of `bad_words_ids` that are a single token other than EOS."""
     end = _ids(generation.get("eos_token_id"))
     words = [ids[0] for ids in generation.get("bad_words_ids") or [] if len(ids) == 1 and ids[0] not in end]
     return [*words, *(generation.get("suppress_tokens") or [])]
 
 
 def dropped_settings(generation: Mapping[str, Any]) -> tuple[str, ...]:
-    """The settings that affect the output of transformers but are not supported, as `name=value`."""
+    """The generation settings that change the output of transformers but are not supported by specdec, as `name=value`."""
     found = [name for name, neutral in _UNSUPPORTED.items() if generation.get(name) is not None and generation[name] not in neutral]
     dropped = [f"{name}={generation[name]}" for name in found]
     dropped += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]

@@ -19,10 +19,10 @@ _OF_GENERATION = (
 
 
 def check_numbers(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
-    """Check sizes and token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
+    """Check the sizes and token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
 
-    Raises ModelError naming file and key of a size that is not a positive integer, of a missing id, and of an id that is
-    outside the vocabulary.
+    Raises ModelError, naming file and key, for a size that is not a positive integer, for a missing id, and for an id outside the
+    vocabulary.
     """
     for key in _SIZES:
         if not _is_integer(config.get(key)) or config[key] < 1:

@@ -31,9 +31,9 @@ def read_tokenizer(
     languages: tuple[str, str],
     rows: tuple[int, int],
 ) -> ConvertedTokenizer:
-    """The tokenizer in `folder` for the source and target `languages`; an empty string stands for the folder's setting.
+    """The tokenizer of the Hugging Face model in `folder` for the source and target `languages` (empty: those in its settings).
 
-    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder. Raises
+    `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder piece. Raises
     ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
     """
     settings = read_json(folder / "tokenizer_config.json", ModelError) if (folder / "tokenizer_config.json").exists() else {}

@@ -22,8 +22,9 @@ _PRODUCTS = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
 def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], strict: bool = False) -> Transformer:
     """A Transformer of `config` with `weights` under fairseq's names (`encoder.layers.0.self_attn.q_proj.weight`, ...).
 
-    Position tables include the rows of `config.position_offset`; `output_bias` is the bias of the output projection. Raises
-    ModelError naming weights that are missing or have another shape and, if `strict`, weights that are not used.
+    Position tables begin with `config.position_offset` rows before that of the first token; the weight `output_bias` is the bias of the
+    output projection. The model is in evaluation mode. Raises ModelError naming weights that are missing or have another shape and,
+    if `strict`, weights that are not used.
     """
     count = sum(value.numel() for value in weights.values())
     if config.fewest_weights > 2 * count:  # checked before memory is allocated for a far too large model
@@ -51,9 +52,9 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
 def keep_decoder_layers(
     config: TransformerConfig, weights: Mapping[str, Tensor], kept: Sequence[int]
 ) -> tuple[TransformerConfig, dict[str, Tensor]]:
-    """Configuration and weights with only the decoder layers `kept` (counted from 0), in this order.
+    """A copy of `config` and of `weights` (fairseq's names) with only the decoder layers `kept` (counted from 0), in this order.
 
-    Raises UsageError for a layer that does not exist and for an empty list.
+    The layers are numbered anew. Raises UsageError for a layer that does not exist and for an empty list.
     """
     absent = [layer for layer in kept if not 0 <= layer < config.decoder_layers]
     if absent or not kept:

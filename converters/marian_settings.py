@@ -9,7 +9,7 @@ from specdec_cli.errors import ModelError
 from specdec_cli.model.config import Norm
 
 ACTIVATIONS = {"swish": "silu", "relu": "relu"}
-"""Supported activations. Marian's gelu is x * sigmoid(1.702 x), which differs from PyTorch's."""
+"""The supported activations: specdec's name by Marian's. Marian's gelu, x * sigmoid(1.702 x), differs from PyTorch's."""
 
 _NEEDED = ("enc-depth", "dec-depth", "transformer-heads", "transformer-dim-ffn")
 # The supported values of options, Marian's default first.
@@ -39,7 +39,10 @@ _NORMS: Mapping[tuple[str, ...], Norm] = {("", "an", ""): "post", ("n", "a", "n"
 
 
 def read_settings(text: bytes) -> dict[str, Any]:
-    """Parse the options in `special:model.yml`, which ends with a NUL byte. Raises ModelError."""
+    """Parse the options of a Marian model by name; `text` is the content of `special:model.yml`, which ends with a NUL byte.
+
+    Raises ModelError if it is not a mapping in YAML.
+    """
     try:
         found = yaml.safe_load(text.rstrip(b"\0").decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
@@ -50,7 +53,7 @@ def read_settings(text: bytes) -> dict[str, Any]:
 
 
 def check_supported(settings: Mapping[str, Any]) -> None:
-    """Raise ModelError naming all options that are not supported."""
+    """Raise ModelError, naming each of them, if options of a Marian model are missing or not supported by specdec."""
     problems = [f"no {name}" for name in _NEEDED if not settings.get(name)]
     for name, known in _EXPECTED.items():
         if settings.get(name, known[0]) not in known:
@@ -70,12 +73,12 @@ def check_supported(settings: Mapping[str, Any]) -> None:
 
 
 def norm(settings: Mapping[str, Any]) -> Norm | None:
-    """The position of the layer norms, "pre" or "post"; None for any other."""
+    """The position of the layer norms in a Marian model: "pre" (before a sublayer) or "post" (after it); None for any other."""
     return _NORMS.get(tuple(_without_dropout(settings, name, default) for name, default in _OPERATIONS.items()))
 
 
 def embedding_norm(settings: Mapping[str, Any]) -> bool:
-    """Whether a layer norm follows the embeddings."""
+    """Whether a layer norm follows the embeddings in a Marian model with these options."""
     return _without_dropout(settings, _EMBEDDED, "d") == "n"
 
 

@@ -28,7 +28,10 @@ _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f":
 
 
 def read_decoding(folder: Path) -> dict[str, Any]:
-    """The contents of decoder.yml, which names `models` and `vocabs`; empty without that file. Raises ModelError."""
+    """The content of decoder.yml in `folder`, which names the files of `models` and `vocabs`; empty if there is no such file.
+
+    Raises ModelError if it is not readable as YAML.
+    """
     path = folder / "decoder.yml"
     if not path.exists():
         return {}
@@ -40,7 +43,10 @@ def read_decoding(folder: Path) -> dict[str, Any]:
 
 
 def find_vocabularies(folder: Path) -> tuple[Path, Path]:
-    """The files of the source and target vocabularies: those of decoder.yml, else those of a known name. Raises ModelError."""
+    """The files of the source and the target vocabulary: those that decoder.yml names, else those of a usual name.
+
+    Raises ModelError if there are none, or several with a usual name.
+    """
     listed = [folder / Path(str(name)).name for name in read_decoding(folder).get("vocabs") or []]
     if len(listed) == 2 and all(path.exists() for path in listed):
         return listed[0], listed[1]
@@ -52,7 +58,10 @@ def find_vocabularies(folder: Path) -> tuple[Path, Path]:
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """The pieces by id, from a SentencePiece model or from a mapping of pieces to ids in YAML or JSON. Raises ModelError."""
+    """The pieces in the order of their ids, from a SentencePiece model (.spm) or a mapping of pieces to ids in YAML or JSON.
+
+    Raises ModelError for an unreadable or malformed file.
+    """
     if path.suffix == ".spm":
         return pieces_of(load_sentencepiece(path), path)
     try:
@@ -67,10 +76,10 @@ def read_vocabulary(path: Path) -> list[str]:
 def make_tokenizer(
     folder: Path, files: tuple[Path, Path], vocabularies: Sequence[Sequence[str]], start: int, pair: tuple[str, str]
 ) -> ConvertedTokenizer:
-    """A SentencePiece tokenizer with these `vocabularies`, filled up to `start` pieces; the id `start` is padding.
+    """A SentencePiece tokenizer with the source and target `vocabularies`, filled up with placeholders to `start` pieces each.
 
-    `files` are the vocabulary files, `pair` the source and target language. Raises ModelError for missing files, and
-    UsageError for a language that is missing or unknown.
+    The id `start` is padding. `files` are the vocabulary files, `pair` the source and the target language. Raises ModelError if the
+    SentencePiece models are not in `folder`, and UsageError for a language that is missing or unknown.
     """
     source, target = ([*fill_unused(pieces, start), PADDING] for pieces in vocabularies)
     names = [path.name for path in files] if files[0].suffix == ".spm" else list(_PIECES)

@@ -28,7 +28,7 @@ _PRODUCTS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 
 
 def read_arrays(path: Path) -> dict[str, numpy.ndarray[Any, Any]]:
-    """The arrays of an npz file. Raises ModelError for a malformed file and for arrays of objects (loading could run code)."""
+    """The arrays of an npz file by name. Raises ModelError for a malformed file, and for arrays of objects (loading could run code)."""
     check_archive(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -52,7 +52,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> numpy.ndar
 
 
 def has_configuration(path: Path) -> bool:
-    """Whether `path` is an npz file with a Marian configuration."""
+    """Whether `path` is an npz file with a Marian configuration (`special:model.yml`)."""
     try:
         with zipfile.ZipFile(path) as archive:
             return f"{CONFIGURATION}.npy" in archive.namelist()
@@ -61,9 +61,9 @@ def has_configuration(path: Path) -> bool:
 
 
 def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Tensor]:
-    """The weights under fairseq's names as float32: matrices (out, in), vectors (n,). Unknown arrays keep their names.
+    """The weights of a Marian model as float32 tensors under fairseq's names: matrices (outputs, inputs), vectors (n,).
 
-    Raises ModelError if there are no embeddings.
+    Arrays without a fairseq name keep their names. Raises ModelError if there are no embeddings.
     """
     weights: dict[str, Tensor] = {}
     for name, array in arrays.items():
@@ -79,11 +79,11 @@ def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Te
 
 
 def add_start(weights: Mapping[str, Tensor], unknown: int) -> tuple[dict[str, Tensor], int]:
-    """Add an embedding of zeros, Marian's decoder start; return the weights and the id of the new row.
+    """Add a row of zeros, Marian's decoder start, to the embeddings; return the new weights and the id of the row.
 
-    Both embeddings are first padded with zeros to the same length, so that the id means decoder start and padding on both
-    sides. The output bias of added rows and of the piece `unknown` is so low that they are never emitted, as in Marian. The
-    added rows also get no probability mass.
+    Source and target embeddings are first padded with zeros to the same length, so that the id means decoder start and padding on
+    both sides. The output bias of the added rows and of the piece with the id `unknown` is so low that they are never emitted, as
+    in Marian; added rows also have a probability of 0.
     """
     tables = [name for name in (SOURCE_EMBEDDINGS, EMBEDDINGS, OUTPUT) if name in weights]
     start = max(len(weights[name]) for name in tables)

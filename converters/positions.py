@@ -1,4 +1,4 @@
-"""Sinusoidal position tables of other toolkits. They are stored with a converted model, so that they match bit by bit."""
+"""Sinusoidal position tables of other toolkits, which are stored with a converted model, so that their values are exactly equal."""
 
 import math
 
@@ -8,7 +8,10 @@ from torch import Tensor
 
 
 def interleaved_frequencies(positions: int, width: int) -> Tensor:
-    """The table (positions, width) of Marian models in transformers: sines, then cosines, of frequencies 10000 ** (-2 i / width)."""
+    """The float32 position table (positions, width) of Marian models in transformers.
+
+    The first half of a row are sines, the second half cosines, of position * 10000 ** (-2 i / width), i from 0 to width / 2 - 1.
+    """
     position, unit = numpy.arange(positions)[:, None], numpy.arange(width)[None]
     angles = position / numpy.power(10000, 2 * (unit // 2) / width)
     table = numpy.concatenate([numpy.sin(angles[:, 0::2]), numpy.cos(angles[:, 1::2])], axis=1)
@@ -16,9 +19,9 @@ def interleaved_frequencies(positions: int, width: int) -> Tensor:
 
 
 def tensor2tensor_sinusoids(positions: int, width: int) -> Tensor:
-    """The table (positions, width) of tensor2tensor and Marian: sines, then cosines, of frequencies from 1 to 1/10000.
+    """The float32 position table (positions, width) of tensor2tensor and Marian; `width` must be even.
 
-    `width` must be even.
+    The first half of a row are sines, the second half cosines, of the position times width / 2 frequencies from 1 to 1/10000.
     """
     half = width // 2
     frequencies = torch.exp(torch.arange(half, dtype=torch.float) * -(math.log(10000) / (half - 1)))
@@ -27,7 +30,7 @@ def tensor2tensor_sinusoids(positions: int, width: int) -> Tensor:
 
 
 def fairseq_sinusoids(positions: int, width: int, padding: int) -> Tensor:
-    """The table (positions, width) of fairseq: that of tensor2tensor, with zeros in row `padding`."""
+    """The float32 position table (positions, width) of fairseq: that of `tensor2tensor_sinusoids`, with zeros in row `padding`."""
     table = tensor2tensor_sinusoids(positions, width)
     table[padding] = 0
     return table

@@ -1,4 +1,4 @@
-"""Registers the formats of this package with specdec."""
+"""Registers the readers (huggingface, marian, fairseq) and the writer (ctranslate2) of this package when it is imported."""
 
 from collections.abc import Callable
 from pathlib import Path

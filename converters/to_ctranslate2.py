@@ -33,8 +33,8 @@ def to_ctranslate2(
 
     `quantization` is the type in which weights are stored (default: float32). `check` is called with the temporary folder
     before it is renamed to `output`. `force` allows to replace a folder that holds a CTranslate2 model. Raises UsageError
-    for a folder that may not be replaced and for an unknown quantization, and ModelError naming everything in the model that
-    CTranslate2 does not support.
+    for a folder that may not be replaced and for an unknown quantization, and ModelError for a model that CTranslate2 does not
+    support, naming its unsupported properties.
     """
     if quantization is not None and quantization not in QUANTIZATIONS:
         raise UsageError(f"unknown quantization {quantization!r}; known are {', '.join(QUANTIZATIONS)}")

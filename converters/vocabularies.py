@@ -9,18 +9,21 @@ from specdec_cli.text.segmenters import library_errors
 
 
 def pieces_by_id(ids: Mapping[str, int]) -> list[str]:
-    """The pieces in order of their ids; an id without a piece gets a placeholder."""
+    """The pieces in order of their ids, given the id of each piece; an id without a piece gets a placeholder."""
     pieces = {number: piece for piece, number in ids.items()}
     return [pieces.get(number, _unused(number)) for number in range(max(pieces, default=-1) + 1)]
 
 
 def fill_unused(pieces: Sequence[str], rows: int) -> list[str]:
-    """`pieces` with placeholders appended up to the number of embedding rows."""
+    """`pieces` with placeholders appended until there are `rows` pieces, the number of rows of the embedding."""
     return [*pieces, *(_unused(number) for number in range(len(pieces), rows))]
 
 
 def byte_level_bpe(vocabulary: Path, merges: Path) -> tokenizers.Tokenizer:
-    """The byte-level BPE tokenizer of GPT-2 and BART from its two files, pieces with ids and merges. Raises ModelError."""
+    """The byte-level BPE tokenizer of GPT-2 and BART from its two files: `vocabulary` (pieces with ids) and `merges`.
+
+    Raises ModelError if the files are malformed.
+    """
     with library_errors(vocabulary.parent, "not byte-level BPE"):
         tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(str(vocabulary), str(merges)))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -18,7 +18,7 @@ PICTURE = DOCS / "imports.svg"
 
 
 def generators() -> dict[str, Generator]:
-    """The functions that generate parts of pages, by the names in the pages."""
+    """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
     from documentation import settings, tables
 
     return {
@@ -34,7 +34,10 @@ def generators() -> dict[str, Generator]:
 
 
 def generated() -> dict[Path, str]:
-    """The current content of every page and of the picture of imports, by path."""
+    """The text that every page, and the picture of imports, should have now: its generated parts are made anew. By path.
+
+    Nothing is written.
+    """
     made = {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
     return made | {PICTURE: to_svg(read_imports())}
 

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class Ran:
-    """A command of a page, the text that was run for it, and its result."""
+    """A command of a page after it was run: its block, the text that was run (in a trial block a small version), and its result."""
 
     block: Block
     command: Command
@@ -26,7 +26,10 @@ class Ran:
 
     @property
     def problem(self) -> str | None:
-        """A message if the command failed or wrote other output than the page shows; None otherwise."""
+        """A message if the command failed, or if it wrote other output than the page shows; else None.
+
+        The output of a trial block is not compared.
+        """
         place = f"{self.block.page}:{self.command.line}: {self.text}"
         if self.done.code:
             return f"{place}\nexit code {self.done.code}\n{self.done.output}"
@@ -36,14 +39,14 @@ class Ran:
 
 
 def same(shown: str, written: str) -> bool:
-    """Whether the output of a command is what the page shows. Without int8 kernels, numbers may differ."""
+    """Whether the output of a command equals that in the page; on a machine without int8 kernels, numbers are not compared."""
     if load_kernels() is None:
         shown, written = (_NUMBER.sub("0", text) for text in (shown, written))
     return shown == written
 
 
 def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
-    """Run all commands of `text`, the content of `page`, in order, in one temporary folder."""
+    """Run all commands of `text`, the content of `page`, in order in one temporary folder, and yield each after it ended."""
     blocks = read_blocks(page, text)
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         folder = Path(name)
@@ -56,7 +59,10 @@ def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
 
 
 def record(page: Path, text: str, shell: Shell) -> str:
-    """Run the commands of `text`, and return it with their current output. Raises RuntimeError if a command fails."""
+    """Run the commands of `text`, the content of `page`, and return `text` with their current output.
+
+    Raises RuntimeError if a command fails.
+    """
     outputs: list[list[str | None]] = []
     block: Block | None = None
     for ran in run(page, text, shell):

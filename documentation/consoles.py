@@ -25,7 +25,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Block:
-    """The commands of a fenced block of a page; `trial` blocks show no output."""
+    """The commands of a fenced block of a page; if `trial` is true, the block shows no output, and small versions of it are run."""
 
     page: Path
     commands: tuple[Command, ...]
@@ -33,7 +33,10 @@ class Block:
 
 
 def read_blocks(page: Path, text: str) -> list[Block]:
-    """Parse the blocks of commands in `text`, the content of `page`. Raises ValueError for a malformed block."""
+    """Parse the fenced blocks of the language `console` in `text`, the content of `page`.
+
+    Raises ValueError, naming page and line, for a block of an unknown kind and for output before the first command.
+    """
     blocks = []
     for found in _BLOCK.finditer(text):
         first = text.count("\n", 0, found.start("body")) + 1
@@ -61,7 +64,10 @@ def _commands(page: Path, body: str, first: int) -> tuple[Command, ...]:
 
 
 def with_outputs(text: str, outputs: Sequence[Sequence[str | None]]) -> str:
-    """Replace the outputs in `text` by `outputs`, a sequence for each block; None keeps an output."""
+    """Return `text`, the content of a page, with the outputs of its commands replaced by `outputs`, a sequence for each block.
+
+    None stands for an output that is not replaced.
+    """
     made = iter(outputs)
 
     def write(found: re.Match[str]) -> str:

@@ -32,7 +32,10 @@ _LONGEST_REQUEST = 1 << 17
 
 
 def main(address: str, folder: Path) -> NoReturn:
-    """Write the two programs into `folder`; then fork a process for each connection to the socket `address`, without end."""
+    """Write the programs `specdec` and `python` into `folder`; then serve connections to the socket `address` until killed.
+
+    Each connection is served by a forked process, which runs one command.
+    """
     import specdec_cli
 
     for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):

@@ -10,12 +10,12 @@ from graphlib import TopologicalSorter
 from tests.source import imported, modules
 
 APP = ("app", "__main__", "completions")
-"""Top-level modules of the room `app`; the others are in `base`."""
+"""The top-level modules of `specdec_cli` in the room `app`; the other top-level modules are in the room `base`."""
 Graph = Mapping[str, frozenset[str]]
 
 
 def room(module: str) -> str:
-    """The room of a module of this project, by its dotted name."""
+    """The room of the module with the dotted name `module`: its package in `specdec_cli`, or "converters", "app" or "base"."""
     top, *rest = module.split(".")
     if top == "converters":
         return top
@@ -25,7 +25,7 @@ def room(module: str) -> str:
 
 
 def read_imports() -> Graph:
-    """The rooms that each room imports, imports inside functions included."""
+    """For each room (package of the code), the other rooms that its modules import, imports inside functions included."""
     graph: dict[str, set[str]] = {}
     for module in modules():
         graph.setdefault(room(module), set()).update(map(room, imported(module)))
@@ -33,7 +33,7 @@ def read_imports() -> Graph:
 
 
 def reachable(graph: Graph, start: str) -> frozenset[str]:
-    """The rooms that `start` imports, directly or indirectly."""
+    """The rooms (packages of the code) that the room `start` imports in `graph`, directly or indirectly."""
     found: set[str] = set()
     waiting = list(graph[start])
     while waiting:
@@ -45,7 +45,10 @@ def reachable(graph: Graph, start: str) -> frozenset[str]:
 
 
 def levels(graph: Graph) -> dict[str, int]:
-    """The level of each room, from 0 at the bottom: one above the highest room that it imports. Raises CycleError."""
+    """The level of each room (package of the code): 0 if it imports none, else one above the highest room that it imports.
+
+    Raises graphlib.CycleError if rooms import each other.
+    """
     level: dict[str, int] = {}
     for name in TopologicalSorter(graph).static_order():
         level[name] = 1 + max((level[other] for other in graph[name]), default=-1)
@@ -53,7 +56,7 @@ def levels(graph: Graph) -> dict[str, int]:
 
 
 def direct(graph: Graph) -> list[tuple[str, str]]:
-    """The imports (importer, imported) that are not also indirect imports."""
+    """The pairs (importer, imported) of rooms in `graph`, without imports that are indirect too, by way of another room."""
     return [
         (upper, lower)
         for upper, imported_rooms in graph.items()

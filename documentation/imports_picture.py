@@ -1,4 +1,4 @@
-"""An SVG picture of the rooms of the code and their imports, level by level."""
+"""An SVG picture of the rooms (packages) of the code and their imports, level by level."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -10,11 +10,14 @@ _WIDTH, _HEIGHT, _GAP, _LANE, _DOWN, _EDGE = 112, 30, 24, 10, 76, 14
 _STYLE = "path{fill:none;stroke:currentColor;stroke-opacity:.5}rect{fill:none;stroke:currentColor}"
 
 Node = tuple[str, str, int]
-"""(room, room, level) for a room, or (importer, imported, level) for each level that the line of an import passes."""
+"""(room, room, level) for a room, or (importer, imported, level) for each level between them that the line of an import crosses."""
 
 
 def to_svg(graph: Graph) -> str:
-    """Draw each room above all rooms that it imports; lines are the imports that are not also indirect. Raises CycleError."""
+    """An SVG document of the rooms in `graph`, each above all rooms that it imports, with lines for imports.
+
+    Imports that are indirect too, by way of another room, have no line. Raises graphlib.CycleError if rooms import each other.
+    """
     level = levels(graph)
     paths = [_path(level, upper, lower) for upper, lower in direct(graph)]
     across, width = _across(graph, level, paths)

@@ -20,7 +20,10 @@ def pages() -> list[Path]:
 
 
 def regenerate(text: str, generators: Mapping[str, Generator]) -> str:
-    """Replace each generated part of `text` by the output of the generator that it names. Raises KeyError for an unknown generator."""
+    """Return `text`, the content of a page, with each generated part replaced by the output of the generator that it names.
+
+    `generators` maps names to functions, which get the arguments in the comment. Raises KeyError for an unknown name.
+    """
 
     def make(part: re.Match[str]) -> str:
         name, *arguments = part["call"].split()
@@ -30,5 +33,5 @@ def regenerate(text: str, generators: Mapping[str, Generator]) -> str:
 
 
 def handwritten(text: str) -> str:
-    """`text` without its generated parts."""
+    """`text`, the content of a page, without its generated parts."""
     return _PART.sub("", text)

@@ -24,45 +24,49 @@ _KEPT = ("label", "command", "needs", "notes")
 
 @dataclass(frozen=True)
 class Stored:
-    """The content of a result file."""
+    """A stored result: the name of its file without suffix, and the content of the file."""
 
     name: str
     record: dict[str, Any]
 
     @property
     def label(self) -> str:
-        """A name for the text that was decoded."""
+        """A name for the text that was decoded, for tables."""
         return str(self.record["label"])
 
     @property
     def command(self) -> str:
-        """The command line that measured it."""
+        """The command line that measured the result."""
         return shlex.join(["specdec", *self.record["command"]])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The measured rows, as `bench --json` writes them."""
+        """The measured rows of the benchmark, as `bench --json` writes them."""
         return list(self.record["rows"])
 
     @property
     def repeatable(self) -> bool:
-        """Whether it can be measured again with the shipped models and the data sets alone."""
+        """Whether the shipped models and the data sets are all that is needed to measure the result again."""
         return "needs" not in self.record
 
 
 def names() -> list[str]:
-    """The names of all results."""
+    """The names of all stored results, sorted."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 @cache
 def load(name: str) -> Stored:
-    """Read the result `name`. Raises FileNotFoundError."""
+    """Read the stored result `name`. Raises FileNotFoundError if there is none of this name."""
     return Stored(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
-    """Measure the results `wanted` again and store them; yield a message for each. Raises subprocess.CalledProcessError."""
+    """Measure the results named in `wanted` again, overwrite their files, and yield a message for each.
+
+    `data` is the folder of the data sets. Results that need other files are not measured; their message says so. Raises
+    subprocess.CalledProcessError if a command fails.
+    """
     for name in wanted:
         stored = load(name)
         if not stored.repeatable:

@@ -31,19 +31,22 @@ GROUPS: Mapping[str, tuple[type, str]] = {
     "errors": (ErrorCounts, "errors."),
     "bundle": (BundleInfo, ""),
 }
-"""The tables of keys: the dataclass of each, and the prefix of its keys on the command line."""
+"""The tables of keys by name: the dataclass whose fields are the keys, and the prefix of the keys on the command line."""
 _BULLET = re.compile(r"^    - (?P<names>`\w+`(?:, `\w+`)*): (?P<text>.*?)(?=^    - |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def keys(group: str) -> str:
-    """The table of the keys of a group: values, default and meaning. Raises ValueError for a key that its docstring does not describe."""
+    """The Markdown table of the keys of `group` (a name in GROUPS): values, default and meaning of each.
+
+    Raises ValueError for a field of which the docstring of the dataclass says nothing.
+    """
     kind, prefix = GROUPS[group]
     rows = list(_rows(kind, prefix))
     return Table(("key", "values", "default", "meaning"), tuple(rows), names=4).to_markdown()
 
 
 def descriptions(kind: type) -> dict[str, str]:
-    """The descriptions of the fields of a dataclass, from the list in its docstring."""
+    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet list in its docstring."""
     found = _BULLET.finditer((kind.__doc__ or "") + "\n")
     return {name.strip("`"): " ".join(each["text"].split()) for each in found for name in each["names"].split(", ")}
 
@@ -75,13 +78,13 @@ def _toml(value: object) -> str:
 
 
 def kinds_of_errors() -> str:
-    """The table of the keys of `rates`, with a description of each kind of error."""
+    """The Markdown table of the keys of `rates` in corruption recipes, with a description of each kind of error."""
     rows = [(f"`rates.{name}`", (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").strip()) for name, kind in KINDS.items()]
     return Table(("key", "error"), tuple(rows), names=2).to_markdown()
 
 
 def presets() -> str:
-    """The table of the presets of Transformer sizes, with the keys in which they differ."""
+    """The Markdown table of the presets of Transformer sizes, with a column for each key in which they differ."""
     shapes = {name: shape.to_dict() for name, shape in PRESETS.items()}
     varied = [key for key in next(iter(shapes.values())) if len({shape[key] for shape in shapes.values()}) > 1]
     rows = [(f"`{name}`", *(str(shape[key]) for key in varied)) for name, shape in shapes.items()]
@@ -89,7 +92,7 @@ def presets() -> str:
 
 
 def recipes() -> str:
-    """A section for each recipe that ships: its comment, and its settings in the form of `--set`."""
+    """A Markdown section for each recipe in specdec_cli/recipes: its first comment, and its settings in the form of `--set`."""
     return "\n".join(_recipe(path) for path in sorted(FOLDER.iterdir()) if path.suffix in (".toml", ".sh"))
 
 

@@ -18,7 +18,7 @@ _LONGEST = 300.0
 
 @dataclass(frozen=True)
 class Done:
-    """The output of a command, stdout and stderr in one stream as in a terminal, and its exit code."""
+    """The result of a command: its exit code, and its stdout and stderr together, in the order in which they were written."""
 
     output: str
     code: int
@@ -50,7 +50,7 @@ class Shell:
         self._folder.cleanup()
 
     def run(self, command: str, folder: Path) -> Done:
-        """Run `command` in `folder`. Raises subprocess.TimeoutExpired after five minutes."""
+        """Run `command` in bash in `folder` and return its result. Raises subprocess.TimeoutExpired after five minutes."""
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=folder,

@@ -9,7 +9,7 @@ from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
 from specdec_cli.benchmark.report import METRICS, Table
 
 MOSTLY = 0.5
-"""The share of rounds with a draft up to which a table names that share."""
+"""If at most this share of the rounds of a row has a draft, a table states the share."""
 
 _LEFT_OUT = ("block_size", "drafted", "spread")
 """Columns of bench that the pages do not show."""
@@ -19,7 +19,10 @@ _Cell = Callable[[_Row], str | None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A result, its row of specdec and its row of CTranslate2; `geometry` is the model shape in a synthetic result."""
+    """A comparison of two rows of the stored result `name`: the decodings `ours` of specdec and `theirs` of CTranslate2.
+
+    `geometry` names the model shape in a synthetic result; None for real models.
+    """
 
     name: str
     ours: str
@@ -39,7 +42,7 @@ COMPARISONS = (
 
 
 def summary() -> str:
-    """The table of the README: real models only, against CTranslate2's greedy decoding."""
+    """The Markdown table of speeds in the README: specdec against CTranslate2's greedy decoding, with real models only."""
     shown = [each for each in COMPARISONS if each.geometry is None and each.theirs == "ctranslate2-greedy"]
     rows = []
     for each in shown:
@@ -51,7 +54,7 @@ def summary() -> str:
 
 
 def comparison() -> str:
-    """All comparisons with CTranslate2, with the settings that were best for it."""
+    """The Markdown table of all COMPARISONS with CTranslate2, which has the settings that are fastest for it."""
     rows = []
     for each in COMPARISONS:
         ours, theirs = _pair(each)
@@ -65,7 +68,7 @@ def comparison() -> str:
 
 
 def table(*names: str) -> str:
-    """The table of all measured numbers of the results `names`, a line for each row."""
+    """The Markdown table of the stored results `names`: a line for each row of the benchmark, a column for each measured quantity."""
     stored = [load(name) for name in names]
     every = [(one, row) for one in stored for row in one.rows]
     columns: dict[str, list[str | None]] = {}
@@ -84,7 +87,7 @@ def table(*names: str) -> str:
 
 
 def corpus(name: str) -> str:
-    """The table of the counts of `visualize --file`, stored as the result `name`."""
+    """The Markdown table of the stored result `name` of `visualize --file`: sentences, tokens an iteration, tokens that did not wait."""
     stored = load(name)
     record = stored.record
     share = record["overall"]["did_not_wait"]
@@ -94,7 +97,7 @@ def corpus(name: str) -> str:
 
 
 def environment(stored: Stored) -> str:
-    """The machine, versions and date of a measurement, in one line."""
+    """One line with the machine, number format, versions and date of a stored result, and its number of repetitions."""
     known: Mapping[str, Any] = stored.record["environment"]
     place = known.get("gpu") or known["cpu"]
     parts = [place, ", ".join(filter(None, (known["device"], known["precision"], known.get("engine"))))]
@@ -107,7 +110,7 @@ def environment(stored: Stored) -> str:
 
 
 def row_name(row: _Row) -> str:
-    """The name of a row as in `bench --row`, or the label that it was stored with."""
+    """The name of a stored row: its `label` if it has one, else its name as in `bench --row`."""
     settings = row["settings"]
     kind = settings.get("compute_type")
     variant = settings.get("match") or settings.get("preset") or (kind if kind != "float32" else None)

@@ -18,22 +18,25 @@ from rich.text import Text
 from specdec_cli.files import write_atomically
 
 COLOURS = {1: "#ff7b72", 2: "#56d364", 4: "#79c0ff"}
-"""Red, green and blue, by ANSI colour number."""
+"""The CSS colours for red, green and blue, by ANSI colour number."""
 _BACKGROUND, _FOREGROUND = "#0d1117", "#e6edf3"
 _WIDTH, _HEIGHT, _MARGIN = 7.8, 22, 18
 _PAUSE, _REST = 1.2, 4.0
-"""Seconds before the next line appears, and after the last one."""
+"""Seconds between two lines, and after the last line until the animation starts again."""
 
 
 def run(command: str) -> list[Text]:
-    """Run `command` and return the lines that it writes for a colour terminal. Raises subprocess.CalledProcessError."""
+    """Run `command` in bash and return the lines of its stdout, with the colours of a terminal.
+
+    Raises subprocess.CalledProcessError if the command fails.
+    """
     environment = os.environ | {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "200", "PYTHONUTF8": "1"}
     done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, check=True)
     return list(Text.from_ansi(done.stdout.decode("utf-8")).split("\n", allow_blank=False))
 
 
 def to_svg(command: str, lines: Sequence[Text]) -> str:
-    """Draw a terminal with `command` and its output `lines`."""
+    """An animated SVG of a terminal that shows `command`, and then the lines of its output one after the other."""
     shown = [Text(f"$ {command}"), *lines]
     width = 2 * _MARGIN + _WIDTH * max(len(line.plain) for line in shown)
     height = 2 * _MARGIN + _HEIGHT * len(shown)
@@ -83,7 +86,7 @@ def _animation(count: int, seconds: float) -> str:
 
 
 def main(path: Path, command: str) -> None:
-    """Run `command`, and write the picture of its output to `path`."""
+    """Run `command`, and write the animated SVG of its output to `path`."""
     picture = to_svg(command, run(command))
     write_atomically(path, lambda partial: partial.write_text(picture, encoding="utf-8"))
 

@@ -1,4 +1,4 @@
-"""Small versions of the commands in the pages: with tiny models, few lines and no network."""
+"""Small versions of the commands in the pages, which are run instead: with tiny models, few lines and no network."""
 
 import re
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ TRIALS: Sequence[tuple[str, str, str]] = (
     ("specdec bench", "", " --row greedy --limit 2 --repetitions 1"),
     ("specdec visualize", "--file", " --limit 2"),
 )
-"""The first entry that matches a command is applied; a command without a match runs unchanged."""
+"""Entries (beginning of a command, a part of it, options to append); of those that match a command, the first is applied."""
 
 
 def as_trial(command: str) -> str:
-    """The small version of `command`."""
+    """`command` with the options of the first matching entry of TRIALS appended; unchanged if none matches."""
     for start, part, appended in TRIALS:
         if re.match(rf"{start}\b", command) and part in command:
             return command + appended

@@ -10,13 +10,13 @@ from unittest.mock import patch
 from documentation.pages import DOCS, ROOT
 
 HUB = ("Helsinki-NLP/opus-mt-en-de", "facebook/nllb-200-distilled-600M", "facebook/bart-large-cnn")
-"""Names of models of the hub. A local folder of the same name is used instead of a download."""
+"""Names of models of the Hugging Face hub. Small models in local folders of these names are used instead of downloads."""
 _ENGLISH = ("red", "green", "house", "river", "old", "new", "man", "sun")
 _GERMAN = ("rot", "gruen", "haus", "fluss", "alt", "neu", "mann", "sonne")
 
 
 def prepare(folder: Path, text: str) -> None:
-    """Write the files that the commands in `text`, the content of a page, need into `folder`."""
+    """Write into `folder` the example files, training data and small models that the commands in `text`, a page's content, read."""
     shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)

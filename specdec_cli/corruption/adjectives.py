@@ -33,7 +33,7 @@ _PARTS = ({"JJ"}, {"NN", "NNS"}, {"VB", "VBD", "VBN"}, {"RB"})
 
 @lru_cache(maxsize=1 << 16)
 def as_adverb(word: str) -> str:
-    """The adverb in -ly of the adjective `word`, "" if there is none."""
+    """The adverb in -ly of the lower-case adjective `word`; "" if there is none, or `word` is not an adjective."""
     if "JJ" not in readings(word):
         return ""
     for adverb in (f"{word}ly", f"{word[:-1]}ily", f"{word[:-1]}y", f"{word}ally"):
@@ -48,7 +48,7 @@ def as_adverb(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def as_adjective(word: str) -> str:
-    """The adjective of the adverb in -ly `word`, "" if there is none."""
+    """The adjective from which the lower-case adverb `word` in -ly is derived; "" if there is none."""
     if not word.endswith("ly") or readings(word).keys() != {"RB"}:
         return ""
     for adjective in (word[:-2], f"{word[:-3]}y", f"{word[:-1]}e", word[:-4]):
@@ -59,7 +59,7 @@ def as_adjective(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def relatives(word: str) -> tuple[str, ...]:
-    """Words of another part of speech with the same stem as `word`."""
+    """Words of another part of speech with the same stem as the lower-case `word` (important: importance)."""
     tags = readings(word).keys()
     found = []
     for old, new in _SUFFIXES if tags else ():

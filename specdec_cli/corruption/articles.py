@@ -1,4 +1,4 @@
-"""Errors of articles: missing, superfluous, wrong article, a for an."""
+"""Errors of articles: missing, superfluous or wrong ones, `a` for `an`."""
 
 from random import Random
 
@@ -20,7 +20,7 @@ _SHARE_BEFORE_CONSONANTS = 0.15
 
 
 def article_for(text: str) -> str:
-    """`a` or `an`, by the pronunciation of the word `text`; a word in capitals is spelled out."""
+    """The right article, `a` or `an`, before the word `text`, by its pronunciation; a word in capitals is read letter by letter."""
     lower = text.lower()
     if len(text) > 1 and text.isupper():
         return "an" if text[0] in "AEFHILMNORSX" else "a"
@@ -87,7 +87,7 @@ def article_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None
 
 
 def article_sound(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace `an` by `a` before a vowel, `a` by `an` before a consonant."""
+    """Put the wrong one of `a` and `an`: replace `an` by `a` before a vowel, `a` by `an` before a consonant."""
     other = {"a": "an", "an": "a"}.get(sentence.words[i])
     if other is None or not sentence.is_wordlike(i + 1) or article_for(sentence.tokens[i + 1].text) == other:
         return None

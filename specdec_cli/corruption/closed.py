@@ -1,4 +1,4 @@
-"""English words of closed classes (articles, prepositions, auxiliaries, pronouns, ...), in lower case."""
+"""Sets of English function words (articles, prepositions, auxiliaries, pronouns, ...), in lower case."""
 
 from specdec_cli.corruption.tables import word_set
 

@@ -1,4 +1,4 @@
-"""Part of speech of a word in its sentence, inferred from the words around it; unclear cases have no result."""
+"""Part of speech of a word in its sentence, inferred from the words around it."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ _PAST_TIMES = word_set("ago yesterday last formerly previously earlier")
 
 
 def previous_word(sentence: Sentence, i: int) -> int:
-    """The index of the nearest token before i that is not an adverb; -1 if there is none."""
+    """The index of the nearest token before token i that is not an adverb; -1 if there is none."""
     words = sentence.words
     i -= 1
     while i >= 0 and (words[i] in ADVERBS or (words[i].endswith("ly") and "RB" in readings(words[i]))):
@@ -35,7 +35,7 @@ def previous_word(sentence: Sentence, i: int) -> int:
 
 
 def verb_tag(sentence: Sentence, i: int) -> str:
-    """The tag (VB, VBP, VBZ, VBD, VBN or VBG) of token i if the words around it show that it is a verb, else ""."""
+    """The Penn Treebank tag (VB, VBP, VBZ, VBD, VBN or VBG) of token i if the words around it show that it is a verb, else ""."""
     words = sentence.words
     tags = readings(words[i])
     if not ("VB" in tags or "VBZ" in tags or "VBD" in tags or "VBN" in tags or "VBG" in tags):
@@ -87,7 +87,7 @@ def _after_noun(sentence: Sentence, i: int, position: int) -> str:
 
 
 def is_singular(sentence: Sentence, i: int) -> bool:
-    """Whether the subject before the verb at i is he, she, it, a name or a singular noun."""
+    """Whether the last word before token i, a verb, that is not an adverb is he, she, it, a name or a singular noun."""
     position = previous_word(sentence, i)
     left = sentence.words[position]
     if left == NAME:
@@ -113,7 +113,7 @@ def is_noun(sentence: Sentence, i: int) -> bool:
 
 
 def determiner_of(sentence: Sentence, i: int) -> int:
-    """The index of the determiner or number before the noun at i, with at most two words between; -1 if there is none."""
+    """The index of the determiner or number before token i, a noun, with at most two words between them; -1 if there is none."""
     words = sentence.words
     for position in range(i - 1, max(i - 4, -1), -1):
         word = words[position]
@@ -126,17 +126,17 @@ def determiner_of(sentence: Sentence, i: int) -> int:
 
 
 def requires_plural(word: str) -> bool:
-    """Whether a determiner or number occurs with plural nouns only."""
+    """Whether `word` is a determiner that occurs with plural nouns only (these, many, three), or the token class NUMBER."""
     return word in PLURAL_DETERMINERS or word == NUMBER
 
 
 def requires_singular(word: str) -> bool:
-    """Whether a determiner occurs with singular nouns only."""
+    """Whether `word` is a determiner that occurs with singular nouns only (a, this, each)."""
     return word in SINGULAR_DETERMINERS
 
 
 def is_about_past(sentence: Sentence, excluded: int) -> bool:
-    """Whether a token other than token `excluded` shows that the sentence is about the past."""
+    """Whether a token other than token `excluded` shows that the sentence is about the past: was, did, yesterday, in 1990."""
     words = sentence.words
     for i, word in enumerate(words):
         if i != excluded and (word in PAST_AUXILIARIES or word in _PAST_TIMES or (word == NUMBER and words[i - 1] == "in")):

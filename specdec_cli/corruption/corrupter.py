@@ -16,7 +16,10 @@ from specdec_cli.text.edits import apply_edits
 
 @dataclass(frozen=True)
 class Corruption:
-    """A line with errors, the kinds of the errors, and the number of words; without errors, `text` is the original line."""
+    """The result for one line: `text` with errors, the names of the kinds of `errors`, and the number of words of the line.
+
+    Without errors, `text` is the original line.
+    """
 
     text: str
     errors: tuple[str, ...] = ()
@@ -24,7 +27,7 @@ class Corruption:
 
 
 class Corrupter:
-    """Puts errors into lines by a recipe. The result depends only on recipe, seed and the arguments of `corrupt`."""
+    """Puts errors into lines as a recipe says; the result depends only on the recipe, the seed and the arguments of `corrupt`."""
 
     def __init__(self, recipe: CorruptionRecipe, seed: int) -> None:
         self._recipe, self._seed = recipe, seed
@@ -33,7 +36,10 @@ class Corrupter:
         self._bounds = list(accumulate(recipe.rates[name] for name in self._names))
 
     def corrupt(self, text: str, number: int, copy: int = 0) -> Corruption:
-        """Corrupt the line `text`; `number` and `copy` seed the random generator, so that each copy of each line differs."""
+        """Corrupt the line `text`.
+
+        `number` (of the line) and `copy` (of several corruptions of the line) seed the random generator, with the seed of the run.
+        """
         self._random.seed(f"{self._seed} {number} {copy}")
         sentence = Sentence(text)
         clean = Corruption(text, words=sentence.length)
@@ -75,7 +81,7 @@ class Corrupter:
 
 
 def draw_count(errors: ErrorCounts, words: int, random: Random) -> int:
-    """Draw the number of errors in a sentence of `words` words; see ErrorCounts."""
+    """Draw the number of errors in a sentence of `words` words from the distribution that ErrorCounts describes."""
     rate = errors.mean
     shape = rate * rate / errors.variance if errors.variance else math.inf
     if _SHAPES[0] < shape < _SHAPES[1]:

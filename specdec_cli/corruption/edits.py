@@ -6,9 +6,10 @@ from specdec_cli.corruption.tokens import APOSTROPHE, NAME, Sentence, is_first_p
 
 
 class TokenEdit(NamedTuple):
-    """Replaces the characters `start` to `end` by `text`; the error covers the tokens `first` to `last` (inclusive).
+    """An edit: the characters `start` to `end` (exclusive) of a line are replaced by `text`.
 
-    It may cover tokens that it does not change, because they make the change an error; no other error may change them.
+    The edit covers the tokens `first` to `last` (inclusive), which no other edit of the line may cover. Some of them may be
+    unchanged: those that make the change an error, such as the subject of a verb.
     """
 
     start: int
@@ -18,12 +19,12 @@ class TokenEdit(NamedTuple):
     last: int
 
     def covering(self, first: int, last: int) -> "TokenEdit":
-        """The same edit, with the covered tokens extended to include `first` to `last`."""
+        """A copy of the edit that covers the tokens `first` to `last` (inclusive) too."""
         return self._replace(first=min(self.first, first), last=max(self.last, last))
 
 
 def match_case(word: str, like: str, initial: bool) -> str:
-    """`word` with capitals and apostrophes as in `like`, which is the first word of its sentence if `initial`."""
+    """`word`, given in lower case, with capitals and apostrophes as in `like`; `initial`: `like` is the first word of its sentence."""
     if word == "i" or word.startswith("i'"):
         word = "I" + word[1:]
     elif like.isupper() and len(like) > 1:
@@ -34,14 +35,20 @@ def match_case(word: str, like: str, initial: bool) -> str:
 
 
 def replace_token(sentence: Sentence, i: int, word: str) -> TokenEdit | None:
-    """Replace token i by `word` (given in lower case, capitalised like the token); None if nothing changes."""
+    """The edit that replaces token i by `word`, given in lower case and capitalised like the token.
+
+    None if `word` is empty or nothing changes.
+    """
     old, start, end = sentence.tokens[i]
     new = match_case(word, old, i in sentence.initials) if word else ""
     return TokenEdit(start, end, new, i, i) if new and new != old else None
 
 
 def delete_token(sentence: Sentence, i: int) -> TokenEdit | None:
-    """Delete token i and a space; if it begins the sentence, the next word is capitalised. None if it cannot be deleted."""
+    """The edit that deletes token i and the white space beside it; at the start of a sentence, the next word is capitalised.
+
+    None if it is the only token of the line, or has no white space on either side.
+    """
     tokens = sentence.tokens
     token = tokens[i]
     if len(tokens) == 1:
@@ -57,7 +64,7 @@ def delete_token(sentence: Sentence, i: int) -> TokenEdit | None:
 
 
 def insert_word(sentence: Sentence, i: int, word: str) -> TokenEdit:
-    """Insert `word` before token i; at the start of the sentence it is capitalised, and token i is not."""
+    """The edit that inserts `word` before token i; at the start of a sentence, `word` is capitalised and token i is not."""
     text, start, _ = sentence.tokens[i]
     if i in sentence.initials and text[0].isupper():
         keeps = sentence.words[i] == NAME or is_first_person(text)
@@ -66,7 +73,10 @@ def insert_word(sentence: Sentence, i: int, word: str) -> TokenEdit:
 
 
 def swap_tokens(sentence: Sentence, i: int) -> TokenEdit | None:
-    """Swap tokens i and i + 1; the first position keeps its capital. None unless both are words, and differ."""
+    """The edit that swaps tokens i and i + 1; at the start of a sentence, the word that comes first is capitalised.
+
+    None unless the two are different words or names with white space between them.
+    """
     gap = sentence.gap(i)
     if not gap or not sentence.is_wordlike(i) or not sentence.is_wordlike(i + 1) or sentence.words[i] == sentence.words[i + 1]:
         return None
@@ -79,13 +89,13 @@ def swap_tokens(sentence: Sentence, i: int) -> TokenEdit | None:
 
 
 def replace_gap(sentence: Sentence, i: int, between: str = "") -> TokenEdit | None:
-    """Replace the text between tokens i and i + 1 by `between`; None if nothing changes."""
+    """The edit that replaces the white space between tokens i and i + 1 by `between`; None if nothing changes."""
     if i + 1 >= len(sentence.tokens) or sentence.gap(i) == between:
         return None
     return TokenEdit(sentence.tokens[i].end, sentence.tokens[i + 1].start, between, i, i + 1)
 
 
 def set_text(sentence: Sentence, i: int, text: str) -> TokenEdit | None:
-    """Replace token i by exactly `text`; None if nothing changes or `text` is empty."""
+    """The edit that replaces token i by `text` as given; None if nothing changes or `text` is empty."""
     old, start, end = sentence.tokens[i]
     return TokenEdit(start, end, text, i, i) if text and text != old else None

@@ -24,7 +24,7 @@ from specdec_cli.corruption.edits import TokenEdit
 from specdec_cli.corruption.tokens import Sentence
 
 Kind = Callable[[Sentence, int, Random], TokenEdit | None]
-"""A function (sentence, i, random) that proposes an error at token i; None if the kind of error does not apply there."""
+"""A function (sentence, i, random) that returns an edit which makes an error at token i; None if this kind does not apply there."""
 
 _KINDS: tuple[Kind, ...] = (
     spelling.misspelling,

@@ -16,7 +16,7 @@ _OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def readings(word: str) -> Mapping[str, str]:
-    """The possible tags of a lower-case word, each with its lemma; empty for a word of a closed class."""
+    """The possible Penn Treebank tags of a lower-case word, each with the word's lemma; empty for function words and unknown ones."""
     if word in CLOSED or not word.isalpha():
         return {}
     from lemminflect import getAllInflections, getAllLemmas
@@ -37,7 +37,7 @@ def readings(word: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def inflected(lemma: str, tag: str) -> str:
-    """The form of a lemma with the tag `tag`; "" if the lexicon has none."""
+    """The inflected form of `lemma` with the Penn Treebank tag `tag` (go, VBD: went); "" if the lexicon has none."""
     from lemminflect import getInflection
 
     spellings = getInflection(lemma, tag, inflect_oov=False)
@@ -45,14 +45,17 @@ def inflected(lemma: str, tag: str) -> str:
 
 
 def form(word: str, tag: str, other: str) -> str:
-    """The form with the tag `other` of `word`, which has the tag `tag`; "" if there is none or it equals `word`."""
+    """The inflected form with the tag `other` of `word`, a form with the tag `tag` (goes, VBZ, VBD: went).
+
+    "" if there is none or it equals `word`. Tags are those of the Penn Treebank.
+    """
     lemma = readings(word).get(tag)
     found = inflected(lemma, other) if lemma else ""
     return found if found != word and found.isalpha() else ""
 
 
 def is_known(word: str) -> bool:
-    """Whether a lower-case word is in the lexicon; every word with a hyphen is taken as known."""
+    """Whether a lower-case word is an English word of the lexicon; every word with a hyphen is taken for one."""
     return word in CLOSED or bool(readings(word)) or ("-" in word) or ("'" in word and is_known(word.partition("'")[0]))
 
 

@@ -19,7 +19,7 @@ _SOUNDS = str.maketrans({**dict.fromkeys("aeiouyhw", ""), "c": "s", "z": "s", "q
 
 @lru_cache(maxsize=1)
 def misspellings() -> Mapping[str, tuple[str, ...]]:
-    """The misspellings of each word, all in lower-case ASCII letters. Raises UsageError if codespell is not installed."""
+    """The known misspellings of each correct word, all in lower-case ASCII letters. Raises UsageError if codespell is not installed."""
     table: dict[str, list[str]] = {}
     for line in _dictionary().read_text(encoding="utf-8").splitlines():
         wrong, _, rights = line.partition("->")
@@ -33,7 +33,7 @@ def misspellings() -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def likely_misspellings(word: str) -> tuple[str, ...]:
-    """The misspellings of a word that keep the order of its consonants; all of its misspellings if there are none."""
+    """The known misspellings of `word` with the same consonants in the same order, or all its misspellings if none is like that."""
     wrongs = misspellings().get(word, ())
     return tuple(wrong for wrong in wrongs if _skeleton(wrong) == _skeleton(word)) or wrongs
 

@@ -15,7 +15,7 @@ _SHARE_OF_OTHERS = 0.01
 
 
 def word_order(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Swap two adjacent words: adverb and verb, adjective and noun, subject and verb of a question."""
+    """Swap two adjacent words: adverb and verb, adjective and noun, or subject and auxiliary of a question; rarely any two words."""
     words = sentence.words
     word, following = words[i], words[i + 1]
     if not following.isalpha() or word == following:

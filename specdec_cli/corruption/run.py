@@ -23,7 +23,7 @@ _CHUNKS_AHEAD = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a run: recipe, seed, and the number of independent corruptions (`copies`) of each line."""
+    """Settings of a run of corruption: recipe, seed, and the number of independent corruptions (`copies`) of each line."""
 
     recipe: CorruptionRecipe
     seed: int = 1
@@ -32,7 +32,7 @@ class Plan:
 
 @dataclass
 class Tally:
-    """Counts of a run: lines read, pairs made, pairs without errors, words of all pairs, errors by kind."""
+    """Counts: lines read, pairs made of them, pairs without errors (`clean`), words in all pairs, and errors by name of the kind."""
 
     lines: int = 0
     pairs: int = 0
@@ -41,7 +41,7 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Tally") -> None:
-        """Add the counts of other lines."""
+        """Add the counts of `other` to these, in place."""
         self.lines += other.lines
         self.pairs += other.pairs
         self.clean += other.clean
@@ -51,17 +51,17 @@ class Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Pairs (corrupted line, original line) of consecutive lines, in order, and their counts."""
+    """The pairs (corrupted line, original line) of up to 500 consecutive lines, in order, and their counts."""
 
     pairs: list[tuple[str, str]]
     tally: Tally
 
 
 def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Iterator[Chunk]:
-    """Corrupt lines, numbered from 1, and yield the results in chunks; the output does not depend on `processes`.
+    """Corrupt lines and yield the results in chunks, in order; the output does not depend on `processes`.
 
-    Raises UsageError if a package is not installed, ModelError if a process dies, and an error of `texts` after the lines
-    before it.
+    Raises UsageError if lemminflect or codespell is not installed, and ModelError if a process dies. An error (SpecdecError) that
+    `texts` raises is raised after the results of the lines before it.
     """
     require_lemminflect()
     misspellings()

@@ -70,7 +70,7 @@ def _is_unstressed(word: str, at: int) -> bool:
 
 
 def keyboard(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a letter by one on an adjacent key, or insert that before it."""
+    """Replace a letter by one on an adjacent key, or insert such a letter before it."""
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
         return None

@@ -4,22 +4,25 @@ from collections.abc import Mapping
 
 
 def word_list(text: str) -> tuple[str, ...]:
-    """The words of `text`, in order."""
+    """The words of `text`, separated by white space, in order; `_` in a word stands for a space."""
     return tuple(word.replace("_", " ") for word in text.split())
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of `text`."""
+    """The set of the words of `text`, separated by white space; `_` in a word stands for a space."""
     return frozenset(word_list(text))
 
 
 def pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Pairs written `old>new`, in order."""
+    """The pairs (old, new) in `text`, which are written `old>new` and separated by white space, in order."""
     return tuple((old, new) for old, _, new in (pair.partition(">") for pair in text.split()))
 
 
 def alternatives(text: str) -> Mapping[str, tuple[str, ...]]:
-    """A table from lines `word: replacement replacement ...`; a replacement given twice is chosen twice as often."""
+    """Parse lines `word: replacement replacement ...`; return the replacements by word, in order and with repetitions.
+
+    A replacement given twice is meant to be chosen twice as often. `_` in a replacement stands for a space.
+    """
     table = {}
     for line in text.strip().splitlines():
         word, _, others = line.partition(":")
@@ -28,7 +31,10 @@ def alternatives(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def confusable(text: str) -> Mapping[str, tuple[str, ...]]:
-    """A table from lines of words that are confused with each other: each word maps to the others of its lines."""
+    """Parse lines of words that are confused with each other; return, for each word, the other words of all its lines.
+
+    `_` in a word stands for a space.
+    """
     table: dict[str, tuple[str, ...]] = {}
     for line in text.strip().splitlines():
         words = word_list(line)

@@ -26,7 +26,7 @@ _ENDING = frozenset({".", "!", "?", "…", "..."})
 
 
 class Token(NamedTuple):
-    """A word, punctuation mark or protected text; offsets in code points into the line, half-open."""
+    """A token of a line: a word, a number, a punctuation mark, or an address or markup; `start` and `end` (exclusive) in code points."""
 
     text: str
     start: int
@@ -34,11 +34,11 @@ class Token(NamedTuple):
 
 
 class Sentence:
-    """A line and its tokens.
+    """A line of one or several sentences, and its tokens.
 
     `words[i]` is the normalised form of token i for table look-up: an English word in lower case with straight apostrophes,
     a punctuation mark, or NUMBER, NAME (any word with unexpected capitals) or PROTECTED (addresses, markup). `words` ends
-    with three empty strings, so that indices up to three beyond either end are valid. `initials` are the indices of the
+    with three additional empty strings, so that the indices -3 to `len(tokens)` + 2 are valid. `initials` are the indices of the
     first words of sentences; `length` is the number of tokens that are not punctuation marks.
     """
 
@@ -75,21 +75,21 @@ class Sentence:
         return word.isalpha() and word.isascii()
 
     def is_wordlike(self, i: int) -> bool:
-        """Whether token i is a word or a name."""
+        """Whether token i is a word (hyphens and apostrophes allowed) or a name, not a number, punctuation mark, address or markup."""
         return self.words[i] == NAME or self.words[i][:1].isalpha()
 
     def gap(self, i: int) -> str:
-        """The text between tokens i and i + 1 (white space or nothing)."""
+        """The white space between tokens i and i + 1; "" if there is none, or if one of the tokens does not exist."""
         return self.text[self.tokens[i].end : self.tokens[i + 1].start] if 0 <= i < len(self.tokens) - 1 else ""
 
 
 def straight(text: str) -> str:
-    """`text` with straight apostrophes."""
+    """`text` with its typographic apostrophes (U+2019) replaced by straight ones."""
     return text.replace(APOSTROPHE, "'")
 
 
 def is_first_person(text: str) -> bool:
-    """Whether a token is I or a contraction of it (I'm, I've), which is always capitalised."""
+    """Whether `text` is the pronoun I or a contraction of it (I'm, I've), which is always capitalised."""
     return text == "I" or text.startswith(("I'", f"I{APOSTROPHE}"))
 
 

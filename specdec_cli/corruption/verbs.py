@@ -110,7 +110,7 @@ def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 
 
 def tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Change the tense of a verb where another word shows the right tense: a sign of the past, or `since`."""
+    """Change the tense of a verb where another word (ago, yesterday, was, since) shows that the original tense is right."""
     word = sentence.words[i]
     if word in _PRESENT_FOR:
         return replace_token(sentence, i, _PRESENT_FOR[word]) if is_about_past(sentence, i) else None

@@ -73,7 +73,7 @@ _DROPPABLE = word_set("to and or but because if when who which than as it they h
 
 
 def pronoun(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a pronoun by one of another case, number or role: they by them or it, who by which."""
+    """Replace a pronoun or demonstrative by a wrong one: of another case (they by them), number (they by it) or kind (who by which)."""
     others = _PRONOUNS.get(sentence.words[i])
     return replace_token(sentence, i, random.choice(others)) if others else None
 

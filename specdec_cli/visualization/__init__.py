@@ -1,1 +1,1 @@
-"""Pictures of decoding: dependency graphs of tokens, drafted and accepted tokens of rounds, statistics of a corpus."""
+"""Pictures of decoding: dependencies between tokens, drafted and accepted tokens of each round, and statistics of a corpus."""

@@ -7,7 +7,7 @@ from specdec_cli.visualization.drawing import text
 
 WIDTH, HEIGHT = 480, 290
 LEFT, RIGHT, TOP, BOTTOM = 46, WIDTH - 8, 56, HEIGHT - 40
-"""The edges of the plot area in SVG units; title and legend are above it, numbers below."""
+"""The edges of the plot area in SVG units. Title and legend are above it, the numbers of the x axis below."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Axes:
 
     @property
     def step(self) -> float:
-        """The difference between the values of two adjacent grid lines; about four such steps reach `largest`."""
+        """The difference between the values of two adjacent horizontal grid lines, a round number near a quarter of `largest`."""
         return _round_step(self.largest / 4)
 
     @property
     def top(self) -> float:
-        """The value at the upper end of the y axis."""
+        """The value at the upper end of the y axis: the smallest multiple of `step` that is at least `largest`."""
         return self.step * max(1, ceil(round(self.largest / self.step, 6)))
 
     @property
@@ -34,15 +34,15 @@ class Axes:
         return (RIGHT - LEFT) / self.columns
 
     def x(self, column: float) -> float:
-        """The x coordinate of the middle of a column."""
+        """The x coordinate, in SVG units, of the middle of a column (counted from 1)."""
         return LEFT + self.column_width * (column - 0.5)
 
     def y(self, value: float) -> float:
-        """The y coordinate of a value."""
+        """The y coordinate, in SVG units, of a value."""
         return BOTTOM - (BOTTOM - TOP) * value / self.top
 
     def frame(self, label: str) -> list[str]:
-        """SVG elements of the grid and its numbers; `label` is the title of the x axis."""
+        """The SVG elements of the grid lines, the numbers of both axes, and `label`, the title of the x axis."""
         parts = []
         for number in range(round(self.top / self.step) + 1):
             value = number * self.step
@@ -55,7 +55,10 @@ class Axes:
         return [*parts, text((LEFT + RIGHT) / 2, BOTTOM + 33, label, class_="dim")]
 
     def mark(self, column: int, words: str, shape: str) -> str:
-        """The SVG group of a column with the element `shape`; `words` are shown on hover and focus."""
+        """An SVG group of a column (from 1): the SVG element `shape` and a transparent rectangle over the whole column.
+
+        `words` are its title and label, which HTML pages show on hover and focus.
+        """
         left = LEFT + self.column_width * (column - 1)
         return (
             f'{open_mark(1, column, words)}<rect class="hit" x="{left:g}" y="{TOP}" width="{self.column_width:g}" '
@@ -63,19 +66,25 @@ class Axes:
         )
 
     def bar(self, column: int, value: float) -> str:
-        """The SVG element of a bar up to a value."""
+        """The SVG element of a bar in a column (from 1), as high as `value`; a negative value is drawn as 0."""
         gap = min(3.0, self.column_width / 5)
         left, top = LEFT + self.column_width * (column - 1) + gap / 2, self.y(max(value, 0))
         return f'<rect class="bar" x="{left:g}" y="{top:g}" width="{self.column_width - gap:g}" height="{BOTTOM - top:g}"/>'
 
 
 def open_mark(row: int, column: int, words: str) -> str:
-    """The opening tag of the SVG group of a mark; the caller adds the closing </g>."""
+    """The opening <g> tag of an element of a chart with the title and label `words`; the caller adds the closing </g>.
+
+    `row` and `column` are the place of the element for arrow keys, both counted from 1.
+    """
     return f'<g class="mark" role="img" data-row="{row}" data-column="{column}" aria-label="{words}"><title>{words}</title>'
 
 
 def legend(*entries: tuple[str, str]) -> str:
-    """SVG elements of the legend; entries are pairs of CSS class and meaning. The class "bar" is a block, others are lines."""
+    """The SVG elements of a legend; `entries` are pairs of CSS class and meaning.
+
+    An entry of the class "bar" is shown with a rectangle, any other with a line of its class.
+    """
     parts, x = [], 0.0
     for name, words in entries:
         block = f'<rect class="bar" x="{x:g}" y="30" width="18" height="10"/>'

@@ -18,9 +18,10 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Token:
-    """A token of an output: its position, and the iteration from which on it was right (both counted from 1).
+    """A token of a Jacobi output: its position, and the iteration from which on it was right (both counted from 1).
 
-    `waited`: whether the previous token became right in an earlier iteration; None for the first token of a sentence.
+    A token is right if it equals the token of greedy decoding. `waited` is true if the previous token became right in an earlier
+    iteration; None for the first token of a sentence.
     """
 
     position: int
@@ -31,10 +32,11 @@ class Token:
 
 @dataclass(frozen=True)
 class Step:
-    """An iteration: the number of tokens that became right in it and stayed right, and their share of all tokens.
+    """Iteration number `iteration` (from 1) of Jacobi decoding, over all sentences of a corpus.
 
-    `so_far` is the cumulative share. `greedy` and `greedy_so_far` are the same shares for the round of this number in greedy
-    decoding.
+    `tokens` counts the tokens that became right in it and stayed right; `share` (0 to 1) is their share of all tokens, `so_far` the
+    share in this and all earlier iterations. `greedy` and `greedy_so_far` are the shares of tokens that greedy decoding emits in
+    the round of this number, and up to it.
     """
 
     iteration: int
@@ -47,11 +49,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Group:
-    """Statistics of a group of tokens.
+    """Statistics of a group of tokens, for example of those at one position.
 
-    `iteration` is the mean iteration from which on they were right; `earlier` is the mean number of rounds by which that is
-    earlier than in greedy decoding. `did_not_wait` is the share of tokens that became right no later than the previous token,
-    without first tokens of sentences; None if there are only first tokens.
+    `iteration` is the mean iteration from which on a token was right; `earlier` is the mean number of rounds by which that is
+    earlier than in greedy decoding. `did_not_wait` is the share (0 to 1) of tokens that became right no later than the previous
+    token, first tokens of sentences left out; None if there are only first tokens.
     """
 
     tokens: int
@@ -62,7 +64,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The tokens of the sentences (at least one) of a text, in order, and the numbers of `skipped` lines by reason."""
+    """A decoded text: its name, the tokens of each sentence (at least one) in order, and the numbers of skipped lines by reason."""
 
     name: str
     sentences: tuple[tuple[Token, ...], ...]
@@ -75,11 +77,11 @@ class Corpus:
 
     @property
     def iterations(self) -> int:
-        """The iterations of all sentences; a sentence takes as many as the last of its tokens to become right."""
+        """The sum of the iterations of all sentences; those of a sentence end when its last token becomes right."""
         return sum(max(token.iteration for token in sentence) for sentence in self.sentences)
 
     def by_iteration(self) -> list[Step]:
-        """All iterations, up to the last one of Jacobi decoding and the last round of greedy decoding."""
+        """The statistics of each iteration, from 1 to the last iteration of Jacobi or round of greedy decoding, the later of them."""
         tokens = self.tokens
         settled, positions = Counter(token.iteration for token in tokens), Counter(token.position for token in tokens)
         steps, right, greedy = [], 0, 0
@@ -97,7 +99,7 @@ class Corpus:
         return {position: group(column) for position, column in enumerate(columns, start=1)}
 
     def by_kind(self) -> dict[Kind, Group]:
-        """Statistics by kind of token, for the kinds that occur."""
+        """Statistics by kind of token (word start, punctuation, ...), only of the kinds that occur."""
         of_kind = {kind: [token for token in self.tokens if token.kind == kind] for kind in KINDS}
         return {kind: group(tokens) for kind, tokens in of_kind.items() if tokens}
 
@@ -132,7 +134,10 @@ def group(tokens: Sequence[Token]) -> Group:
 
 
 def kinds_by_id(pieces: Sequence[str], word_starts: Sequence[bool], eos: int) -> list[Kind]:
-    """The kind of each piece of a vocabulary; a piece that does not start a word and has no letter or digit is punctuation."""
+    """The kind of each piece of a vocabulary: the piece with id `eos` is the end of a sentence; `word_starts` tells word starts.
+
+    A piece that does not start a word is "inside a word" if it has a letter or digit, else punctuation.
+    """
     kinds: list[Kind] = []
     for number, (piece, starts) in enumerate(zip(pieces, word_starts, strict=True)):
         within: Kind = "inside a word" if any(map(str.isalnum, piece)) else "punctuation"
@@ -141,7 +146,7 @@ def kinds_by_id(pieces: Sequence[str], word_starts: Sequence[bool], eos: int) ->
 
 
 def tokens_of(picture: Picture, kinds: Sequence[Kind]) -> tuple[Token, ...]:
-    """The tokens of a dependency graph (see `jacobi_graph`), given the kind of each."""
+    """The tokens of a picture that `jacobi_graph` made of one sentence; `kinds` are their kinds, in order."""
     before = (None, *picture.settled[:-1])
     rows = zip(picture.settled, before, kinds, strict=True)
     return tuple(

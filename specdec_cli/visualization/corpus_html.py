@@ -28,7 +28,7 @@ _HINT = "Point at a column for its numbers. The Tab key goes from chart to chart
 
 
 def to_corpus_html(corpus: Corpus) -> str:
-    """The HTML page of a corpus, which includes its statistics as JSON."""
+    """A self-contained HTML page with charts and tables of the statistics of a corpus, and with all its statistics as JSON."""
     last, longest = drawn(corpus), max(map(len, corpus.sentences))
     rest = f" The charts go up to {last}, which one sentence in ten reaches; the tables to {longest}." if last < longest else ""
     figures = "\n".join(

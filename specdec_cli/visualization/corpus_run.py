@@ -14,14 +14,14 @@ from specdec_cli.visualization.jacobi_graph import jacobi_graph
 
 BLANK, TOO_LONG, UNLIKE = "blank", "too long for the model", "with another outcome than greedy decoding"
 Watch = Callable[[Iterator[Hypothesis], int], Iterable[Hypothesis]]
-"""Passes an iterator of so many hypotheses through, for instance to show progress."""
+"""A function (hypotheses, count) that returns the `count` hypotheses unchanged, and may show the progress meanwhile."""
 
 
 def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: int, watch: Watch) -> Corpus:
-    """Decode `lines` of one sentence each; lines that cannot be decoded are skipped and counted.
+    """Decode `lines`, of one sentence each, by greedy and by Jacobi decoding, and return the statistics, named `name`.
 
-    Sentences whose Jacobi iteration does not reach the output of greedy decoding are skipped too; that happens where logits
-    depend on tensor shapes, as on a GPU. Raises InputError if no sentence is left.
+    Blank lines, lines too long for the model, and sentences whose Jacobi iteration does not reach the output of greedy decoding
+    (possible on a GPU) are skipped and counted. `watch` gets the iterator of greedy outputs. Raises InputError if no line is left.
     """
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=batch_size), bundle))
     tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos
@@ -41,7 +41,7 @@ def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: i
 
 
 def in_words(skipped: Mapping[str, int]) -> str:
-    """The numbers of skipped lines by reason, as text."""
+    """The numbers of skipped lines by reason as text, such as "2 blank, 1 too long for the model"."""
     return ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
 
 

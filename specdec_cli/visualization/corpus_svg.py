@@ -21,7 +21,7 @@ _GAP, _HEAD = 24, 62
 
 @dataclass(frozen=True)
 class Chart:
-    """The SVG elements of a chart of WIDTH times HEIGHT units."""
+    """The title and the SVG elements of a chart of WIDTH times HEIGHT (480 times 290) units."""
 
     title: str
     parts: tuple[str, ...]
@@ -40,14 +40,20 @@ def to_corpus_svg(corpus: Corpus) -> str:
 
 
 def charts(corpus: Corpus) -> list[Chart]:
-    """The four charts. Positions and iterations that few sentences reach are left out (see `drawn`)."""
+    """The charts by iteration, cumulative, by position and by kind of token.
+
+    The first three end at the last position that a tenth of the sentences reaches (see `drawn`).
+    """
     last = drawn(corpus)
     steps, groups = corpus.by_iteration()[:last], list(corpus.by_position().values())[:last]
     return [_by_iteration(steps), _so_far(steps), _by_position(groups), _by_kind(corpus)]
 
 
 def drawn(corpus: Corpus) -> int:
-    """The last position that a tenth of the sentences reaches; charts end there, because later means are of few sentences."""
+    """The last position (from 1) that at least a tenth of the sentences reaches, where the charts end.
+
+    Statistics of later positions would be means over few sentences.
+    """
     return max(column for column, of in corpus.by_position().items() if _RARE * of.tokens >= len(corpus.sentences))
 
 

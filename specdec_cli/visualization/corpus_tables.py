@@ -24,7 +24,7 @@ _MEANS = ("tokens", "mean iteration", "rounds earlier", "did not wait")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells; all columns but the first hold numbers."""
+    """A table of text cells with a title and column headers; all columns but the first hold numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -32,14 +32,17 @@ class Table:
 
 
 def headline(corpus: Corpus) -> str:
-    """A one-line summary of a corpus."""
+    """One line with the numbers of tokens, sentences and iterations of a corpus, and its tokens per iteration."""
     tokens, iterations = len(corpus.tokens), corpus.iterations
     what = f"{tokens:,} tokens of {len(corpus.sentences):,} sentences"
     return f"jacobi: {what} in {iterations:,} iterations, {tokens / iterations:.2f} tokens each"
 
 
 def tables(corpus: Corpus, *, short: bool = False) -> tuple[Table, Table, Table]:
-    """The tables by iteration, by position and by kind; with `short`, late iterations and positions are grouped."""
+    """The tables of a corpus by iteration, by position and by kind of token.
+
+    With `short`, a line from iteration or position 11 on stands for a range such as 11-15.
+    """
     steps, last = corpus.by_iteration(), max(map(len, corpus.sentences))
     iterations = []
     for first, end in _spans(len(steps), short):
@@ -67,7 +70,7 @@ def tables(corpus: Corpus, *, short: bool = False) -> tuple[Table, Table, Table]
 
 
 def print_corpus(corpus: Corpus, console: Console) -> None:
-    """Print all tables, at most 80 columns wide, and explanations of their columns."""
+    """Print a headline, the short tables of a corpus, and explanations of their columns, which are at most 80 characters wide."""
     console.print(f"{corpus.name}, {headline(corpus)}", soft_wrap=True, highlight=False, markup=False)
     for table in tables(corpus, short=True):
         shown = RichTable(box=SIMPLE_HEAD, title=table.title, title_justify="left", title_style="bold")

@@ -1,4 +1,4 @@
-"""SVG documents and text elements; colours follow the light or dark scheme of the reader's screen."""
+"""SVG documents and text elements; their colours follow the light or dark colour scheme of the browser."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,9 +8,9 @@ _STYLE = "svg{color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){sv
 
 
 def document(width: float, height: float, title: str, parts: Iterable[str], style: str = "", *, group: bool = False) -> str:
-    """An SVG document of `width` times `height` units with the elements `parts`; `style` is added to the common CSS.
+    """An SVG document of `width` times `height` units with a title and the elements `parts`; `style` is added to the common CSS.
 
-    For screen readers it is one image or, with `group`, a group of elements.
+    Its role for screen readers is "img" or, with `group`, "group", so that its elements are read too.
     """
     return "\n".join(
         [
@@ -25,6 +25,9 @@ def document(width: float, height: float, title: str, parts: Iterable[str], styl
 
 
 def text(x: float, y: float, words: str, anchor: Literal["start", "middle", "end"] = "middle", **attributes: object) -> str:
-    """An SVG text element with its baseline at `y`; in attribute names, `_` stands for `-`, and a final `_` is removed."""
+    """An SVG element with the text `words`, anchored at `x` and with its baseline at `y`; `words` are escaped.
+
+    `attributes` are added; in their names `_` stands for `-`, and a final `_` is removed (`class_` for `class`).
+    """
     more = "".join(f' {name.rstrip("_").replace("_", "-")}="{value}"' for name, value in attributes.items())
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'

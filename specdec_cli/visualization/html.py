@@ -35,7 +35,7 @@ cells.forEach(cell => ['mouseenter', 'focus'].forEach(what => cell.addEventListe
 
 
 def to_html(picture: Picture) -> str:
-    """The HTML page of a picture, which includes the picture as JSON."""
+    """A self-contained HTML page with the graph (if any) and the table of a picture, and with the picture as JSON."""
     graph = f"<figure>{to_svg(picture, grid=False)}</figure>" if picture.edges else ""
     legend = " · ".join(f'<span style="color:{COLOURS[mark]}">{SIGNS[mark]}</span> {MEANINGS[mark]}' for mark in picture.marks)
     body = f"""<p>{escape(_words(picture.source))}<br>{escape(_words(picture.target))}</p>

@@ -1,4 +1,4 @@
-"""The passes of Mask-Predict: which tokens each of them predicted."""
+"""Pictures of the passes of Mask-Predict: the tokens that each pass predicts."""
 
 from collections.abc import Sequence
 from math import exp
@@ -13,7 +13,10 @@ from specdec_cli.visualization.picture import Cell, Picture
 
 @torch.inference_mode()
 def mask_predict_passes(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], words: int, iterations: int) -> Picture:
-    """The picture of all passes over an output of `words` tokens (without EOS), with the probability of each token in its pass."""
+    """Decode `source` (ids) by Mask-Predict in `iterations` passes, and return the picture: a row for each pass.
+
+    `words` is the length of the output in tokens, without EOS. A cell has the probability of a token that its pass predicts.
+    """
     model = verifier.model
     padded = [*source, *[model.config.padding] * (verifier.source_width(len(source)) - len(source))]
     memory = model.encode(torch.tensor([padded], device=verifier.device))

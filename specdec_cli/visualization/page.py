@@ -1,4 +1,4 @@
-"""The frame of HTML pages: a self-contained file with light and dark colours, and mouse and keyboard control of cells."""
+"""The common parts of HTML pages: CSS with light and dark colours, and JavaScript for mouse and keyboard control of cells."""
 
 import json
 from collections.abc import Mapping
@@ -41,10 +41,10 @@ for (const grid of document.querySelectorAll('[data-grid]')) {
 
 
 def page(title: str, body: str, data: Mapping[str, Any], *, style: str = "", script: str = "") -> str:
-    """An HTML page with `data` as JSON in it; `style` and `script` are added to the common CSS and JavaScript.
+    """A self-contained HTML page with the HTML `body` and with `data` as JSON; `style` and `script` are added to CSS and JavaScript.
 
-    An element with `data-grid` is one stop of the Tab key. Inside it, elements with `data-row` and `data-column` are reached
-    with the arrow keys, and their `aria-label` is shown in the element `detail`.
+    In an element with the attribute `data-grid`, arrow keys move between the elements with `data-row` and `data-column`. The
+    `aria-label` of the focused one, or of the one under the mouse, is shown in the element with the id `detail`.
     """
     # "<" is escaped, so that no text in the data can close the script element.
     json_text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")

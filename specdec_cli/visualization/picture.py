@@ -19,9 +19,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Cell:
-    """A token at a position of the output, and its probability under the verifier (None: not computed).
+    """A token in a row of a picture: its text, its mark (see MEANINGS), and its probability (None: not computed).
 
-    `instead_of` is the rejected draft token that the verifier's own token replaced.
+    `instead_of` is the rejected draft token that this token of the verifier replaced; None if there was none.
     """
 
     piece: str
@@ -32,10 +32,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Picture:
-    """Decoding of one sentence.
+    """The decoding of one sentence as a grid: rows are iterations, rounds or steps; columns are the tokens of the output.
 
-    `rows` have a cell, or None, for each of the `target` pieces. `settled` has, for each token, the row (from 1) from which on
-    it is right; `edges` (i, j): token j depends on token i (see `jacobi_graph`). Both are empty for rounds and steps.
+    Each row has a cell, or None, for each of the `target` pieces. For Jacobi decoding, `settled` has for each token the row (from
+    1) from which on it is right, and `edges` has pairs (i, j) of tokens (from 0): of the tokens before j that became right earlier
+    than j, i became right last. Both are empty for other decodings.
     """
 
     decoding: str
@@ -47,20 +48,20 @@ class Picture:
 
     @property
     def row_name(self) -> str:
-        """The name of a row: "step", "iteration" or "round"."""
+        """What a row is: "step" for searches, "iteration" for Jacobi decoding and Mask-Predict, else "round"."""
         if self.decoding in SEARCHES:
             return "step"
         return "iteration" if self.settled or self.decoding == "mask-predict" else "round"
 
     @property
     def title(self) -> str:
-        """A one-line summary: decoding, tokens, rows."""
+        """A one-line summary, such as "specdec: 12 tokens in 3 rounds"."""
         rows = len(self.rows)
         return f"{self.decoding}: {len(self.target)} tokens in {rows} {self.row_name}{'s' if rows > 1 else ''}"
 
     @property
     def marks(self) -> list[Mark]:
-        """The marks that occur, in the order of MEANINGS."""
+        """The marks of cells ("accepted", "rejected", ...) that occur in the picture, in the order of MEANINGS."""
         found = {cell.mark for row in self.rows for cell in row if cell}
         return [mark for mark in MEANINGS if mark in found]
 

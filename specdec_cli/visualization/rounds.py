@@ -25,13 +25,16 @@ class Recorder:
         self._rounds: list[_RecordedRound] = []
 
     def __call__(self, seen: Round) -> None:
-        """Record a round."""
+        """Record the round `seen`, of a batch of one sentence."""
         draft = seen.draft.ids[0, : int(seen.draft.counts[0])].tolist()
         accepted, bifurcation = int(seen.accepted.counts[0]), int(seen.accepted.bifurcation[0])
         self._rounds.append(_RecordedRound(int(seen.state.lengths[0]) - 1, draft, min(bifurcation, accepted), accepted))
 
     def picture(self, decoding: str, tokenizer: Tokenizer, source: Sequence[int], found: Hypothesis) -> Picture:
-        """The picture of the recorded rounds, whose result is `found`; with probabilities if they were computed."""
+        """The picture of the recorded rounds; `decoding` is the name of the decoding, `source` its input ids, `found` its result.
+
+        Tokens of the output have probabilities if `found` has log probabilities.
+        """
         target = tokenizer.pieces(found.ids)
         likely: list[float | None] = [round(exp(value), 4) for value in found.log_probabilities]
         verified = [Cell(piece, "verified", value) for piece, value in zip(target, likely or [None] * len(target), strict=True)]

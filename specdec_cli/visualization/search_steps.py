@@ -12,9 +12,10 @@ from specdec_cli.visualization.picture import Cell, Picture
 
 @torch.inference_mode()
 def search_steps(verifier: Verifier, tokenizer: Tokenizer, decoding: str, source: Sequence[int], output: Sequence[int]) -> Picture:
-    """The picture of the steps that emit `output` (ids), with the probability of each token given those of earlier steps.
+    """The picture of the steps in which the model emits `output` (ids) for `source` (ids), in its generation order.
 
-    If a step emits EOS twice, the probability of EOS is the product of both.
+    Each token has its probability given the tokens of earlier steps; if a step emits EOS twice, the product of both. `decoding` is
+    the name of the search, for the title.
     """
     config = verifier.model.config
     has_eos = output[-1] == config.eos

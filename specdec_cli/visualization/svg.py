@@ -1,4 +1,4 @@
-"""A picture as SVG: arcs for dependencies, above a grid of rows and tokens."""
+"""A picture as SVG: arcs between tokens that depend on each other, above a grid of rows and tokens."""
 
 from html import escape
 
@@ -13,18 +13,18 @@ COLOURS: dict[Mark, str] = {
     "verified": "#0969da",
     "known": "#8a8f98",
 }
-"""Colours with sufficient contrast on white and black; `SIGNS` distinguish the marks without colour."""
+"""The colour of each mark, with sufficient contrast on white and on black. `SIGNS` distinguish the marks without colour."""
 SIGNS: dict[Mark, str] = {"right": "✓", "wrong": "✗", "accepted": "✓", "rejected": "✗", "verified": "●", "known": "·"}
 
 WIDTH, LEFT = 74, 64
-"""Width of a column, and of the space before the first, in SVG units."""
+"""The width of a column, and of the space before the first column, in SVG units."""
 _HEIGHT = 34
 _LINE = 16
 _SHOWN = 9
 
 
 def to_svg(picture: Picture, *, grid: bool = True) -> str:
-    """The SVG document of a picture; without `grid`, only the arcs and their tokens."""
+    """The SVG document of a picture; without `grid`, only the arcs of its `edges` and the tokens of the output."""
     arcs = max((j - i for i, j in picture.edges), default=0)
     top = 30 + (min(12 * arcs, 160) if arcs else 0) + (_LINE if grid else 0)
     width = LEFT + WIDTH * len(picture.target) + 8
@@ -73,12 +73,12 @@ def _cell(column: int, y: float, cell: Cell) -> str:
 
 
 def struck(x: float, y: float, words: str) -> str:
-    """The SVG element of a rejected token, in small type and struck through."""
+    """An SVG element with the text `words` of a rejected token, in small type and struck through, with its baseline at `y`."""
     return text(x, y, words, font_size=9, text_decoration="line-through", fill=COLOURS["rejected"])
 
 
 def cell_text(cell: Cell) -> str:
-    """A description of a cell: token, meaning of its mark, replaced token, probability."""
+    """A description of a cell in words: its token, the meaning of its mark and, where known, replaced token and probability."""
     words = f"{cell.piece}: {MEANINGS[cell.mark]}"
     if cell.instead_of is not None:
         words += f", in place of {cell.instead_of}"

@@ -17,10 +17,10 @@ _STYLES: dict[Mark, str] = {
 
 
 def print_picture(picture: Picture, console: Console) -> None:
-    """Print the source and a line for each row; without colours, a sign after each token shows its mark.
+    """Print a picture: its source, a line for each row, the meanings of the marks, and the dependencies between tokens.
 
-    A rejected token is printed before the verifier's token that replaced it. Missing tokens before the last one of a row are
-    printed as one "…".
+    A mark is shown as a colour, or without colours as a sign after the token. A rejected token is printed before the verifier's
+    token that replaced it. A gap between tokens of a row is printed as one "…".
     """
     console.print(f"{picture.title}, {len(picture.target) / len(picture.rows):.2f} tokens each")
     console.print(f"source: {' '.join(picture.source)}", soft_wrap=True, highlight=False, markup=False)
