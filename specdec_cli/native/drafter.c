@@ -11,6 +11,7 @@ struct call {
     const struct specdec_model *model;
     int64_t block, fresh; // positions of a block; fresh states of all rows
 };
+_Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
 // Keys and values of the verifier's states that are new, and what the last state of each row adds to its block, in `mixed`.
 static void read_states(struct member *member, const struct call *call) {

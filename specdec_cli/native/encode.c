@@ -10,6 +10,7 @@ struct call {
     struct row *const *rows;
     int drafts; // whether these rows have a drafter
 };
+_Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
 static void embed(const struct call *call, int64_t i) {
     const struct position *own = call->positions + i;
