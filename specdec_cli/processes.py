@@ -122,8 +122,13 @@ def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
                     result = None
                 response: dict[str, Any] = {"result": result}
             except SpecdecError as error:
-                response = {"error": [type(error).__name__, str(error)]}
+                response = {"error": [_kind(error), str(error)]}
             output.write(json.dumps(response) + "\n")
             output.flush()
         return
     sys.exit(1)
+
+
+def _kind(error: SpecdecError) -> str:
+    """The name of the class in _ERRORS that `error` is of, or that it is derived from; "SpecdecError" for none of them."""
+    return next((kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS), SpecdecError.__name__)
