@@ -95,6 +95,7 @@ def without_library(folder: Path, *arguments: str) -> subprocess.CompletedProces
     return subprocess.run(command, input="Tom is at home.\n", capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.slow
 def test_without_the_library_the_reference_translates_and_one_line_says_so(tmp_path: Path) -> None:
     done = without_library(tmp_path)
     assert (done.returncode, done.stdout) == (0, "Tom ist zu Hause.\n")

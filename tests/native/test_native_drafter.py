@@ -79,6 +79,7 @@ def pair(
     return made, folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block_size", "top_beta"), [(1, 320), (2, 0), (3, 3), (5, 320)])
 def test_random_drafters_draft_the_same(pair: tuple[Bundle, Path], block_size: int, top_beta: int, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle, folder = pair
