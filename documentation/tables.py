@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from documentation.results import Stored, load
@@ -76,6 +77,8 @@ def table(*names: str) -> str:
         columns["text"] = [one.label for one, _ in every]
     if len({one.record["environment"]["precision"] for one in stored}) > 1:
         columns["precision"] = [one.record["environment"]["precision"] for one, _ in every]
+    if any("model" in row for _, row in every):
+        columns["model"] = [Path(row["model"]).name if "model" in row else None for _, row in every]
     columns["decoding"] = [row_name(row) for _, row in every]
     named = len(columns)
     for title, cell in _cells(stored).items():
@@ -119,9 +122,11 @@ def row_name(row: _Row) -> str:
 
 def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
     """The columns of a table by header: the block size if it was swept, metrics, and the columns of bench."""
-    swept = any(len({row["settings"].get("block_size") for row in one.rows if row["decoding"] == "input-guided"}) > 1 for one in stored)
+    drafted = any(len({row["settings"].get("block_size") for row in one.rows if row["decoding"] == "input-guided"}) > 1 for one in stored)
+    searched = any(len({row["settings"].get("beam_size") for row in one.rows} - {None}) > 1 for one in stored)
     return {
-        **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if swept else {}),
+        **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if drafted else {}),
+        **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),
         **{title: _written(metric, decimals(2)) for metric, title in METRICS.items()},
         **{column.header: _written(column.key, column.text) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},
         "unchanged lines": _written("unchanged", lambda value: "{:,} of {:,}".format(*value)),
