@@ -41,8 +41,8 @@ def drafting(bundle: BundleDescription) -> Iterator[list[Request]]:
     """Requests with a drafter, by block size and rule."""
     assert isinstance(bundle.drafter_config, DrafterConfig)
     for size, beta in ((1, 0), (3, 2), (bundle.drafter_config.max_block, bundle.shape.vocabulary_size)):
-        rule = {"top_beta": beta, "tolerance": 1e9 if beta else 0.0}
-        yield [Request("specdec", "nearest", size, *way, 20, with_scores=True, **rule) for way in WAYS]
+        tolerance = 1e9 if beta else 0.0
+        yield [Request("specdec", "nearest", size, *way, 20, with_scores=True, top_beta=beta, tolerance=tolerance) for way in WAYS]
 
 
 def check_adaptive_sizes(model: NativeModel, sources: list[list[int]]) -> None:
