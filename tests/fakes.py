@@ -82,6 +82,7 @@ PAPERS: dict[str, Any] = {
 DRAFTERS: dict[str, dict[str, Any]] = {
     "states": {},
     "states, no chain": {"chain": 0},
+    "states, shortlist": {"shortlist": 33},
     "states, two layers, copy, encoder": {"layers": 2, "source_copy": True, "encoder": "own"},
     "own": {"prefix": "own"},
     "own, no chain": {"prefix": "own", "chain": 0},

@@ -39,7 +39,7 @@ _FUNCTIONS: dict[str, tuple[list[type], type | None]] = {
     "realign": ([_pointer, _pointer, _number, _pointer, _pointer], None),
     "largest": ([_pointer, _number, _number, _pointer, ctypes.c_int], None),
     "log_probabilities": ([_pointer, _number, _number, _pointer, _pointer, ctypes.c_int], None),
-    "chain": ([*[_pointer] * 4, _number, _number, _pointer, _pointer, ctypes.c_int], None),
+    "chain": ([*[_pointer] * 4, _number, _number, _number, _pointer, _pointer, ctypes.c_int], None),
 }
 
 

@@ -84,7 +84,7 @@ static void best_of(const float *logits, int64_t size, int64_t wanted, int64_t *
 // The link between neighbouring slots of a draft: a state is conditioned on the token before it, then multiplied with the
 // output projection of its candidates.
 struct chain {
-    int64_t vocabulary, width, rank, candidates; // widths are multiples of 16, `candidates` at most 32
+    int64_t width, rank, candidates;            // widths are multiples of 16, `candidates` at most 32
     const float *tokens, *rows, *bias;           // embeddings and output projection (vocabulary, width); NULL: no bias
     const struct linear *from_token, *output;
     float scale; // of embeddings
@@ -93,12 +93,12 @@ struct chain {
 struct chain_call {
     const struct chain *chain;
     const float *logits, *states, *narrow;
-    int64_t rows, slots, *ids, *candidates;
+    int64_t rows, slots, size, *ids, *candidates;
 };
 
 static void find_candidates(void *argument) {
     const struct chain_call *call = argument;
-    const int64_t size = call->chain->vocabulary, wanted = call->chain->candidates;
+    const int64_t size = call->size, wanted = call->chain->candidates;
     SHARED_FOR (slot, call->rows * call->slots) best_of(call->logits + slot * size, size, wanted, call->candidates + slot * wanted);
 }
 
@@ -130,10 +130,10 @@ static void walk(void *argument) {
         call->ids[slot] = slot % call->slots ? choose_after(call, slot, call->ids[slot - 1]) : call->candidates[slot * call->chain->candidates];
 }
 
-// ids (rows, slots): a greedy walk over the best candidates of each slot, by logits (rows, slots, vocabulary), which know the
+// ids (rows, slots): a greedy walk over the best candidates of each slot, by logits (rows, slots, size), which know the
 // token before the first slot only, states (rows, slots, width) and their projections `narrow` (rows, slots, rank).
-EXPORT void specdec_chain(const struct chain *chain, const float *logits, const float *states, const float *narrow, int64_t rows, int64_t slots, int64_t *ids, int64_t *scratch, int threads) {
-    struct chain_call call = {chain, logits, states, narrow, rows, slots, ids, scratch};
+EXPORT void specdec_chain(const struct chain *chain, const float *logits, const float *states, const float *narrow, int64_t rows, int64_t slots, int64_t size, int64_t *ids, int64_t *scratch, int threads) {
+    struct chain_call call = {chain, logits, states, narrow, rows, slots, size, ids, scratch};
     together(find_candidates, &call, threads);
     together(walk, &call, 1);
 }

@@ -75,7 +75,7 @@ class ChainStruct(ctypes.Structure):
     """`struct chain` of the kernels."""
 
     _fields_ = (
-        *((name, _number) for name in ("vocabulary", "width", "rank", "candidates")),
+        *((name, _number) for name in ("width", "rank", "candidates")),
         *((name, _pointer) for name in ("tokens", "rows", "bias", "from_token", "output")),
         ("scale", ctypes.c_float),
     )

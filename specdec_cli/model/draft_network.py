@@ -58,6 +58,6 @@ class DraftNetwork(nn.Module):
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
         """The drafted ids (N, k) from the states (N, k, W) of slots after the tokens `last` (N,)."""
         if self.chain is None:
-            logits: Tensor = self.vocabulary.output(states)
+            logits: Tensor = self.vocabulary.output(states)[..., : self.config.shortlist or None]
             return logits.argmax(-1)
-        return self.chain.choose(states, last, self.vocabulary, self.config.candidates)
+        return self.chain.choose(states, last, self.vocabulary, self.config.candidates, self.config.shortlist)

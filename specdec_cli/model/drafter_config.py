@@ -28,6 +28,8 @@ class DrafterConfig:
     - `max_block`: the largest block size K.
     - `chain`: width of the link between neighbouring slots, 0 for none.
     - `candidates`: tokens per slot among which the link chooses.
+    - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
+      0 for all.
     - `layout`: "shifted" is the last token and K - 1 masks, each at the position of the token before the one it predicts;
       "unshifted" is K masks, each at the position of the token it predicts.
     - `source_copy`: whether the masks' embeddings include a soft copy of the source's embeddings.
@@ -51,6 +53,7 @@ class DrafterConfig:
     max_block: Annotated[int, Between(1, 4096)] = 10
     chain: Annotated[int, Between(0, 2**14)] = 256
     candidates: Annotated[int, Between(1, 1024)] = 8
+    shortlist: Annotated[int, Between(0, 2**24)] = 0
     layout: Literal["shifted", "unshifted"] = "shifted"
     source_copy: bool = False
     encoder: Literal["shared", "own"] = "shared"
@@ -68,6 +71,7 @@ class DrafterConfig:
             raise ModelError('layout "unshifted" needs prefix "own": the last token has no state yet')
         if self.attention == "bidirectional" and self.prefix == "states":
             raise ModelError('attention "bidirectional" needs prefix "own": the verifier\'s states are causal')
+        check_shortlist(self.shortlist, self.candidates)
         if self.copy_mode == "replace" and not self.source_copy:
             raise ModelError('copy_mode "replace" needs source_copy')
         unknown = sorted(set(self.model) - set(OWN_SHAPE))
@@ -95,9 +99,10 @@ class DrafterConfig:
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if a drafter of this configuration cannot draft for `verifier`."""
-        for name, most in (("mask", verifier.vocabulary_size - 1), ("candidates", verifier.vocabulary_size)):
+        size = verifier.vocabulary_size
+        for name, most in (("mask", size - 1), ("shortlist", size), ("candidates", size)):
             if getattr(self, name) > most:
-                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
+                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {size} tokens")
 
     def fewest_weights(self, verifier: TransformerConfig) -> int:
         """A lower bound on the number of weights of a drafter for `verifier`: those of its layers, and of its slots or embeddings.
@@ -116,3 +121,9 @@ class DrafterConfig:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
         return config_from_dict(cls, values)
+
+
+def check_shortlist(shortlist: int, candidates: int) -> None:
+    """Raise ModelError if a shortlist has fewer tokens than a slot has candidates."""
+    if 0 < shortlist < candidates:
+        raise ModelError(f"candidates is {candidates}, but the shortlist has {shortlist} tokens")

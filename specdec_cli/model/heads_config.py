@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.model.config import FeedForward, TransformerConfig
-from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.drafter_config import Reads, check_shortlist
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class HeadsConfig:
     - `feed_forward`: the inner width of a head.
     - `chain`: width of the link between neighbouring slots, 0 for none.
     - `candidates`: tokens per slot among which the link chooses.
+    - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
+      0 for all.
     - `start`: draft also before the first token, from the encoder's states; without it a sentence's first round has no draft.
     """
 
@@ -27,10 +29,12 @@ class HeadsConfig:
     feed_forward: FeedForward = 768
     chain: Annotated[int, Between(0, 2**14)] = 0
     candidates: Annotated[int, Between(1, 1024)] = 8
+    shortlist: Annotated[int, Between(0, 2**24)] = 0
     start: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_shortlist(self.shortlist, self.candidates)
 
     @property
     def reads(self) -> Reads:
@@ -39,8 +43,10 @@ class HeadsConfig:
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if heads of this configuration cannot draft for `verifier`."""
-        if self.candidates > verifier.vocabulary_size:
-            raise ModelError(f"candidates is {self.candidates}, but the verifier's vocabulary has {verifier.vocabulary_size} tokens")
+        size = verifier.vocabulary_size
+        for name in ("candidates", "shortlist"):
+            if getattr(self, name) > size:
+                raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {size} tokens")
 
     def fewest_weights(self, verifier: TransformerConfig) -> int:
         """A lower bound on the number of weights of heads for `verifier`."""

@@ -38,11 +38,14 @@ class SlotLink(nn.Module):
         tokens = torch.where(known[..., None], self.project(previous, vocabulary), self.unknown)
         return self.link(states, tokens)
 
-    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:
-        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best `candidates` of each slot."""
+    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:
+        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best `candidates` of each slot.
+
+        Their ids are below `shortlist`, if that is not 0.
+        """
         first = self.project(last, vocabulary)[:, None]
         tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)
-        logits: Tensor = vocabulary.output(self.link(states, tokens))
+        logits: Tensor = vocabulary.output(self.link(states, tokens))[..., : shortlist or None]
         best = logits.topk(candidates, dim=-1).indices
         if states.shape[1] == 1:
             return best[:, :, 0]

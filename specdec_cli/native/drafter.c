@@ -80,7 +80,7 @@ static void link_states(struct member *member, const struct call *call) {
 // The best tokens of all positions by `states` (positions, W): as many as the link chooses from, or one.
 static void find_candidates(struct member *member, const struct call *call, const float *states) {
     const struct worker *worker = call->worker;
-    const struct linear *output = &call->model->output;
+    const struct linear *output = &call->model->drafter.output;
     const int64_t wanted = call->model->drafter.link.width ? call->model->drafter.link.candidates : 1;
     for (int64_t first = 0; first < call->pass.positions; first += AT_ONCE) {
         const int64_t left = call->pass.positions - first, count = left < AT_ONCE ? left : AT_ONCE;
@@ -143,7 +143,7 @@ static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
          worker->places, worker->ends, worker->memory, worker->memory_room, &worker->room},
         worker, model, worker->block_size, fresh};
     const struct drafter *drafter = &model->drafter;
-    const int64_t width = model->decoder.width, each = width * (model->output.outputs + 2 * drafter->link.width);
+    const int64_t width = model->decoder.width, each = width * (drafter->output.outputs + 2 * drafter->link.width);
     const int64_t work = call.pass.positions * each + fresh * width * drafter->prefix.outputs + rows * width * width;
     team_run(worker->team, multiplications_of(&drafter->stack, call.pass.positions) + work, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {

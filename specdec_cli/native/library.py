@@ -41,7 +41,7 @@ class Shape(ctypes.Structure):
             *("pre_norm", "activation", "learned_positions", "position_offset", "max_positions"),
             *("embedding_scale", "embedding_norm", "shared_embeddings", "tied_output", "output_bias"),
             *("padding", "eos", "start"),
-            *("drafter_layers", "drafter_feed_forward", "max_block", "link_width", "candidates", "mask"),
+            *("drafter_layers", "drafter_feed_forward", "max_block", "link_width", "candidates", "shortlist", "mask"),
         )
     )
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define LANES 16
+#define TILE 64
 
 static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
 
@@ -15,10 +16,11 @@ static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
 static int drafter_fits(const struct specdec_shape *shape) {
     if (!shape->drafter_layers) return 1;
+    const int32_t drafted = shape->shortlist ? shape->shortlist : shape->vocabulary;
     return between(shape->drafter_layers, 1, 1024) && between(shape->drafter_feed_forward, LANES, 1 << 18) &&
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
-           shape->link_width % LANES == 0 && between(shape->candidates, 1, MOST_CANDIDATES) && shape->candidates <= shape->vocabulary &&
-           between(shape->mask, 0, shape->vocabulary - 1);
+           shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
+           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) && between(shape->mask, 0, shape->vocabulary - 1);
 }
 
 static int shape_fits(const struct specdec_shape *shape) {
@@ -135,7 +137,12 @@ static void take_model(struct reader *reader, struct specdec_model *model) {
     }
     take_stack(reader, shape, &model->decoder, shape->decoder_layers, shape->feed_forward, 1, shape->pre_norm);
     take_output(reader, model);
-    if (shape->drafter_layers) take_drafter(reader, shape, &model->drafter);
+    if (!shape->drafter_layers) return;
+    take_drafter(reader, shape, &model->drafter);
+    model->drafter.output = model->output;
+    if (!shape->shortlist) return;
+    model->drafter.output.outputs = shape->shortlist;
+    model->drafter.output.tiles = (shape->shortlist + TILE - 1) / TILE;
 }
 
 int32_t specdec_model_create(const struct specdec_shape *shape, const struct specdec_tensor *tensors, int64_t count, const char *isa,

@@ -46,6 +46,7 @@ struct link {
 struct drafter {
     struct stack stack;
     struct linear prefix, previous; // states to keys and values of all layers, and the last state to the block
+    struct linear output;           // the first outputs of the verifier's
     const float *slots;             // (max_block, width)
     struct link link;
 };

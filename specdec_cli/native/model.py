@@ -178,9 +178,10 @@ def _options(request: Request) -> Options:
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:
     """The sizes of a model as the library takes them."""
-    own = (0, 0, 0, 0, 0, 0)
+    own = (0, 0, 0, 0, 0, 0, 0)
     if drafter is not None:
-        own = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain, drafter.candidates, drafter.mask)
+        sizes = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain)
+        own = (*sizes, drafter.candidates, drafter.shortlist, drafter.mask)
     return Shape(
         *(config.source_size, config.vocabulary_size, config.width, config.feed_forward, config.heads),
         *(config.encoder_layers, config.decoder_layers, config.norm == "pre", ACTIVATIONS[config.activation]),

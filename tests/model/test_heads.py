@@ -45,6 +45,7 @@ def test_a_configuration_has_the_kind_that_it_names(made: Any) -> None:
         ({"max_block": 7}, r"lacks 'heads\.6"),
         ({"max_block": 256, "feed_forward": 16384}, "at least"),
         ({"candidates": 321}, "candidates is 321"),
+        ({"shortlist": 3}, "candidates is 4, but the shortlist has 3"),
         ({"layers": 1}, "unknown key 'layers'"),
     ],
 )

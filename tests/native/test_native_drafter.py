@@ -34,8 +34,8 @@ ODD: dict[str, Any] = {"width": 48, "heads": 6, "feed_forward": 80, "activation"
 APART: dict[str, Any] = {"shared_embeddings": False, "tied_output": False, "output_bias": False, "decoder_layers": 1}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": (ALIVE, {"chain": 16, "candidates": 4}),
-    "post-norm, three layers": (ALIVE | POST, {"layers": 3, "chain": 48, "candidates": 32, "feed_forward": 96}),
-    "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2}),
+    "post-norm, three layers": (ALIVE | POST, {"layers": 3, "chain": 48, "candidates": 32, "feed_forward": 96, "shortlist": 150}),
+    "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2, "shortlist": 64}),
     "apart, one candidate": (ALIVE | APART, {"chain": 32, "candidates": 1, "mask": 7, "max_block": 11}),
     "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
 }

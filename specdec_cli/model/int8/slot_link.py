@@ -36,16 +36,19 @@ class Int8SlotLink(nn.Module):
         fits = self.output.inputs % LANES == self.output.outputs % LANES == 0 and candidates <= MOST_CANDIDATES
         self._kernels = kernels if fits else None
         if self._kernels is not None:
-            sizes = (*self._rows.shape, len(self.unknown), candidates)
+            sizes = (self._rows.shape[1], len(self.unknown), candidates)
             tables = (self._tokens.data_ptr(), self._rows.data_ptr(), None if self._bias is None else self._bias.data_ptr())
             self._struct = ChainStruct(*sizes, *tables, self.from_token.address, self.output.address, self._scale)
 
-    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int) -> Tensor:  # noqa: ARG002
-        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best candidates of each slot."""
+    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:  # noqa: ARG002
+        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best candidates of each slot.
+
+        Their ids are below `shortlist`, if that is not 0.
+        """
         narrow = self.from_state(states)
         linked = narrow + self.unknown
         linked[:, 0] = narrow[:, 0] + self._project(last)
-        logits = cast(Tensor, vocabulary.output(states + self.output(linked.relu_())))
+        logits = cast(Tensor, vocabulary.output(states + self.output(linked.relu_())))[..., : shortlist or None]
         walk = self._walk if self._kernels is None else self._walk_by_kernels
         return walk(logits, states, narrow)
 
@@ -75,6 +78,7 @@ class Int8SlotLink(nn.Module):
             *(each.data_ptr() for each in (logits, states, narrow)),
             rows,
             slots,
+            logits.shape[2],
             ids.data_ptr(),
             self._kernels.scratch(8 * rows * slots * self._candidates),
             self._kernels.threads(rows * slots * logits.shape[2] * WORK_PER_LOGIT),
