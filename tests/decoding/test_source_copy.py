@@ -77,7 +77,7 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
 @cache
 def pool() -> tuple[Verifier, list[Sentence], dict[int, list[int]]]:
     """A verifier, sentences of one source width, and their greedy outputs."""
-    verifier, sentences = Verifier(tiny_transformer()), make_sentences(12, 32)
+    verifier, sentences = Verifier(tiny_transformer()), make_sentences(6, 32)
     return verifier, sentences, {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, 40))}
 
 
