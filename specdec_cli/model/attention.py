@@ -9,14 +9,18 @@ from torch.nn import functional as F
 
 
 def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where `visible`, the lowest finite number elsewhere (-inf would give NaN in a row without visible keys)."""
+    """A tensor of type `dtype` with 0 where the boolean `visible` is true, and the lowest finite number elsewhere.
+
+    With -inf instead, the attention of a query without visible keys would be NaN.
+    """
     return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, torch.finfo(dtype).min)
 
 
 def step_mask(length: int, step: int, device: torch.device) -> Tensor:
-    """Which positions are visible from which (length, length): those of the same step and of earlier ones, `step` positions each.
+    """A boolean mask (length, length), true where the query position (row) sees the key position (column).
 
-    The triangular mask of training (Imamura and Sumita, Figure 1: (a) for a step of 1, (b) for a step of 2).
+    A position sees those of its own step and of earlier ones, of `step` positions each: the triangular mask of
+    training (Imamura and Sumita 2020, Figure 1: (a) for a step of 1, (b) for a step of 2).
     """
     steps = torch.arange(length, device=device) // step
     return steps[:, None] >= steps
@@ -24,7 +28,11 @@ def step_mask(length: int, step: int, device: torch.device) -> Tensor:
 
 @dataclass
 class PrefixMask:
-    """Each query sees the first `ends` (B, Q) of `keys` keys; (B, 1) if all queries of a row see the same keys."""
+    """A mask by which query q of row b sees the first `ends`[b, q] of `keys` keys; `ends` is (B, 1) if all queries
+    of a row see the same.
+
+    `dtype` is the type of the additive mask.
+    """
 
     ends: Tensor
     keys: int
@@ -32,7 +40,9 @@ class PrefixMask:
 
     @cached_property
     def additive(self) -> Tensor:
-        """The mask as numbers (B, 1, Q, S) that are added to scores."""
+        """The mask (B, 1, Q, S) as numbers that are added to attention scores: 0 where a key is visible, else the
+        lowest finite number.
+        """
         return additive_mask(torch.arange(self.keys, device=self.ends.device) < self.ends[..., None], self.dtype)[:, None]
 
 
@@ -40,7 +50,9 @@ Mask = Tensor | PrefixMask
 
 
 def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """Scaled dot-product attention of (B, H, Q, D) over (B, H, S, D) under an additive mask (B, 1, Q, S)."""
+    """Scaled dot-product attention (B, H, Q, D) of queries (B, H, Q, D) over keys and values (B, H, S, D), with an
+    additive mask (B, 1, Q, S).
+    """
     if queries.requires_grad and queries.device.type == "cpu":
         # The backward pass of the fused kernel is slow on a CPU: it makes a training step a third longer.
         scores = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2) + mask
@@ -52,8 +64,8 @@ def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
 class Attention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, Section 3.2.2).
 
-    For self-attention (`kind` "self") one product gives queries, keys and values. For attention over a memory ("cross") one
-    product gives keys and values, once per sentence.
+    With `kind` "self", for self-attention, one matrix product gives queries, keys and values. With `kind` "cross",
+    for attention over the encoder's states, one product gives keys and values, once per sentence.
     """
 
     def __init__(self, width: int, heads: int, kind: str) -> None:
@@ -77,12 +89,16 @@ class Attention(nn.Module):
         return queries
 
     def project_memory(self, memory: Tensor) -> Tensor:
-        """Keys and values (B, S, 2, H, D) of `memory` (B, S, W); for cross-attention."""
+        """Keys and values (B, S, 2, H, D) of the encoder's states `memory` (B, S, W); for cross-attention."""
         keys_values: Tensor = self.key_value(memory).unflatten(-1, (2, self.heads, self.head_width))
         return keys_values
 
     def attend(self, queries: Tensor, keys_values: Tensor, mask: Mask) -> Tensor:
-        """Attention (B, Q, W) of queries (B, Q, H, D) over keys and values (B, S, 2, H, D); an additive mask is (B, 1, Q, S)."""
+        """Attention, with the output projection, (B, Q, W) of queries (B, Q, H, D) over keys and values (B, S, 2, H,
+        D).
+
+        A mask that is a tensor is additive, (B, 1, Q, S).
+        """
         mask = mask.additive if isinstance(mask, PrefixMask) else mask
         keys, values = keys_values.transpose(1, 3).unbind(2)
         mixed = mix(queries.transpose(1, 2), keys, values, mask)

@@ -30,9 +30,9 @@ M = TypeVar("M", bound=nn.Module)
 
 @dataclass
 class Bundle:
-    """A loaded bundle: its description, tokenizer and models; `drafter` is None if it has none.
+    """A loaded bundle: its description, tokenizer and models; `drafter` is None for a bundle without a drafter.
 
-    `path` is the bundle.json that it was read from, for error messages.
+    `path` is the bundle.json that it was read from, for error messages; None for a bundle in memory.
     """
 
     info: BundleInfo
@@ -48,12 +48,16 @@ class Bundle:
 
     @property
     def drafter_config(self) -> AnyDrafterConfig | None:
-        """The drafter's configuration, None without one."""
+        """The drafter's configuration; None for a bundle without a drafter."""
         return None if self.drafter is None else self.drafter.config
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
-    """Store `bundle` in `folder`, each file atomically; `bundle.json` is written last, so a folder that has it is complete."""
+    """Write `bundle` to `folder`, each file atomically; `bundle.json` is written last, so a folder that has it is
+    complete.
+
+    `storage` is the number format of the weights. A drafter in the folder is deleted if the bundle has none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
     _save_model(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage)
@@ -65,9 +69,10 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
 
 
 def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
-    """Load a bundle and check every shape; a given language replaces the bundle's own.
+    """Load a bundle and check every shape; a language that is not "" replaces the bundle's own.
 
-    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does not support.
+    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does
+    not support.
     """
     described = describe_bundle(folder, source_language, target_language)
     verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))

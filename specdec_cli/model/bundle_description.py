@@ -1,4 +1,4 @@
-"""A bundle without its weights: description, tokenizer and configurations, checked against each other."""
+"""A bundle without its weights: description, tokenizer and configurations, checked for consistency."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,10 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class BundleDescription:
-    """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json."""
+    """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json.
+
+    `drafter_config` is None for a bundle without a drafter.
+    """
 
     info: BundleInfo
     tokenizer: Tokenizer
@@ -24,9 +27,10 @@ class BundleDescription:
 
 
 def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
-    """Read and check a bundle without its weights; a given language replaces the bundle's own.
+    """Read and check a bundle without its weights; a language that is not "" replaces the bundle's own.
 
-    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does not support.
+    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does
+    not support.
     """
     info, digest = read_description(folder)
     own = (info.source_language, info.target_language)

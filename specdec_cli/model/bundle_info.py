@@ -1,4 +1,4 @@
-"""What a bundle says of itself, read without its weights."""
+"""The description of a bundle in bundle.json, read without its weights."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from specdec_cli.model.config import TransformerConfig
 FORMAT = 1
 T = TypeVar("T")
 LONGEST = 2**20
-"""The largest limit on an output, in tokens."""
+"""The largest value of `max_length` and `min_length`, in tokens."""
 Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
-"""Top-beta and tolerance."""
+"""Top-beta, and tolerance in nats."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 DIGEST = "tokenizer_digest"
@@ -35,21 +35,21 @@ class BundleInfo:
     - `block_size`: the largest draft (0: not given).
     - `length_ratio`: the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
     - `max_length`: the most tokens of an output (0: only the model's limit).
-    - `min_length`: the fewest tokens of an output (see `Constraints`).
-    - `no_repeat_ngram_size`: n-grams of this size occur once in an output (0: no rule).
+    - `min_length`: the fewest tokens before an output's EOS (see `Constraints`).
+    - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
     - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
     - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
     - `forced_end`: an output that reaches `max_length` ends with EOS.
     - `beam_size`: hypotheses of beam search (0: not given).
     - `length_penalty`: beam search divides a score by the length to this power.
     - `beam_stop`: when beam search ends a sentence (see `BeamOptions`).
-    - `presets`: top-beta and tolerance of each preset of `specdec++`.
+    - `presets`: top-beta and tolerance, in nats, of each preset of `specdec++`.
     - `training_data`: the text that the model was trained on.
     - `licence`: the licence of the model.
-    - `min_score`: in rewriting tasks, edits with a lower log probability are rejected.
-    - `min_score_in_company`: the same in a sentence where another edit is accepted.
+    - `min_score`: in rewriting tasks, edits with a lower log probability are rejected (not given: no edit is).
+    - `min_score_in_company`: the same in a sentence where another edit is accepted (not given: as `min_score`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
-      language.
+      language (not given: no sentence is).
     - `meant_for`: the device that the model was made for.
     """
 
@@ -81,18 +81,25 @@ class BundleInfo:
 
 
 def read_info(folder: Path) -> BundleInfo:
-    """The description of a bundle, without its weights. Raises ModelError."""
+    """The content of a bundle's bundle.json. Raises ModelError if the file is missing, malformed, or of another
+    format version.
+    """
     return read_description(folder)[0]
 
 
 def read_shape(folder: Path) -> TransformerConfig:
-    """The configuration of a bundle's verifier, without its weights. Raises ModelError."""
+    """The configuration of a bundle's verifier, without its weights. Raises ModelError if its config.json is missing
+    or malformed.
+    """
     path = folder / "verifier" / "config.json"
     return _config(TransformerConfig, path, read_json(path, ModelError))
 
 
 def read_description(folder: Path) -> tuple[BundleInfo, str | None]:
-    """The content of bundle.json, and the digest of the tokenizer, which older bundles lack. Raises ModelError."""
+    """The content of bundle.json and the tokenizer's digest in it, which is None for older bundles.
+
+    Raises ModelError if the file is missing, malformed, or of another format version.
+    """
     path = folder / "bundle.json"
     values = read_json(path, ModelError)
     if values.pop("format", None) != FORMAT:
@@ -110,7 +117,7 @@ def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add `path` to a ModelError."""
+    """Put `path` before the message of a ModelError that is raised inside the `with` block."""
     try:
         yield
     except ModelError as error:

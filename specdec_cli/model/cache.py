@@ -11,10 +11,12 @@ from specdec_cli.model.rows import UNINITIALIZED
 
 
 class KeyStore(Protocol):
-    """Stores the keys and values (B, Q, 2, H, D) of a pass and returns all that its queries may attend to."""
+    """Protocol: stores the keys and values of a pass, and returns all keys and values that its queries may attend
+    to.
+    """
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store the keys and values of this pass; return all keys and values (B, S, 2, H, D)."""
+        """Store the keys and values (B, Q, 2, H, D) of this pass; return all stored keys and values (B, S, 2, H, D)."""
 
 
 @dataclass
@@ -28,7 +30,9 @@ class LayerCache:
     slots: Tensor
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store keys and values (B, Q, 2, H, D) at the positions of this pass; return all keys and values (B, S, 2, H, D)."""
+        """Store keys and values (B, Q, 2, H, D) at the positions of this pass, in place; return the whole store (B,
+        S, 2, H, D).
+        """
         self.store.flatten(0, 1).index_copy_(0, self.slots, keys_values.flatten(0, 1))
         return self.store
 
@@ -43,33 +47,34 @@ def steps(number: int, device: torch.device) -> Tensor:
 class Cache:
     """Keys and values (B, S, L, 2, H, D) of L layers, for B rows of up to S positions.
 
-    It stores no lengths: positions from a row's length on are stale but finite, and the mask hides them. A rollback is a
-    smaller length and costs nothing.
+    It stores no lengths: positions from a row's length on hold finite values of no meaning, which the mask hides. So
+    tokens are removed by using a smaller length, without a change of the cache.
     """
 
     whole: Tensor = field(metadata=UNINITIALIZED)
 
     @classmethod
     def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor, *, masked: bool = True) -> Self:
-        """A cache of the type and on the device of `like`.
+        """A cache without keys, of the type and on the device of `like`.
 
-        It is zeroed if attention reads all positions and masks stale ones (`masked`), because 0 * NaN is NaN.
+        With `masked` it is zeroed, because attention reads all positions and 0 * NaN is NaN; otherwise it is
+        uninitialized.
         """
         shape = (rows, capacity, layers, 2, heads, head_width)
         return cls(like.new_zeros(shape) if masked else like.new_empty(shape))
 
     @property
     def capacity(self) -> int:
-        """The number of positions per row."""
+        """The number of positions per row, S."""
         return self.whole.shape[1]
 
     def at(self, positions: Tensor) -> list[LayerCache]:
-        """For each layer, the cache that writes at `positions` (B, Q)."""
+        """For each layer, a LayerCache that writes at `positions` (B, Q) to this cache's memory."""
         slots = self._slots(positions)
         return [LayerCache(store, slots) for store in self.whole.unbind(2)]
 
     def write(self, positions: Tensor, keys_values: Tensor) -> None:
-        """Store (B, Q, L, 2, H, D), those of all layers, at `positions` (B, Q)."""
+        """Store the keys and values (B, Q, L, 2, H, D) of all layers at `positions` (B, Q), in place."""
         self.whole.flatten(0, 1).index_copy_(0, self._slots(positions), keys_values.flatten(0, 1))
 
     def _slots(self, positions: Tensor) -> Tensor:

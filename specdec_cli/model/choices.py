@@ -1,13 +1,13 @@
-"""Choice of tokens by logits, and log probabilities of tokens."""
+"""Choice of tokens by their logits, and log probabilities of tokens."""
 
 from torch import Tensor
 
 
 class Choices:
-    """Choices of tokens by logits, computed by PyTorch's operators, for models in floating point."""
+    """Chooses tokens by logits with PyTorch's operators, for models in floating point."""
 
     def first(self, logits: Tensor) -> Tensor:
-        """The ids (...) with the largest logits (..., V); the first one on ties."""
+        """The ids (...) of the largest logits (..., V); of equal logits, the first."""
         return logits.argmax(-1)
 
     def log_probabilities(self, logits: Tensor, ids: Tensor) -> Tensor:

@@ -104,12 +104,12 @@ class TransformerConfig:
 
     @property
     def start(self) -> tuple[int, ...]:
-        """The tokens before every output: the decoder start, and EOS if a step writes two tokens."""
+        """The ids before every output: the decoder start, followed by EOS if a step writes two tokens."""
         return (self.decoder_start, self.eos)[: self.step]
 
     @property
     def source_size(self) -> int:
-        """Size of the source vocabulary."""
+        """Number of tokens in the source vocabulary."""
         return self.source_vocabulary_size or self.vocabulary_size
 
     @property
@@ -119,18 +119,22 @@ class TransformerConfig:
 
     @property
     def fewest_weights(self) -> int:
-        """A lower bound on the number of weights: those of linear layers and of the target embedding."""
+        """A lower bound on the number of weights: those of attention and feed-forward layers and of the target
+        embedding.
+        """
         attentions = 4 * self.encoder_layers + 8 * self.decoder_layers
         products = attentions * self.width + 2 * (self.encoder_layers + self.decoder_layers) * self.feed_forward
         return self.width * (self.vocabulary_size + products)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
+        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown or missing key, or an
+        invalid value.
+        """
         return config_from_dict(cls, values)
 
 
@@ -146,7 +150,10 @@ PRESETS: dict[str, TransformerConfig] = {
 
 
 def preset(name: str, vocabulary_size: int, **changes: Any) -> TransformerConfig:
-    """The preset `name` with `vocabulary_size` and `changes`. Raises ModelError for an unknown name or field."""
+    """The preset named `name` with `vocabulary_size`, and with the fields `changes` replaced.
+
+    Raises ModelError for an unknown name or field, and for values that are out of range or inconsistent.
+    """
     if name not in PRESETS:
         raise ModelError(f"unknown preset {name!r}; known are {', '.join(PRESETS)}")
     return config_from_dict(TransformerConfig, PRESETS[name].to_dict() | changes | {"vocabulary_size": vocabulary_size})

@@ -1,4 +1,4 @@
-"""The base of all networks that draft: the verifier, its vocabulary, and the choice of tokens."""
+"""The base class of trained networks that draft: the verifier, its vocabulary, and the choice of tokens."""
 
 import copy
 from dataclasses import dataclass
@@ -22,7 +22,9 @@ class _Copy:
 
 
 class DraftNetwork(nn.Module):
-    """A trained network that drafts for `verifier`. A slot may condition on the token chosen for the slot before it (`SlotLink`)."""
+    """Base class of trained networks that draft for `verifier`. With a slot link (`chain`), a slot depends on the
+    token of the slot before.
+    """
 
     config: DrafterConfig | HeadsConfig
     chain: SlotLink | None
@@ -35,28 +37,32 @@ class DraftNetwork(nn.Module):
 
     @property
     def verifier(self) -> Transformer:
-        """The model that it drafts for."""
+        """The model for which the network drafts."""
         return self._verifier[0]
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Embeddings and output projection: the verifier's, in the drafter's precision."""
+        """The verifier's embeddings and output projection, converted to the drafter's precision if that was lowered."""
         return self._vocabulary[0]
 
     @property
     def like(self) -> Tensor:
-        """A weight with the type and device of its activations, also in an int8 model."""
+        """A weight with the type and device of the network's activations, also in an int8 model."""
         return self.vocabulary.embedding.tokens.weight
 
     def lower_precision(self, dtype: torch.dtype) -> None:
-        """Compute in `dtype` while the verifier keeps its own type. Decoding stays exact: drafts never change the output."""
+        """Convert the network in place to `dtype`, and use copies of the verifier's embeddings and output projection
+        in `dtype`.
+
+        The verifier keeps its own type, so exact decoding has the same output.
+        """
         self.to(dtype)
         if self.vocabulary is self._vocabulary[0]:
             embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
             self._vocabulary = (_Copy(embedding.to(dtype), output.to(dtype)),)
 
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
-        """The drafted ids (N, k) from the states (N, k, W) of slots after the tokens `last` (N,)."""
+        """The drafted ids (N, k) for the states (N, k, W) of k slots that follow the tokens `last` (N,)."""
         if self.chain is None:
             logits: Tensor = self.vocabulary.output(states)[..., : self.config.shortlist or None]
             return logits.argmax(-1)

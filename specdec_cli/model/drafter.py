@@ -20,7 +20,7 @@ from specdec_cli.model.transformer import Encoder, Memory, Transformer
 
 @dataclass
 class SourceView:
-    """What a drafter stores of the sources.
+    """What a block drafter computes once from the sources of B rows of M tokens.
 
     `keys_values` are (B, M, 2, H, D) for each layer, `mask` hides padding, `embeddings` (B, M, W) are the source's
     embeddings without positions; (B, M, 0) without a source copy.
@@ -32,10 +32,11 @@ class SourceView:
 
 
 class BlockDrafter(DraftNetwork):
-    """A non-autoregressive drafter: it decodes a block of tokens in one pass after a prefix (GAD, Section 3.1).
+    """A non-autoregressive drafter: it predicts a block of tokens in one pass after a prefix (Xia et al. 2022, GAD,
+    Section 3.1).
 
-    The configuration says what it shares with the verifier, and how prefix and block are laid out and attend to each other.
-    Raises ModelError for inconsistent sizes.
+    The configuration says what it shares with the verifier, and how prefix and block are laid out and attend to each
+    other. Raises ModelError if the configuration does not fit that of `verifier`.
     """
 
     config: DrafterConfig
@@ -73,11 +74,15 @@ class BlockDrafter(DraftNetwork):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Embeddings and output projection: its own, or the verifier's in the drafter's precision."""
+        """Embeddings and output projection: the drafter's own, or the verifier's in the drafter's precision."""
         return self if self.config.embeddings == "own" else super().vocabulary
 
     def initialize_from_verifier(self) -> None:
-        """Copy the verifier's encoder, embeddings, output projection and decoder layers to the drafter's own parts of the same shape."""
+        """Copy weights of the verifier to the drafter's own encoder, embeddings, output projection and decoder
+        layers, in place.
+
+        A part whose shapes differ keeps its weights.
+        """
         verifier = self.verifier
         if self.config.encoder == "own":
             _take_over(self.encoder, verifier.encoder)
@@ -90,9 +95,9 @@ class BlockDrafter(DraftNetwork):
 
     @torch.no_grad()
     def initialize_from_drafter(self, other: "BlockDrafter") -> None:
-        """Copy the weights of a drafter of the same widths; additional layers are initialized to the identity.
+        """Copy the weights of the drafter `other`, in place; additional layers are initialized to the identity.
 
-        Raises ModelError if a width differs.
+        `other` may have another number of layers or slots. Raises ModelError if a width differs.
         """
         theirs = other.state_dict()
         for name, own in self.state_dict().items():
@@ -110,7 +115,9 @@ class BlockDrafter(DraftNetwork):
                 nn.init.zeros_(part.bias)
 
     def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:
-        """Its view of `source` ids (B, M). `memory` is the verifier's encoding; None if the drafter has an encoder of its own."""
+        """Compute the drafter's view of `source` ids (B, M). `memory` is the verifier's encoding; None if the
+        drafter has its own encoder.
+        """
         dtype = self.like.dtype
         if self.config.encoder == "own":
             states, mask = self.encoder(source)
@@ -129,17 +136,20 @@ class BlockDrafter(DraftNetwork):
         return self.config.encoder == self.config.embeddings == "own"
 
     def project_states(self, states: Tensor) -> Tensor:
-        """Keys and values (B, Q, L, 2, H, D) of the verifier's top states (B, Q, W), for L layers."""
+        """The keys and values (B, Q, L, 2, H, D), for the drafter's L layers, of the verifier's top states (B, Q,
+        W).
+        """
         projected: Tensor = self.prefix_keys_values(states.to(self.like.dtype))
         return projected.view(*states.shape[:2], self.config.layers, 2, self.heads, self.head_width)
 
     def embed_block(
         self, last: Tensor, positions: Tensor, view: SourceView, previous: Tensor | None, shown: Tensor | None = None
     ) -> Tensor:
-        """Inputs (B, M, k, W) of M blocks a row at `positions` (B, M, k).
+        """Input vectors (B, N, k, W) of N blocks in each row, at `positions` (B, N, k).
 
-        `last` (B, M) is the last accepted token, `previous` (B, M, W) the verifier's state that predicted it
-        (zeros at the start of a sentence). Ids in `shown` (B, M, k) that are not negative replace masks.
+        `last` (B, N) is the token accepted last before each block, `previous` (B, N, W) the verifier's top state
+        that predicted it (zeros at the start of a sentence). Ids in `shown` (B, N, k) that are not negative replace
+        masks.
         """
         ids = torch.full_like(positions, self.config.mask)
         if self.config.offset == 0:
@@ -172,13 +182,19 @@ class BlockDrafter(DraftNetwork):
         return copied
 
     def embed_prefix(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Inputs (B, T, W) of prefix tokens, for a drafter with layers of its own over the prefix."""
+        """Input vectors (B, T, W) of prefix tokens `ids` (B, T) at `positions` (B, T), for a drafter with layers of
+        its own over the prefix.
+        """
         x = self.vocabulary.embedding(ids, positions)
         output: Tensor = self.dropout(x if self.config.embeddings == "own" else x + self.prefix_mark)
         return output
 
     def run(self, x: Tensor, positions: Tensor, mask: Mask, view: SourceView, stores: Sequence[KeyStore | None] | None) -> Tensor:
-        """States (B, Q, W) of the top layer from inputs (B, Q, W) at `positions` (B, Q); an additive mask is (B, 1, Q, S)."""
+        """States (B, Q, W) of the top layer from inputs `x` (B, Q, W) at `positions` (B, Q).
+
+        Each layer writes its keys and values to its store and attends to all of the store; without `stores` it
+        attends to those of `x`. A mask that is a tensor is additive, (B, 1, Q, S).
+        """
         between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
         states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states

@@ -14,36 +14,38 @@ OWN_SHAPE = (
     *("width", "heads", "encoder_layers", "norm", "activation", "positions", "embedding_scale", "embedding_norm"),
     *("shared_embeddings", "tied_output", "output_bias"),
 )
-"""Fields of TransformerConfig in which a drafter may differ from its verifier."""
+"""Fields of TransformerConfig that may differ between a drafter with its own encoder and embeddings and its
+verifier.
+"""
 
 
 @dataclass(frozen=True)
 class DrafterConfig:
-    """A block drafter. The defaults are ours; GAD (Section 3.1) and the technical report (Section 3.2.1) use the other values.
+    """Configuration of a block drafter. The recipe gad-drafter has the values of Xia et al. 2022 (GAD, Section 3.1).
 
     - `kind`: distinguishes a block drafter from heads.
     - `prefix`: the drafter attends to the verifier's top states ("states"), or to its own layers over the prefix ("own").
-    - `layers`: number of decoder layers.
-    - `feed_forward`: their inner width.
+    - `layers`: number of the drafter's decoder layers.
+    - `feed_forward`: inner width of the feed-forward layers.
     - `max_block`: the largest block size K.
-    - `chain`: width of the link between neighbouring slots, 0 for none.
-    - `candidates`: tokens per slot among which the link chooses.
+    - `chain`: width of the slot link, 0 for none.
+    - `candidates`: number of tokens per slot among which the slot link chooses.
     - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
       0 for all.
     - `layout`: "shifted" is the last token and K - 1 masks, each at the position of the token before the one it predicts;
       "unshifted" is K masks, each at the position of the token it predicts.
     - `source_copy`: whether the masks' embeddings include a soft copy of the source's embeddings.
-    - `copy_mode`: the copy is added to the mask's embedding, or replaces it.
+    - `copy_mode`: the copy is added to the mask's embedding ("add"), or replaces it ("replace").
     - `attention`: over the prefix: "causal", with cached keys and values, or "bidirectional": the prefix also attends to the block,
       so all of it is computed again in every round.
     - `positions`: position embeddings are added at the input ("input"), or also before every later layer ("layers").
-    - `encoder`: shared with the verifier, or the drafter's own.
-    - `embeddings`: including the output projection, shared with the verifier, or the drafter's own.
+    - `encoder`: "shared" with the verifier, or the drafter's "own".
+    - `embeddings`: token and position embeddings and output projection: "shared" with the verifier, or the drafter's "own".
     - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
-    - `initial`: training starts from the verifier's weights where shapes match, or from random weights.
+    - `initial`: training starts from the verifier's weights where shapes match ("verifier"), or from random weights ("random").
     - `mask`: the id of the mask token.
 
-    Raises ModelError for inconsistent values.
+    Raises ModelError for values that are out of range or contradict each other.
     """
 
     kind: Literal["block"] = "block"
@@ -82,44 +84,53 @@ class DrafterConfig:
 
     @property
     def offset(self) -> int:
-        """The position where a block begins, relative to the last accepted token."""
+        """The position at which a block begins, relative to the last accepted token: 0 or 1."""
         return 1 if self.layout == "unshifted" else 0
 
     @property
     def reads(self) -> Reads:
-        """What it reads of the verifier: top states of the prefix, only the encoding of the source, or nothing."""
+        """What the drafter needs of the verifier: "states" (top states of the prefix), "encoder" (only the encoded
+        source), or "nothing".
+        """
         if self.prefix == "states":
             return "states"
         return "encoder" if self.encoder == "shared" else "nothing"
 
     def shape(self, verifier: TransformerConfig) -> TransformerConfig:
-        """The drafter's shape as a Transformer, given that of its verifier. Raises ModelError for inconsistent sizes."""
+        """The configuration of the drafter as a Transformer, given that of its verifier. Raises ModelError for
+        inconsistent sizes.
+        """
         shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.feed_forward)
         return config_from_dict(TransformerConfig, shape.to_dict() | dict(self.model))
 
     def check_against(self, verifier: TransformerConfig) -> None:
-        """Raise ModelError if a drafter of this configuration cannot draft for `verifier`."""
+        """Raise ModelError if the mask id, the shortlist or the number of candidates exceeds the vocabulary of
+        `verifier`.
+        """
         size = verifier.vocabulary_size
         for name, most in (("mask", size - 1), ("shortlist", size), ("candidates", size)):
             if getattr(self, name) > most:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {size} tokens")
 
     def fewest_weights(self, verifier: TransformerConfig) -> int:
-        """A lower bound on the number of weights of a drafter for `verifier`: those of its layers, and of its slots or embeddings.
+        """A lower bound on the number of weights of a drafter for `verifier`: those of its layers, and of its slots
+        or embeddings.
 
-        Raises ModelError for inconsistent sizes.
+        Raises ModelError if the sizes of the two configurations contradict each other.
         """
         shape = self.shape(verifier)
         rows = shape.vocabulary_size if self.embeddings == "own" else self.max_block
         return shape.width * (rows + 2 * self.chain + self.layers * (8 * shape.width + 2 * self.feed_forward))
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`. Raises ModelError naming an unknown or missing key."""
+        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown key or an invalid
+        value.
+        """
         return config_from_dict(cls, values)
 
 

@@ -1,4 +1,4 @@
-"""The configurations of the kinds of trained drafters."""
+"""The configurations of both kinds of trained drafters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,11 @@ AnyDrafterConfig = DrafterConfig | HeadsConfig
 
 
 def drafter_config(values: Mapping[str, Any]) -> AnyDrafterConfig:
-    """The configuration of the kind that `values` name; a block drafter if they name none. Raises ModelError."""
+    """Make the configuration of a drafter from `values`: of heads if the key "kind" is "heads", else of a block
+    drafter.
+
+    Raises ModelError for another kind, an unknown key or an invalid value.
+    """
     kind = values.get("kind", "block")
     if kind not in ("block", "heads"):
         raise ModelError(f"kind must be block or heads, not {kind!r}")

@@ -1,4 +1,4 @@
-"""The kinds of trained drafters in a bundle."""
+"""Construction of a trained drafter of either kind."""
 
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
@@ -10,5 +10,7 @@ AnyDrafter = BlockDrafter | Heads
 
 
 def make_drafter(config: AnyDrafterConfig, verifier: Transformer, dropout: float = 0.0) -> AnyDrafter:
-    """An untrained drafter for `verifier`. Raises ModelError for inconsistent sizes."""
+    """Make a drafter for `verifier`, with random weights, of the kind of `config`. Raises ModelError if `config`
+    does not fit the verifier.
+    """
     return Heads(config, verifier, dropout) if isinstance(config, HeadsConfig) else BlockDrafter(config, verifier, dropout)

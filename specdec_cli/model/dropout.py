@@ -1,4 +1,4 @@
-"""Dropout that uses one random 64-bit number for eight elements."""
+"""Dropout that takes one random byte for each element."""
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ class Dropout(nn.Module):
         self.threshold = round(rate * _BYTE)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Zero random elements of `x` and scale the others up; in evaluation mode, return `x`."""
+        """Set random elements of `x` to 0 and scale the others up, in a new tensor; in evaluation mode, return `x`."""
         if not self.training or self.threshold == 0:
             return x
         words = torch.empty(-(-x.numel() // 8), dtype=torch.int64, device=x.device).random_(-(2**63), None)

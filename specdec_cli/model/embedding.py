@@ -12,7 +12,7 @@ from specdec_cli.model.dropout import Dropout
 
 
 def sinusoids(positions: int, width: int) -> Tensor:
-    """Sinusoidal position encodings (positions, width), sines before cosines (tensor2tensor's layout)."""
+    """Sinusoidal position encodings (positions, width): all sines, then all cosines (tensor2tensor's layout)."""
     half = width // 2
     frequencies = torch.exp(torch.arange(half, dtype=torch.float64) * (-math.log(10000.0) / (half - 1)))
     angles = torch.arange(positions, dtype=torch.float64)[:, None] * frequencies
@@ -20,7 +20,10 @@ def sinusoids(positions: int, width: int) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """Token and position embeddings, scaled and normalised according to the configuration."""
+    """Token and position embeddings, with scale and layer normalisation according to the configuration.
+
+    `tokens` is the table of token embeddings, which may be shared with another module.
+    """
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float) -> None:
         super().__init__()
@@ -37,21 +40,23 @@ class Embedding(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Embed `ids` (B, T) at `positions` (B, T) or (T,): (B, T, W)."""
+        """Embeddings (B, T, W) of `ids` (B, T) at `positions` (B, T) or (T,)."""
         return self.place(self.tokens(ids) * self.scale, positions)
 
     def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
-        """Embeddings (B, T, W) of scaled token embeddings (B, T, W) at `positions` (B, T) or (T,)."""
+        """Add the embeddings of `positions`, (B, T) or (T,), to scaled token embeddings `vectors` (B, T, W); then
+        normalisation and dropout.
+        """
         embedded: Tensor = self.dropout(self.norm(vectors + self.at(positions)))
         return embedded
 
     def at(self, positions: Tensor) -> Tensor:
-        """Position embeddings (..., W) of `positions` (...)."""
+        """Position embeddings (..., W) for integer `positions` (...)."""
         return F.embedding(positions + self.offset, self.positions)
 
 
 class Vocabulary(Protocol):
-    """Maps ids to vectors, and states to logits."""
+    """Protocol: `embedding` maps ids to vectors, and `output` maps states to logits."""
 
     embedding: Embedding
     output: nn.Linear

@@ -1,4 +1,4 @@
-"""Model formats of other toolkits: the converters that are registered, and conversion from and to bundles.
+"""Model formats of other toolkits: a registry of converters, and conversion from and to bundles.
 
 A converter package registers its formats when it is imported; this package imports none of its modules by itself.
 """
@@ -19,7 +19,9 @@ PLUGINS = ("converters.registration",)
 
 @dataclass(frozen=True)
 class ConversionOptions:
-    """Options of a conversion: languages and task (empty: those of the model), and the decoder layers to keep (None: all)."""
+    """Options of a conversion: languages and task ("": those of the model), and the indices of the decoder layers to
+    keep (None: all).
+    """
 
     source_language: str = ""
     target_language: str = ""
@@ -37,9 +39,11 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format that can be converted to a bundle: a test whether a path has it, and the conversion.
+    """A format that can be converted to a bundle: a function that recognises a path of this format, and the
+    conversion.
 
-    `convert` raises ModelError; any KeyError, TypeError, ValueError, IndexError or AttributeError means a model that is not valid.
+    `convert` raises ModelError; a KeyError, TypeError, ValueError, IndexError or AttributeError also means that the
+    model is not valid.
     """
 
     recognises: Callable[[Path], bool]
@@ -57,10 +61,12 @@ class Writer(Protocol):
         force: bool = False,
         prove: Callable[[Path], None] | None = None,
     ) -> None:
-        """Write to the new folder `output`, which is whole or not there; `force` replaces a folder of the same format.
+        """Write `bundle` to the new folder `output`; after an error the folder is not there. `force` replaces a
+        folder of the same format.
 
-        `quantization` is the number format of the weights (None: float32). `prove` gets the finished folder before it takes
-        its place. Raises UsageError for a folder that may not be replaced, ModelError for what the format cannot hold.
+        `quantization` is the number format of the weights (None: float32). `prove` is called with the finished
+        folder before that is moved to `output`. Raises UsageError for a folder that may not be replaced, ModelError
+        for a bundle that the format cannot represent.
         """
 
 
@@ -69,12 +75,12 @@ _WRITERS: dict[str, Writer] = {}
 
 
 def register_reader(name: str, reader: Reader) -> None:
-    """Register a format that can be converted to a bundle, under the name of its toolkit."""
+    """Register `reader` as the format `name`, which is the name of a toolkit."""
     _READERS[name] = reader
 
 
 def register_writer(name: str, writer: Writer) -> None:
-    """Register a format that bundles can be written in, under its name."""
+    """Register `writer` as the format `name`."""
     _WRITERS[name] = writer
 
 
@@ -85,7 +91,7 @@ def readers() -> Mapping[str, Reader]:
 
 
 def find_writer(name: str) -> Writer:
-    """The writer of a format. Raises UsageError for an unknown one."""
+    """The writer of the format `name`. Raises UsageError for an unknown format."""
     _import_plugins()
     if name not in _WRITERS:
         raise UsageError(f"format {name}: not known; known are {', '.join(_WRITERS) or 'none'}")
@@ -99,14 +105,15 @@ def _import_plugins() -> None:
 
 
 def find_format(path: Path) -> str | None:
-    """The name of the format of the model at `path`; None if it is of no known format."""
+    """The name of the format of the model at `path`; None if no registered reader recognises it."""
     return next((name for name, reader in readers().items() if reader.recognises(path)), None)
 
 
 def convert_model(path: Path, name: str | None, options: ConversionOptions) -> Conversion:
-    """Convert the model at `path` of the format `name` (None: detected) to a bundle.
+    """Convert the model at `path` of the format `name` (None: the format is detected) to a bundle.
 
-    Raises ModelError for a model that cannot be converted, and UsageError for an unknown format.
+    Raises ModelError for a model of no known format or one that cannot be converted, and UsageError for an unknown
+    `name`.
     """
     if name is not None and name not in readers():
         raise UsageError(f"format {name}: not known; known are bundle, {', '.join(readers())}")

@@ -1,4 +1,4 @@
-"""Heads on the verifier's top states: the drafter of blockwise parallel decoding."""
+"""Heads on the verifier's top states: the network that drafts in blockwise parallel decoding."""
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,9 @@ from specdec_cli.model.transformer import Memory, Transformer
 
 
 class Head(nn.Module):
-    """A feed-forward layer with a residual connection; the shared output projection follows it (Stern et al. 2018, Section 3)."""
+    """A feed-forward layer with a residual connection; its output goes to the shared output projection (Stern et al.
+    2018, Section 3).
+    """
 
     def __init__(self, width: int, feed_forward: int, dropout: float) -> None:
         super().__init__()
@@ -22,18 +24,19 @@ class Head(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor) -> Tensor:
-        """States (..., W) from states (..., W)."""
+        """States (..., W) of one slot from the verifier's top states (..., W)."""
         change: Tensor = self.outer(F.relu(self.inner(states)))
         output: Tensor = states + self.dropout(change)
         return output
 
 
 class Heads(DraftNetwork):
-    """Predicts several tokens after the verifier's next token, all from the verifier's top state that predicts the next token.
+    """Predicts several tokens after the verifier's next token, all from the verifier's top state that predicts the
+    next token.
 
-    The state at a position predicts the next token through the verifier's output projection. Head j predicts from the same
-    state, through the same projection, the token j positions after the next one. A draft needs no pass over the decoder.
-    Raises ModelError for inconsistent sizes.
+    The state at a position predicts the next token through the verifier's output projection. Head j predicts from
+    the same state, through the same projection, the token j positions after the next one. A draft needs no pass over
+    the decoder. Raises ModelError if the configuration does not fit that of `verifier`.
     """
 
     config: HeadsConfig
@@ -49,7 +52,7 @@ class Heads(DraftNetwork):
 
     @torch.no_grad()
     def initialize_from(self, other: "Heads") -> None:
-        """Copy the weights that `other` has too. Raises ModelError if a shape differs."""
+        """Copy the weights that `other` has too, in place. Raises ModelError if the shape of one differs."""
         theirs = other.state_dict()
         for name, own in self.state_dict().items():
             if name not in theirs:
@@ -59,7 +62,11 @@ class Heads(DraftNetwork):
             own.copy_(theirs[name])
 
     def first_states(self, memory: Memory) -> Tensor:
-        """What stands for the top state (B, W) before the first token: zeros, or the projected first and mean encoder states."""
+        """The states (B, W) that replace the verifier's before the first token.
+
+        They are zeros, or with `start` in the configuration a projection of the first and the mean encoder state of
+        each row.
+        """
         if self.start is None:
             return memory.states.new_zeros(memory.states.shape[0], self.verifier.config.width)
         lengths = memory.mask.ends.amax(1, keepdim=True)

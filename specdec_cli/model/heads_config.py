@@ -12,13 +12,14 @@ from specdec_cli.model.drafter_config import Reads, check_shortlist
 
 @dataclass(frozen=True)
 class HeadsConfig:
-    """Heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 and no `start` they are as published.
+    """Configuration of heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 and no
+    `start` they are as published.
 
     - `kind`: distinguishes heads from a block drafter.
-    - `max_block`: the number of heads, which is the largest block size; K - 1, where the paper's K counts the verifier's prediction too.
+    - `max_block`: the number of heads, which is the largest block size: K - 1 where the paper's K counts the verifier's prediction too.
     - `feed_forward`: the inner width of a head.
-    - `chain`: width of the link between neighbouring slots, 0 for none.
-    - `candidates`: tokens per slot among which the link chooses.
+    - `chain`: width of the slot link, 0 for none.
+    - `candidates`: number of tokens per slot among which the slot link chooses.
     - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
       0 for all.
     - `start`: draft also before the first token, from the encoder's states; without it a sentence's first round has no draft.
@@ -38,25 +39,29 @@ class HeadsConfig:
 
     @property
     def reads(self) -> Reads:
-        """What they read of the verifier: its top states."""
+        """What the heads need of the verifier: its top states ("states")."""
         return "states"
 
     def check_against(self, verifier: TransformerConfig) -> None:
-        """Raise ModelError if heads of this configuration cannot draft for `verifier`."""
+        """Raise ModelError if the number of candidates or the shortlist exceeds the vocabulary of `verifier`."""
         size = verifier.vocabulary_size
         for name in ("candidates", "shortlist"):
             if getattr(self, name) > size:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the verifier's vocabulary has {size} tokens")
 
     def fewest_weights(self, verifier: TransformerConfig) -> int:
-        """A lower bound on the number of weights of heads for `verifier`."""
+        """A lower bound on the number of weights of heads for `verifier`: those of the heads' and the slot link's
+        matrices.
+        """
         return 2 * verifier.width * (self.max_block * self.feed_forward + self.chain)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`. Raises ModelError naming an unknown key."""
+        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown key or an invalid
+        value.
+        """
         return config_from_dict(cls, values)

@@ -22,9 +22,11 @@ def is_hub_name(name: str) -> bool:
 
 
 def fetch(name: str, revision: str | None, offline: bool) -> Path:
-    """The folder of a model of the Hugging Face hub, downloaded unless it is in the hub's cache.
+    """Return the folder of the model `name` of the Hugging Face hub, downloaded unless the hub's cache on disk has
+    all its files.
 
-    With `offline` nothing is downloaded. Raises ModelError if the model cannot be found or is incomplete.
+    `revision` is a branch, tag or commit (None: the default branch). With `offline` nothing is downloaded. Raises
+    ModelError if the model cannot be found, or lacks weights or a tokenizer.
     """
     from huggingface_hub import snapshot_download
 

@@ -15,7 +15,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class Sublayer(nn.Module):
-    """A residual connection with its layer norm, before (pre-norm) or after (post-norm) the sum."""
+    """The residual connection around a sublayer, with layer norm before the sublayer (pre-norm) or after the sum
+    (post-norm).
+    """
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
@@ -46,12 +48,12 @@ class FeedForward(nn.Module):
         self.residual = Sublayer(config, dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """States (B, T, W) from states (B, T, W)."""
+        """States (B, T, W) after the sublayer, from states (B, T, W) before it."""
         return self.residual.leave(x, self.outer(self.activation(self.inner(self.residual.enter(x)))))
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention over the whole source, then feed-forward."""
+    """An encoder layer: self-attention over the source without padding, then feed-forward."""
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
@@ -60,7 +62,9 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, dropout)
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """States (B, S, W) from states (B, S, W); each row attends to its own tokens."""
+        """States (B, S, W) of the next layer from states (B, S, W); a row attends to those of its positions that
+        `mask` shows.
+        """
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         x = self.attention_residual.leave(x, self.attention.attend(queries, keys_values, mask))
         output: Tensor = self.feed_forward(x)
@@ -68,7 +72,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the prefix, attention over the memory, then feed-forward."""
+    """A decoder layer: self-attention over the prefix, cross-attention over the encoder's states, then feed-forward."""
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
@@ -79,13 +83,16 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, dropout)
 
     def project_memory(self, states: Tensor) -> Tensor:
-        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W)."""
+        """The keys and values (B, M, 2, H, D) of the encoder's states (B, M, W), for this layer's cross-attention."""
         return self.cross_attention.project_memory(states)
 
     def forward(self, x: Tensor, mask: Mask, memory: Tensor, memory_mask: PrefixMask, cache: KeyStore | None) -> Tensor:
-        """States (B, Q, W) from states (B, Q, W), with the memory's keys and values (B, M, 2, H, D); an additive mask is (B, 1, Q, S).
+        """States (B, Q, W) of the next layer from `x` (B, Q, W), with the source's keys and values `memory` (B, M,
+        2, H, D).
 
-        Self-attention is over all keys in the cache, or without a cache over those of `x` itself.
+        With a cache, the keys and values of `x` are written to it, and self-attention is over all S positions of the
+        cache that `mask` shows; without a cache it is over the S = Q positions of `x`. A mask that is a tensor is
+        additive, (B, 1, Q, S).
         """
         queries, keys_values = self.attention.project(self.attention_residual.enter(x))
         if cache is not None:
@@ -98,20 +105,22 @@ class DecoderLayer(nn.Module):
 
 
 class EncoderLayers(nn.ModuleList):
-    """The encoder layers in order."""
+    """The layers of an encoder, in order."""
 
     def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
-        """States (B, S, W) from states (B, S, W); each row attends to its own tokens."""
+        """States (B, S, W) of the last layer from embeddings (B, S, W); a row attends to those of its positions that
+        `mask` shows.
+        """
         for layer in self:
             x = layer(x, mask)
         return x
 
 
 class DecoderLayers(nn.ModuleList):
-    """The decoder layers in order."""
+    """The layers of a decoder, in order."""
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
-        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer."""
+        """For each layer, the keys and values (B, M, 2, H, D) of the encoder's states (B, M, W)."""
         return [cast(DecoderLayer, layer).project_memory(states) for layer in self]
 
     def forward(
@@ -123,9 +132,12 @@ class DecoderLayers(nn.ModuleList):
         stores: Sequence[KeyStore | None] | None,
         between: Tensor | None = None,
     ) -> Tensor:
-        """States (B, Q, W) from states (B, Q, W), with the memory's keys and values and the store of each layer.
+        """States (B, Q, W) of the last layer from inputs `x` (B, Q, W), with the source's keys and values (`memory`)
+        for each layer.
 
-        `between` (B, Q, W), if given, is added before every layer but the first.
+        `stores` has a cache for each layer, to which the keys and values of its input are written; without one a
+        layer attends to its input only. `mask` is for self-attention; one that is a tensor is additive, (B, 1, Q,
+        S). `between` (B, Q, W), if given, is added to the input of every layer but the first.
         """
         for number, (layer, keys_values, store) in enumerate(zip(self, memory, stores or [None] * len(self), strict=True)):
             x = layer(x if between is None or number == 0 else x + between, mask, keys_values, memory_mask, store)

@@ -1,4 +1,6 @@
-"""Operations on the rows of records: the first dimension of all their tensors is the row."""
+"""Operations on the rows of a record: a tensor, or a list or dataclass of records, whose tensors all have rows as
+first dimension.
+"""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -11,29 +13,36 @@ T = TypeVar("T")
 
 
 def select_rows(record: T, rows: Tensor) -> T:
-    """The `rows` (indices) of `record` (a tensor, or a list or dataclass of such records), in this order."""
+    """Copy the rows of `record` with the indices `rows`, in this order; fields that are not tensors are kept."""
     selected: T = _map(lambda tensors: tensors[0].index_select(0, rows), [record])
     return selected
 
 
 def join_rows(first: T, second: T) -> T:
-    """The rows of `first`, then those of `second`, a record of the same structure."""
+    """Concatenate the rows of `first` and those of `second`, a record of the same structure, in a new record."""
     joined: T = _map(torch.cat, [first, second])
     return joined
 
 
 UNINITIALIZED = {"uninitialized": True}
-"""Metadata of a field that is uninitialized for new rows; `replace_rows` skips it."""
+"""Metadata of a dataclass field whose values for new rows are uninitialized; `replace_rows` does not copy it."""
 
 
 def replace_rows(record: T, rows: Tensor, others: T) -> T:
-    """Replace `rows` (indices) of `record` by `others`, new rows of the same structure, in place."""
+    """Replace the rows of `record` with the indices `rows` by those of `others`, a record of the same structure;
+    return the record.
+
+    Its tensors are changed in place.
+    """
     replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], skip=UNINITIALIZED)
     return replaced
 
 
 def keep_rows(record: T, kept: Tensor) -> T:
-    """The rows of `record` that are `kept` (B,), in any order; views of its tensors, which are overwritten."""
+    """Keep the rows of `record` for which the boolean mask `kept` (B,) is true; their order may change.
+
+    The tensors are overwritten in place; the result has views of their first rows.
+    """
     number = int(kept.sum())
     holes, movers = (~kept[:number]).nonzero()[:, 0], number + kept[number:].nonzero()[:, 0]
     result: T = _map(lambda tensors: tensors[0].index_copy_(0, holes, tensors[0].index_select(0, movers))[:number], [record])
@@ -41,13 +50,13 @@ def keep_rows(record: T, kept: Tensor) -> T:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
-    """A copy of `record` with the result of `function` for each of its tensors."""
+    """Copy `record` with each tensor replaced by the result of `function`."""
     mapped: T = _map(lambda tensors: function(tensors[0]), [record])
     return mapped
 
 
 def tensors(record: Any) -> Iterator[Tensor]:
-    """All tensors in `record`."""
+    """Yield all tensors in `record`, in the order of its fields."""
     if isinstance(record, Tensor):
         yield record
     else:
@@ -56,7 +65,10 @@ def tensors(record: Any) -> Iterator[Tensor]:
 
 
 def form(record: Any) -> Hashable:
-    """A key that is equal for two records if one can be copied to the other: classes, shapes, types, and values of other fields."""
+    """A key that is equal for two records of the same classes, tensor shapes and types, and values of other fields.
+
+    One of two such records can be copied to the other.
+    """
     if isinstance(record, Tensor):
         return record.shape, record.dtype
     parts = _parts(record)

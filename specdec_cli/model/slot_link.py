@@ -8,12 +8,13 @@ from specdec_cli.model.embedding import Vocabulary
 
 
 class SlotLink(nn.Module):
-    """Conditions a slot's state on the token of the slot before it.
+    """The slot link: conditions a slot's state of `width` units on the token of the slot before it, through a layer
+    of `rank` units.
 
-    Slots predicted independently can mix several good translations into a bad one. Here slot j reads the token of slot
-    j - 1 through one narrow layer, similar to the structured decoding of Sun et al. 2019 (NART-CRF). All slots are computed in
-    parallel for every candidate of the slot before; then a greedy walk over the candidates chooses the draft. A learned vector
-    replaces an unknown previous token.
+    Slots predicted independently can mix several good translations into a bad one. Here slot j reads the token of
+    slot j - 1, similar to the structured decoding of Sun et al. 2019 (NART-CRF). All slots are computed in parallel
+    for every candidate of the slot before; then a greedy search over the candidates chooses the draft. A learned
+    vector replaces an unknown previous token.
     """
 
     def __init__(self, width: int, rank: int) -> None:
@@ -24,24 +25,28 @@ class SlotLink(nn.Module):
         self.output = nn.Linear(rank, width)
 
     def link(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """States (..., W) conditioned on `tokens` (..., R), projected embeddings of the tokens before them."""
+        """States (..., W) conditioned on the tokens before them, whose projected embeddings are `tokens` (..., R)."""
         linked: Tensor = states + self.output(F.relu(self.from_state(states) + tokens))
         return linked
 
     def project(self, ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-        """Projected embeddings (..., R) of `ids` (...)."""
+        """The embeddings of `ids` (...), projected to (..., R)."""
         projected: Tensor = self.from_token(vocabulary.embedding.tokens(ids) * vocabulary.embedding.scale)
         return projected
 
     def forward(self, states: Tensor, previous: Tensor, known: Tensor, vocabulary: Vocabulary) -> Tensor:
-        """States (N, k, W) conditioned on the tokens before them, `previous` (N, k), where these are `known` (N, k)."""
+        """States (N, k, W) conditioned on the ids `previous` (N, k) before them, where the boolean `known` (N, k) is
+        true.
+        """
         tokens = torch.where(known[..., None], self.project(previous, vocabulary), self.unknown)
         return self.link(states, tokens)
 
     def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:
-        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best `candidates` of each slot.
+        """The drafted ids (N, k): from left to right, in each slot, the best of its `candidates` after the token
+        chosen before it.
 
-        Their ids are below `shortlist`, if that is not 0.
+        The candidates of a slot are its best tokens when the token before is unknown, with ids below `shortlist` if
+        that is not 0. `last` (N,) are the tokens before the first slot.
         """
         first = self.project(last, vocabulary)[:, None]
         tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)

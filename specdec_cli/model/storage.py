@@ -23,7 +23,11 @@ _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
-    """Store the weights of `module` atomically, tied weights once; `storage` "int8" stores matrices as int8 with a scale per row."""
+    """Write the weights of `module` to `path` atomically, tied weights once.
+
+    `storage` is the number format; "int8" stores matrices as int8 with a scale per row, and other tensors as
+    float32.
+    """
     tensors: dict[str, Tensor] = {}
     for name, value in _own_tensors(module).items():
         tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
@@ -42,7 +46,9 @@ def _save(tensors: dict[str, Tensor], path: Path) -> None:
 
 
 def count_weights(path: Path) -> int:
-    """The number of weights in a file, from its header. Raises ModelError."""
+    """The number of weights in a safetensors file, from its header. Raises ModelError if the file is missing or
+    damaged.
+    """
     with _opened(path) as stream:
         return sum(math.prod(stream.get_slice(name).get_shape()) for name in stream.keys())  # noqa: SIM118
 

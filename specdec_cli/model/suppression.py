@@ -1,14 +1,17 @@
-"""Suppressed tokens, which are never output: their bias in the output projection is far below all logits."""
+"""Suppressed tokens, which are never output, because their bias in the output projection is far below all other
+logits.
+"""
 
 import torch
 from torch import Tensor
 
 SUPPRESSED = -1e4
-"""Added to the output bias of a suppressed token; finite in every number format."""
+"""Value that is added to the output bias of a suppressed token; finite in every number format."""
 
 
 def without_suppression(logits: Tensor) -> Tensor:
-    """Float32 logits with the suppression undone, for normalisation over all tokens.
+    """Float32 logits (..., V) from which SUPPRESSED is subtracted where it was added, for normalisation over all
+    tokens.
 
     In half precision the original value of a suppressed logit is lost to rounding, so it is returned as it is.
     """
@@ -18,5 +21,7 @@ def without_suppression(logits: Tensor) -> Tensor:
 
 
 def suppressed(logits: Tensor) -> Tensor:
-    """Which logits belong to suppressed tokens."""
+    """A boolean tensor, of the shape of `logits`, that is true for suppressed tokens: those with a logit below half
+    of SUPPRESSED.
+    """
     return logits < SUPPRESSED / 2

@@ -1,4 +1,4 @@
-"""The encoder-decoder Transformer in all its variants."""
+"""The encoder-decoder Transformer with all its variants."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,16 @@ from specdec_cli.model.layers import DecoderLayer, DecoderLayers, EncoderLayer, 
 from specdec_cli.model.length_head import LengthHead
 
 ROW_MULTIPLE = 4
-"""In floating point, the number of query rows is a multiple of this: products of fewer rows use kernels with other rounding."""
+"""In floating point, the number of positions of a pass is a multiple of this, because products of fewer rows are
+rounded differently.
+"""
 
 
 @dataclass
 class Memory:
-    """The encoded source: states (B, S, W), a mask that hides padding, keys and values (B, S, 2, H, D) for each decoder layer."""
+    """The encoded source: states (B, S, W), a mask that hides padding, and keys and values (B, S, 2, H, D) for each
+    decoder layer.
+    """
 
     states: Tensor
     mask: PrefixMask
@@ -38,7 +42,7 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
-        """States (B, S, W) and mask of `source` ids (B, S), padded on the right."""
+        """States (B, S, W) of `source` ids (B, S), padded on the right, and the mask that hides padding."""
         x = self.embedding(source, torch.arange(source.shape[1], device=source.device))
         places = torch.arange(1, source.shape[1] + 1, device=source.device)
         mask = PrefixMask(((source != self.padding) * places).amax(1, keepdim=True), source.shape[1], x.dtype)
@@ -71,23 +75,30 @@ class Transformer(nn.Module):
         return self.row_multiple == 1
 
     def encode(self, source: Tensor) -> Memory:
-        """Encode `source` ids (B, S), padded on the right, with keys and values for every decoder layer."""
+        """Encode `source` ids (B, S), padded on the right, and compute the keys and values for every decoder layer."""
         states, mask = self.encoder(source)
         return Memory(states, mask, self.layers.project_memory(states))
 
     def decode(self, ids: Tensor, positions: Tensor, mask: Mask, memory: Memory, cache: Sequence[KeyStore] | None = None) -> Tensor:
-        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,); an additive mask is (B, 1, Q, S)."""
+        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q) or (Q,).
+
+        The keys and values of `ids` are written to `cache`, and self-attention is over its positions that `mask`
+        shows; without a cache it is over `ids` only. A mask that is a tensor is additive, (B, 1, Q, S).
+        """
         x = self.embedding(ids, positions)
         states: Tensor = self.norm(self.layers(x, mask, memory.keys_values, memory.mask, cache))
         return states
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits (B, T, V) of the tokens one step after those of `target` (B, T), which begins with the configured start."""
+        """Logits (B, T, V) for the tokens one step after each of `target` (B, T), which begins with the decoder
+        start (and EOS for pairs).
+        """
         logits: Tensor = self.output(self.teach(self.encode(source), target))
         return logits
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
-        """Top states (B, T, W) of `target` (B, T), folded according to the order; a token attends to the steps up to its own.
+        """Top states (B, T, W) of `target` ids (B, T), which are in generation order; a token attends to its own
+        step and those before it.
 
         In the order "masked" a token attends to its whole row except padding on the right.
         """

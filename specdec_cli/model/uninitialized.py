@@ -1,4 +1,4 @@
-"""Construction of modules whose weights are loaded from a file."""
+"""Construction of modules without random initial weights, for weights that are loaded from a file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,12 +9,14 @@ _DRAWING = ("uniform_", "normal_", "kaiming_uniform_")
 
 
 class Uninitialized(TorchFunctionMode):
-    """While active, skips random initialisation: tensors keep their uninitialized memory, which is not touched."""
+    """A context in which random initialisation is skipped, so that new tensors keep uninitialized memory."""
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """The result of `function`; if it draws random numbers, the unchanged tensor that it would fill."""
+        """Call `function` and return its result; if it would fill a tensor with random numbers, return the tensor
+        unchanged instead.
+        """
         named = kwargs or {}
         if function.__name__ in _DRAWING:
             return args[0] if args else named["tensor"]

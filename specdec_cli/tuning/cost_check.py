@@ -7,7 +7,9 @@ from specdec_cli.decoding.state import State
 from specdec_cli.tuning.round_costs import ROWS
 
 CHECKED, FACTOR = 200, 2.0
-"""Costs are outdated if the median of CHECKED rounds differs from them by more than this factor."""
+"""Costs are outdated if the median ratio of duration to cost, over CHECKED rounds, is above FACTOR or below 1 /
+FACTOR.
+"""
 WIDEST = 32
 """Largest padded source length of rounds that are compared with the costs."""
 

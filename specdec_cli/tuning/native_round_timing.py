@@ -8,7 +8,7 @@ from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
-"""Draft sizes that are measured, in tokens; a drafter with a smaller limit is measured at its limit."""
+"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
 _SOURCE, _TOKENS = 14, 8
 """Tokens of a made-up source, and tokens decoded of each, besides those of a draft: shorter drafts are not timed."""
 _REPETITIONS = 5

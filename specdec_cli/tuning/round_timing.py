@@ -22,7 +22,7 @@ from specdec_cli.model.int8 import kernels_of
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
-"""Draft sizes that are measured, in tokens; a drafter with a smaller limit is measured at its limit."""
+"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
 UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
 _SOURCE = 14

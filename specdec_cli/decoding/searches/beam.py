@@ -27,12 +27,12 @@ class BeamOptions:
     `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished
     hypotheses:
 
-        - "first" (transformers' early_stopping=True): at once.
-        - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
-          of the `beam_size` best finished ones.
-        - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
-        - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
-          instead of by score, and a forced token counts with its own probability instead of 1.
+    - "first" (transformers' early_stopping=True): at once.
+    - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
+      of the `beam_size` best finished ones.
+    - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
+    - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
+      instead of by score, and a forced token counts with its own probability instead of 1.
     """
 
     beam_size: int = 5

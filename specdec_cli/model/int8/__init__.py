@@ -1,4 +1,4 @@
-"""Int8 models: weights with a scale per output, inputs with a range per row, integer products."""
+"""Int8 models: weights with a scale per output, inputs with a range per row, and integer matrix products."""
 
 from specdec_cli.model.int8.model import kernels_of, quantize
 

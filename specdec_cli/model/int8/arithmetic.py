@@ -19,19 +19,19 @@ from specdec_cli.kernels.structs import LANES
 
 Floats = NDArray[np.float32]
 LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)
-"""The range of `exponential`."""
+"""Bounds of the argument of `exponential`: below LOWEST the result is 0, above HIGHEST it is that for HIGHEST."""
 EXACT = 1024
-"""Inputs of a product whose integer sum is exact in float32: 1024 * 128 * 127 is less than 2**24."""
+"""Number of inputs up to which a sum of integer products is exact in float32: 1024 * 128 * 127 is less than 2**24."""
 _TAIL, _HALF = 0x1FFFFFFF, 0x10000000
 """Of the mantissa of a float64: the bits that float32 lacks, and their value half-way between two float32 numbers."""
 
 
 def fused(a: Floats, b: Any, c: Any) -> Floats:
-    """a b + c, rounded once to float32.
+    """a * b + c, rounded once to float32.
 
-    In float64 the product is exact and the sum is rounded. Rounding it again to float32 is wrong only if it lies half-way
-    between two float32 numbers, or is subnormal in float32. In these cases the sum is rounded to odd first (Boldo and
-    Melquiond 2008).
+    In float64 the product is exact and the sum is rounded. Rounding it again to float32 is wrong only if it lies
+    half-way between two float32 numbers, or is subnormal in float32. In these cases the sum is rounded to odd first
+    (Boldo and Melquiond 2008).
     """
     product = np.multiply(a, b, dtype=np.float64)
     total = product + c
@@ -51,7 +51,7 @@ def _to_odd(product: Any, addend: Any, total: Any) -> Any:
 
 
 def lanes(x: Floats) -> Floats:
-    """(..., N) as (N / 16, ..., 16), padded with zeros to a multiple of 16."""
+    """Reshape (..., N) to (N / 16, ..., 16), with zeros added up to a multiple of 16."""
     missing = -x.shape[-1] % LANES
     if missing:
         x = np.concatenate([x, np.zeros((*x.shape[:-1], missing), np.float32)], -1)
@@ -59,14 +59,14 @@ def lanes(x: Floats) -> Floats:
 
 
 def sum_lanes(x: Floats) -> Floats:
-    """The sum (...) of 16 lanes (..., 16)."""
+    """The sum (...) over the last axis of (..., 16), in the fixed order of the kernels."""
     for half in (8, 4, 2, 1):
         x = x[..., :half] + x[..., half:]
     return x[..., 0]
 
 
 def add_up(x: Floats) -> Floats:
-    """The sum (...) of (..., N)."""
+    """The sum (...) over the last axis of (..., N), in the fixed order of the kernels."""
     first, *others = lanes(x)
     for part in others:
         first = first + part
@@ -74,7 +74,7 @@ def add_up(x: Floats) -> Floats:
 
 
 def dot(x: Floats, y: Floats) -> Floats:
-    """The sum (...) of products of (..., N) with (..., N)."""
+    """The dot products (...) of (..., N) and (..., N) over the last axis, in the fixed order of the kernels."""
     total = np.zeros(LANES, np.float32)
     for mine, theirs in zip(lanes(x), lanes(y), strict=True):
         total = fused(mine, theirs, total)
@@ -120,7 +120,7 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def normalize(x: Floats, weight: Floats, bias: Floats, epsilon: float) -> Floats:
-    """The layer norm of rows (..., W)."""
+    """Layer norm of `x` (..., W) over its last axis, with `weight` and `bias` (W,)."""
     width = np.float32(x.shape[-1])
     centred = x - (add_up(x) / width)[..., None]
     scale = np.float32(1) / np.sqrt(dot(centred, centred) / width + np.float32(epsilon))
@@ -128,7 +128,11 @@ def normalize(x: Floats, weight: Floats, bias: Floats, epsilon: float) -> Floats
 
 
 def to_bytes(x: Floats) -> tuple[Floats, Floats, Floats]:
-    """Quantize rows (..., W) to integers 0 to 255, as float32, with low and step (..., 1) of each row: x is about low + step * integer."""
+    """Quantize rows (..., W) to integers from 0 to 255, as float32; return them with `low` and `step` (..., 1) of
+    each row.
+
+    x is about low + step * integer.
+    """
     low = x.min(-1, keepdims=True)
     width = x.max(-1, keepdims=True) - low
     inverse = np.divide(np.float32(255), width, out=np.zeros_like(width), where=width > 0)
@@ -136,9 +140,10 @@ def to_bytes(x: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def multiply(integers: Floats, weights: Tensor, sums: Tensor) -> Floats:
-    """The exact products (..., O) of integers (..., I), 0 to 255, with weights (I, O), -127 to 127, whose sums (O,) are int32.
+    """The products (..., O) of integers (..., I) from 0 to 255 with weights (I, O) from -127 to 127, computed
+    exactly, then rounded to float32.
 
-    Integers, weights and the rounded result are float32.
+    `sums` (O,), int32, are the sums of the weights over I. Integers and weights are whole numbers in float32.
     """
     centred, total = torch.from_numpy(integers - np.float32(128)), 128 * sums
     for part, own in zip(torch.split(centred, EXACT, -1), torch.split(weights, EXACT), strict=True):
@@ -147,7 +152,10 @@ def multiply(integers: Floats, weights: Tensor, sums: Tensor) -> Floats:
 
 
 def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64]) -> Floats:
-    """Attention (B, Q, H * D) of queries (B, Q, H, D) over the first `ends`, (B, Q) or (B, 1), of keys and values (B, S, 2, H, D)."""
+    """Attention (B, Q, H * D) of queries (B, Q, H, D) over keys and values (B, S, 2, H, D).
+
+    A query sees the first `ends` keys; `ends` is (B, Q), or (B, 1) if all queries of a row see the same.
+    """
     rows, asked, heads, width = queries.shape
     places = np.arange(ends.max())
     # Positions behind the end of a row are uninitialized.
@@ -177,7 +185,7 @@ def _products(queries: Floats, keys: Floats) -> Floats:
 
 
 def log_probabilities(logits: Floats, ids: NDArray[np.int64]) -> Floats:
-    """Natural log probabilities (...) of `ids` (...) by logits (..., V)."""
+    """Natural log probabilities (...) of `ids` (...) by logits (..., V), in the fixed order of the kernels."""
     top = logits.max(-1, keepdims=True)
     totals = add_up(exponential(logits - top))
     # The C library's logarithm, as in the kernels.

@@ -9,13 +9,15 @@ from specdec_cli.model.int8.arithmetic import log_probabilities
 
 
 class Int8Choices(Choices):
-    """By the compiled kernels, if given, else by operators with bit-identical results."""
+    """Chooses tokens by logits with the compiled kernels, or without them with operators that give bit-identical
+    results.
+    """
 
     def __init__(self, kernels: Kernels | None) -> None:
         self.kernels = kernels
 
     def first(self, logits: Tensor) -> Tensor:
-        """The ids (...) with the largest logits (..., V); the first one on ties."""
+        """The ids (...) of the largest logits (..., V); of equal logits, the first."""
         if self.kernels is None:
             return super().first(logits)
         logits = logits.contiguous()  # the kernel takes a fifth of the time of torch's argmax

@@ -15,7 +15,9 @@ from specdec_cli.model.int8.linear import normed
 
 
 class FusedEmbedding(nn.Module):
-    """Token and position embeddings in float32, by the compiled kernels or, bit for bit equal, by numpy."""
+    """The token and position embeddings of `embedding` in float32, by the compiled kernels or, with bit-identical
+    results, by numpy.
+    """
 
     def __init__(self, embedding: Embedding, kernels: Kernels | None) -> None:
         super().__init__()
@@ -28,7 +30,7 @@ class FusedEmbedding(nn.Module):
         self.struct = EmbeddingStruct(*tables, self._width, self.offset, describe_norm(self.norm), self.scale)
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Embed `ids` (..., T) at `positions` (..., T) or (T,): (..., T, W)."""
+        """Embeddings (..., T, W) of `ids` (..., T) at `positions` (..., T) or (T,)."""
         if self._kernels is None:
             places = F.embedding(positions + self.offset, self.positions.detach()).numpy()
             x = fused(F.embedding(ids, self.tokens.weight.detach()).numpy(), np.float32(self.scale), places)
@@ -39,9 +41,11 @@ class FusedEmbedding(nn.Module):
         return output
 
     def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
-        """Embeddings (..., T, W) of scaled token embeddings (..., T, W) at `positions` (..., T) or (T,)."""
+        """Add the embeddings of `positions`, (..., T) or (T,), to scaled token embeddings `vectors` (..., T, W), and
+        normalise the sums.
+        """
         return self._plain[0].place(vectors, positions)
 
     def at(self, positions: Tensor) -> Tensor:
-        """Position embeddings (..., W) of `positions` (...)."""
+        """Position embeddings (..., W) for integer `positions` (...)."""
         return self._plain[0].at(positions)

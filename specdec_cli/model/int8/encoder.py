@@ -14,7 +14,7 @@ from specdec_cli.model.transformer import Encoder
 
 
 class Int8Encoder(Encoder):
-    """`encoder` with int8 products; states of padding are 0."""
+    """The int8 version of `encoder`; its states are 0 at padding."""
 
     def __init__(self, encoder: Encoder, kernels: Kernels | None) -> None:
         nn.Module.__init__(self)
@@ -24,7 +24,7 @@ class Int8Encoder(Encoder):
         self.norm = nn.Identity()
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
-        """States (B, S, W) and mask of `source` ids (B, S), padded on the right."""
+        """States (B, S, W) of `source` ids (B, S), padded on the right, and the mask that hides padding."""
         layers, embedding = cast(Int8Layers, self.layers), cast(FusedEmbedding, self.embedding)
         kernels = layers.kernels
         if kernels is None:

@@ -18,7 +18,9 @@ from specdec_cli.model.uninitialized import Uninitialized
 
 
 class Int8Layer(nn.Module):
-    """An encoder or decoder layer: self-attention, in a decoder attention over the memory, and feed-forward."""
+    """The int8 version of an encoder or decoder layer: self-attention, in a decoder cross-attention, and
+    feed-forward.
+    """
 
     def __init__(self, layer: EncoderLayer | DecoderLayer, kernels: Kernels | None) -> None:
         super().__init__()
@@ -39,23 +41,25 @@ class Int8Layer(nn.Module):
 
     @property
     def fits(self) -> bool:
-        """Whether the kernels can compute this layer."""
+        """Whether the compiled kernels can compute this layer."""
         return self.width % LANES == 0 and self.inner.kernels is not None and self.outer.kernels is not None
 
     @property
     def scratch(self) -> int:
-        """Scratch bytes per position: activations between the products, and the quantized input of the widest product."""
+        """Scratch memory in bytes per position: activations between the products, and the quantized input of the
+        widest product.
+        """
         whole, inner = self.heads * self.width, self.inner.outputs
         return 4 * (max(3 * whole, inner) + whole) + max(whole, inner) + 8
 
     @property
     def work(self) -> int:
-        """Multiplications per position, without those of attention."""
+        """Number of multiplications per position, without those of attention."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         return sum(part.inputs * part.outputs for part in parts if part is not None)
 
     def describe(self) -> LayerStruct:
-        """The layer's description for the kernels."""
+        """The C structure that describes the layer for the kernels."""
         parts = (self.query_key_value, self.output, self.query, self.cross_output, self.inner, self.outer)
         norms = (self.after_attention, self.after_cross_attention, self.after_feed_forward)
         addresses = [None if part is None else part.address for part in parts]
@@ -64,7 +68,12 @@ class Int8Layer(nn.Module):
     def forward(
         self, x: Tensor, mask: PrefixMask, memory: Tensor | None, memory_mask: PrefixMask | None, store: LayerCache | None
     ) -> Tensor:
-        """(B, Q, W) to (B, Q, W) by numpy, over the store or `x` itself, and the memory's keys and values (B, M, 2, H, D)."""
+        """States (B, Q, W) of the next layer from `x` (B, Q, W), computed with numpy.
+
+        With a `store`, the keys and values of `x` are written to it and self-attention is over the store; without,
+        over `x`. With the source's keys and values `memory` (B, M, 2, H, D), cross-attention follows; an encoder has
+        none.
+        """
         fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.width))
         keys_values = fused[:, :, 1:] if store is None else store.write(fused[:, :, 1:])
         x = _normed(self.after_attention, x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
@@ -76,7 +85,7 @@ class Int8Layer(nn.Module):
 
 
 class Int8Layers(nn.Module):
-    """The layers of an encoder or a decoder, and the final norm."""
+    """The int8 version of the layers of an encoder or a decoder and of the final `norm`."""
 
     def __init__(self, layers: nn.ModuleList, norm: nn.Module, kernels: Kernels | None) -> None:
         super().__init__()
@@ -91,7 +100,9 @@ class Int8Layers(nn.Module):
             self.work = sum(layer.work for layer in own)
 
     def project_memory(self, states: Tensor) -> list[Tensor]:
-        """Keys and values (B, M, 2, H, D) of the encoder's states (B, M, W) for each layer, from one product."""
+        """For each layer, the keys and values (B, M, 2, H, D) of the encoder's states (B, M, W), computed with one
+        matrix product.
+        """
         assert self.key_value is not None
         first = cast(Int8Layer, self.layers[0])
         return list(self.key_value(states).unflatten(-1, (len(self.layers), 2, first.heads, first.width)).unbind(2))
@@ -105,9 +116,12 @@ class Int8Layers(nn.Module):
         stores: Sequence[LayerCache | None] | None = None,
         between: Tensor | None = None,
     ) -> Tensor:
-        """(B, Q, W) to (B, Q, W), over the memory's keys and values and the store of each layer. It may overwrite `x`.
+        """States (B, Q, W) after the last layer and the final norm, from `x` (B, Q, W), which may be overwritten.
 
-        `between` (B, Q, W), if given, is added before every layer but the first.
+        `stores` has a cache for each layer, to which the keys and values of its input are written; without one a
+        layer attends to its input only. `mask` is for self-attention. `memory` has the source's keys and values for
+        each decoder layer, and `memory_mask` hides the source's padding; an encoder has neither. `between` (B, Q,
+        W), if given, is added to the input of every layer but the first.
         """
         if self.kernels is not None and between is None:
             return self._run(self.kernels, self.stack, x, mask, memory, memory_mask, stores)

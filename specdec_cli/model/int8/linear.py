@@ -13,10 +13,11 @@ from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, fused, multip
 
 
 class Int8Linear(nn.Module):
-    """activation(norm(x) W + b): W in int8 with a scale per output, norm(x) quantized to 255 steps between the row's minimum and maximum.
+    """The layer activation(norm(x) W + b) with W in int8, a scale per output, and norm(x) quantized to 255 steps
+    between the row's extremes.
 
-    The product is exact in integers, so results are batch-invariant. The compiled `kernels`, if given, and numpy give
-    bit-identical results. `address` is that of the description for the kernels.
+    The product is exact in integers, so results are batch-invariant. The compiled `kernels`, if given, and numpy
+    give bit-identical results. With kernels, `address` is the pointer of the C structure that describes the layer.
     """
 
     def __init__(self, linear: nn.Linear, kernels: Kernels | None, norm: nn.Module | None = None, activation: str = "none") -> None:
@@ -49,7 +50,7 @@ class Int8Linear(nn.Module):
         self.address = ctypes.addressof(self._struct)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., inputs) to (..., outputs)."""
+        """Map `x` (..., inputs) to (..., outputs)."""
         if self.kernels is None:
             return self._forward_by_numpy(x)
         x = x.contiguous()
@@ -68,7 +69,7 @@ class Int8Linear(nn.Module):
 
 
 def normed(norm: nn.Module | None, x: Floats) -> Floats:
-    """`x` (..., W) after `norm` if that is a layer norm, else `x`."""
+    """Layer norm of `x` (..., W) if `norm` is a LayerNorm, else `x`."""
     if not isinstance(norm, nn.LayerNorm):
         return x
     return normalize(x, norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps)

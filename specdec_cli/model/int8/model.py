@@ -16,11 +16,13 @@ from specdec_cli.model.transformer import Transformer
 
 
 def quantize(model: Transformer, kernels: Kernels | None, drafter: AnyDrafter | None = None) -> None:
-    """Quantize every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings stay in float32.
+    """Quantize in place every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings
+    stay in float32.
 
-    Weights have 127 steps on either side of zero, with a scale per output; inputs have 255 steps, with a range per row. Attention,
-    norms and sums are in float32 in a fixed order (`arithmetic.py`), so the logits of a token depend only on its prefix and source.
-    The compiled `kernels`, if given, compute the layers that they support, and numpy the others, bit for bit equal.
+    Weights have 127 steps on either side of zero, with a scale per output; inputs have 255 steps, with a range per
+    row. Attention, norms and sums are in float32 in a fixed order (`arithmetic.py`), so the logits of a token depend
+    only on its prefix and source. The compiled `kernels`, if given, compute the layers that they support, and numpy
+    the others, with bit-identical results.
     """
     if isinstance(drafter, Heads):
         _quantize_heads(drafter, kernels)

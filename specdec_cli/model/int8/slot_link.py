@@ -17,10 +17,12 @@ from specdec_cli.model.slot_link import SlotLink
 
 
 class Int8SlotLink(nn.Module):
-    """The drafts of `chain`, with int8 products; the walk is computed by `kernels`, if given, or by numpy, bit for bit equal.
+    """The int8 version of the slot link `chain`, which chooses drafts; `kernels` and numpy give bit-identical
+    results.
 
-    In the first slot the token before is known. In a later slot the candidates are those of an unknown token; the slot's state
-    is then conditioned on the token that was chosen before it, and multiplied with the candidates' output projection in float32.
+    In the first slot the token before is known. In a later slot the candidates are the best tokens when the token
+    before is unknown; the slot's state is then conditioned on the token that was chosen before it, and multiplied
+    with the candidates' output projection in float32.
     """
 
     def __init__(self, chain: SlotLink, vocabulary: Vocabulary, kernels: Kernels | None, candidates: int) -> None:
@@ -41,9 +43,11 @@ class Int8SlotLink(nn.Module):
             self._struct = ChainStruct(*sizes, *tables, self.from_token.address, self.output.address, self._scale)
 
     def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:  # noqa: ARG002
-        """The draft (N, k) that a greedy walk from the tokens `last` (N,) chooses among the best candidates of each slot.
+        """The drafted ids (N, k): from left to right, in each slot, the best of its candidates after the token
+        chosen before it.
 
-        Their ids are below `shortlist`, if that is not 0.
+        `states` are (N, k, W), and `last` (N,) are the tokens before the first slot. Ids are below `shortlist` if
+        that is not 0. The argument `candidates` is ignored: their number was given to the constructor.
         """
         narrow = self.from_state(states)
         linked = narrow + self.unknown
