@@ -7,6 +7,7 @@ DATA ?= $(SPECDEC_DATA)
 # What the picture of the README shows.
 ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin
+NATIVE := $(wildcard specdec_cli/native/*.[ch] specdec_cli/native/*.inc)
 ON_LINUX := $(filter Linux,$(shell uname -s))
 BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
@@ -18,24 +19,23 @@ FISH := $(PREFIX)/share/fish/vendor_completions.d
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/installed ## Translate and correct a few lines, show the drafts of one, and what drafting saves
+demo: .venv/native ## Translate and correct a few lines, show the drafts of one, and what drafting saves
 	$(BIN)/specdec translate tests/data/demo.en
 	$(BIN)/specdec correct --diff tests/data/demo.learner
 	tail -n 1 tests/data/demo.en | $(BIN)/specdec translate --trace
 	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
 	$(BIN)/specdec bench --row greedy --row auto --row specdec
 
-test: .venv/installed ## Run all tests; at the end, say what was skipped and why
+test: .venv/native ## Run all tests; at the end, say what was skipped and why
 	$(BIN)/pytest -rs
 
-test-fast: .venv/installed ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
+test-fast: .venv/native ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
 	$(BIN)/pytest -rs -m "not slow"
 
-test-without-kernels: .venv/installed ## Run the tests of decoding as on a machine without compiled kernels
+test-without-kernels: .venv/native ## Run the tests of decoding as on a machine without compiled kernels
 	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
 
-native: .venv/installed ## Build the native engine anew in place
-	$(BIN)/python setup.py -q build_ext --inplace --force
+native: .venv/native ## Build the native engine in place, if its sources have changed
 
 wheel: ## Build the wheel with the native engine, and the source distribution, into dist/
 	rm -rf dist/*.whl
@@ -49,10 +49,10 @@ wheel: ## Build the wheel with the native engine, and the source distribution, i
 check-native: .venv/installed ## Run the native engine under sanitizers of memory, undefined behaviour and threads (gcc)
 	$(BIN)/python -m tests.native.sanitize
 
-coverage: .venv/installed ## Run all tests and list the lines that none of them runs
+coverage: .venv/native ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered
 
-faults: .venv/installed ## Run the long form of the tests in tests/faults: hostile text, signals, full disks, kills
+faults: .venv/native ## Run the long form of the tests in tests/faults: hostile text, signals, full disks, kills
 	SPECDEC_FAULTS=long $(BIN)/pytest tests/faults
 
 check: .venv/installed ## Look for mistakes in style and types
@@ -64,10 +64,10 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: .venv/installed ## Measure the decoders: on the dev sets in DATA, into docs/results and all tables, or else on the built-in sample
+bench: .venv/native ## Measure the decoders: on the dev sets in DATA, into docs/results and all tables, or else on the built-in sample
 	$(if $(DATA),$(BIN)/python -m documentation --measure $(DATA),$(BIN)/specdec bench)
 
-docs: .venv/installed ## Write anew what is generated in README.md and docs/: tables, settings, pictures, output of commands
+docs: .venv/native ## Write anew what is generated in README.md and docs/: tables, settings, pictures, output of commands
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m documentation.terminal docs/rounds.svg $(ROUNDS)
 	$(BIN)/python -m documentation --outputs
 
@@ -101,4 +101,8 @@ clean: ## Remove .venv and caches
 	$(PYTHON) -m venv .venv
 	@echo "Installing into .venv: a minute or more, most of it for torch"
 	$(BIN)/pip install $(PIP_ARGS) -e '.[dev]'
+	touch $@
+
+.venv/native: .venv/installed setup.py $(NATIVE)
+	$(BIN)/python setup.py -q build_ext --inplace --force
 	touch $@

@@ -77,3 +77,13 @@ def test_the_wheel_translates_natively_without_a_compiler(wheel: Path, tmp_path:
         [str(python), "-c", "import specdec_cli; print(specdec_cli.__file__)"], capture_output=True, text=True, check=True, cwd=tmp_path
     )
     assert Path(found.stdout.strip()).is_relative_to(fresh)
+
+
+def test_without_a_compiler_the_wheel_has_no_engine(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(sources, copy, ignore=shutil.ignore_patterns("*.so", "build", "bundles"))
+    monkeypatch.setenv("CC", "/nowhere/cc")
+    with zipfile.ZipFile(build("wheel", copy, tmp_path)) as archive:
+        names = archive.namelist()
+    assert "specdec_cli/native/library.py" in names
+    assert not [name for name in names if name.endswith(".so")]

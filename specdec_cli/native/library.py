@@ -126,14 +126,18 @@ def load_library() -> ctypes.CDLL:
         raise LibraryError("the package was built without a C compiler")
     try:
         library = ctypes.CDLL(str(path))
+    except OSError as error:
+        cause = " ".join(str(error).split()).removeprefix(f"{path}: ")
+        raise LibraryError(f"{path}: {cause}") from error
+    other = LibraryError(f"{path}: built from other sources than this version; install the package again")
+    try:
         for name, (arguments, result) in _FUNCTIONS.items():
             function = getattr(library, f"specdec_{name}")
             function.argtypes, function.restype = arguments, result
-    except (OSError, AttributeError) as error:
-        cause = " ".join(str(error).split()).removeprefix(f"{path}: ")
-        raise LibraryError(f"{path}: {cause}") from error
+    except AttributeError as error:
+        raise other from error
     if _layout(library) != _expected_layout():
-        raise LibraryError(f"{path}: built from other sources than this version; install the package again")
+        raise other
     return library
 
 
