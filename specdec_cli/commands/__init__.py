@@ -1,1 +1,1 @@
-"""One thin module a command; torch and its like are imported when a command runs, not before."""
+"""The commands of specdec, one module each; slow libraries such as torch are imported only when a command runs."""

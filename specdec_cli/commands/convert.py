@@ -110,7 +110,7 @@ def convert(
 
 
 def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
-    """Python code that translates `sentence` with a CTranslate2 folder of `bundle`; the tokens around a source depend on the model."""
+    """Example Python code that translates `sentence` with CTranslate2; `folder` has the CTranslate2 model converted from `bundle`."""
     from specdec_cli.text.subwords import Subwords
 
     if isinstance(bundle.tokenizer, Subwords):

@@ -12,13 +12,16 @@ from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import rewrapped
 
 Written = Iterator[tuple[str, str]]
-"""Texts, each with its line ending."""
+"""An iterator of texts to write, each with its line ending."""
 _M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
 _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
 def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
-    """Make the function that formats a corrected line; at most one of the first four arguments is true."""
+    """Make the function that formats a corrected line: as marked changes, M2, one edit per line, JSON or, by default, text.
+
+    At most one of the first four arguments may be true. `coloured` is for `diff`; `decoding` is the name of the decoding, for JSON.
+    """
     if diff:
         return lambda line, correction: rewrapped(line, marked(line.text, correction.edits, coloured))
     if m2:
@@ -31,7 +34,7 @@ def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, de
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
-    """`source` with its changes marked as [-old-]{+new+}, and with `coloured` also by colour."""
+    """`source` with the `edits` marked as [-old-]{+new+}; with `coloured`, also by the colours of a terminal."""
     go, come = "[-{}-]", "{{+{}+}}"
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
@@ -45,7 +48,10 @@ def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
 
 
 def m2_block(source: str, text: str) -> list[str]:
-    """The lines of an M2 block for the edits from `source` to `text`, with an empty last line; tokens are split at white space."""
+    """The lines of an M2 block with the edits that turn `source` into `text`, and an empty last line.
+
+    Tokens are separated by white space.
+    """
     before, after = source.split(), text.split()
     lines = [f"S {' '.join(before)}"]
     for kind, first, last, begin, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

@@ -1,4 +1,4 @@
-"""Choice of the engine that decodes lines: the native one wherever it supports what is asked, else the reference."""
+"""Choice of the engine that decodes lines: the native engine if it supports model, machine and decoding, else the reference engine."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class Opened:
 
 
 def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> Opened:
-    """Open the bundle and its engine; with `trace`, rounds are shown on stderr.
+    """Load the bundle of `model`, and make the engine for `request`; with `trace`, the engine prints its rounds on stderr.
 
     Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. Unless `quiet`,
     one line on stderr says so if the native engine is missing.

@@ -17,9 +17,10 @@ RECIPES = Path(__file__).parent.parent / "recipes"
 
 
 def find_bundle(model: str | ModelChoice) -> Path:
-    """The folder of a bundle: a path, the name of a shipped bundle, or the converted bundle of another toolkit's model.
+    """The folder of a bundle that is given as a path or as the name of a shipped bundle.
 
-    Raises ModelError naming the shipped bundles.
+    Another toolkit's model (a path, or a name on the hub) is converted, and the folder is that of the cached result. Raises
+    ModelError, naming the shipped bundles, if there is no such model, and for a model that cannot be converted.
     """
     chosen = ModelChoice(model) if isinstance(model, str) else model
     folder = Path(chosen.name)
@@ -36,14 +37,14 @@ def find_bundle(model: str | ModelChoice) -> Path:
 
 
 def bundle_task(model: str | ModelChoice) -> str:
-    """The task of a bundle, without loading it. Raises ModelError."""
+    """The task of a bundle, read from bundle.json without loading the weights. Raises ModelError as `find_bundle` does."""
     from specdec_cli.files import read_json
 
     return str(read_json(find_bundle(model) / "bundle.json", ModelError).get("task", "translate"))
 
 
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
-    """The beam size and the length penalty of a bundle, without loading it. Raises ModelError."""
+    """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `find_bundle` does."""
     from specdec_cli.decoding.names import BEAM_SIZE
     from specdec_cli.files import read_json
 
@@ -52,7 +53,7 @@ def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
 
 
 def bundle_order(model: str | ModelChoice) -> "Order":
-    """The generation order of a bundle, without loading it. Raises ModelError."""
+    """The generation order of a bundle, read without loading the weights. Raises ModelError as `find_bundle` does."""
     from specdec_cli.files import read_json
 
     path = find_bundle(model) / "verifier" / "config.json"
@@ -61,12 +62,12 @@ def bundle_order(model: str | ModelChoice) -> "Order":
 
 
 def shipped_bundles() -> list[str]:
-    """The names of the shipped bundles."""
+    """The names of the bundles that are installed with specdec, sorted."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
 
 
 def open_bundle(model: str | ModelChoice, machine: Machine) -> "Bundle":
-    """Load a bundle and move it to `machine`. Raises ModelError."""
+    """Load a bundle and move it to the device and precision of `machine`. Raises ModelError if it is missing or malformed."""
     from specdec_cli.model.bundle import load_bundle
 
     chosen = ModelChoice(model) if isinstance(model, str) else model
@@ -74,7 +75,10 @@ def open_bundle(model: str | ModelChoice, machine: Machine) -> "Bundle":
 
 
 def find_recipe(name: str | None) -> Path | None:
-    """The file of a recipe: a path, or the name of a shipped recipe. Raises UsageError naming the shipped recipes."""
+    """The file of a recipe that is given as a path or as the name of a shipped recipe; None for None.
+
+    Raises UsageError, naming the shipped recipes, if there is no such file or recipe.
+    """
     if name is None or Path(name).exists():
         return None if name is None else Path(name)
     shipped = RECIPES / f"{name}.toml"

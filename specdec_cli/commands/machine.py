@@ -1,4 +1,4 @@
-"""Where and in which precision a command computes."""
+"""The device, precision and number of threads with which a command computes."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 1024
 _GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
-"""Files of the drivers of GPUs that PyTorch knows."""
+"""Device files that exist if a driver is installed for a GPU that PyTorch can use."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class Machine:
 
 
 def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
-    """Choose device and precision, and set torch's threads and seed. Raises UsageError for what this machine cannot do.
+    """Replace `auto` by the device and precision that are best on this machine, and set torch's number of threads and seed.
 
-    Unless `quiet`, warn on stderr if int8 was asked for or preferred and its compiled kernels are missing.
+    Unless `quiet`, warn on stderr if the precision is `auto` or int8 on a CPU, and the compiled kernels for int8 are missing. Raises
+    UsageError if there is no GPU for the device cuda, and for a precision that the device does not offer.
     """
     import torch
 
@@ -55,12 +56,19 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
 
 
 def computes_natively(device: str, precision: str) -> bool:
-    """Whether a device and a precision, either of which may be `auto`, stand for int8 on a CPU, which the native engine computes."""
+    """Whether `device` and `precision`, each possibly `auto`, allow the native engine, which computes in int8 on a CPU.
+
+    The device `auto` allows it only on a machine without a GPU.
+    """
     return precision in ("auto", "int8") and (device == "cpu" or (device == "auto" and not _has_gpu()))
 
 
 def native_machine(device: str, precision: str, threads: int | None) -> Machine:
-    """The CPU in int8, without torch. Raises UsageError for another device or precision."""
+    """The Machine of the native engine: the CPU in int8, with `threads` threads. Torch is not imported.
+
+    None threads stand for OMP_NUM_THREADS, else for the number of usable processors. Raises UsageError for the device cuda, and for
+    another precision than `auto` or int8.
+    """
     if device == "cuda" or precision not in ("auto", "int8"):
         raise UsageError(f"--engine native: it computes in int8 on a CPU, not on {device} in {precision}")
     return Machine("cpu", "int8", threads or _default_threads())
@@ -85,9 +93,10 @@ def _has_gpu() -> bool:
 
 
 def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
-    """Move a bundle's models to a machine, in its precision.
+    """Move the verifier and drafter of `bundle`, in place, to the machine's device and precision; return `bundle`.
 
-    A block drafter is moved to bfloat16 where that is faster: the verifier alone decides the output.
+    Their weights get no gradients. On a CPU that multiplies bfloat16 fast, unless the precision is int8, a drafter computes in
+    bfloat16: the verifier alone decides the output.
     """
     import torch
 

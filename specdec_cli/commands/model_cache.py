@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from specdec_cli.model.formats import Conversion
 
 _VERSION = 2
-"""Cache format version, part of every key; raise it when the output of a conversion changes."""
+"""The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
 _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
-"""Endings of files that a conversion may read; other files, such as logs, are not part of the key."""
+"""Suffixes of the files that a conversion may read; changes of other files, such as logs, do not change the key of a model."""
 
 
 def models_folder() -> Path:
-    """The folder of converted models."""
+    """The folder of converted models, in the user's cache folder."""
     return cache_folder() / "models"
 
 
 def cached_bundles() -> Iterator[Path]:
-    """The bundles in the cache folder."""
+    """The folders of the converted bundles in the cache, sorted."""
     return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
 
 
 def converted(chosen: "ModelChoice") -> Path | None:
-    """The bundle of another toolkit's model (a folder, a file, or a name on the hub), or the cached bundle of that name.
+    """The folder of the bundle that another toolkit's model (a folder, a file, or a name on the hub) was converted to.
 
-    None if there is no such model. Raises ModelError for a model that cannot be converted, and UsageError if a language is
-    missing.
+    The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
+    model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.formats import ConversionOptions, convert_model, find_format

@@ -1,13 +1,13 @@
-"""Which model a command works with."""
+"""The model that a command works with, as given by its options."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model by path or name, and the languages to use of one that knows several.
+    """The path or name of a model, and its languages ("": the bundle's), which matter for a multilingual model.
 
-    With `offline` it is not downloaded; with `quiet` nothing is printed about its conversion.
+    With `offline` the model is not downloaded; with `quiet` nothing is printed about its conversion.
     """
 
     name: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 USUAL_SIZE = 8000
-"""Default size of a vocabulary, if the text has as many subwords."""
+"""The default size of a vocabulary, which is smaller if the text has fewer subwords."""
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 
 DomainOption = Annotated[

@@ -16,16 +16,17 @@ from specdec_cli.training.simulation import simulate
 
 COLUMNS = ("block size", "tokens per round", "break even", "margin", "ms a round", "ms a line", "speedup")
 MARGIN = 1.15
-"""Block sizes whose tokens per round exceed break-even by this factor are printed in bold."""
+"""A block size is printed in bold if its tokens per round are at least this many times those at which drafting breaks even."""
 
 
 def print_simulation(
     console: Console, bundle: Bundle, timed: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine
 ) -> None:
-    """Print tokens per round, break-even and milliseconds per line for every block size and each dev set.
+    """Print tokens per round, break-even tokens per round and milliseconds per line for every block size and each dev set.
 
-    Tokens are counted with `bundle` in floating point; rounds are timed with `timed`, the same bundle on `machine` in its
-    default precision. Raises UsageError for a bundle without a drafter.
+    `held_out` has pairs of a source and its greedy output, by name of the dev set. Tokens are counted with `bundle`, whose weights
+    are in floating point; rounds are timed with `timed`, the same bundle in the precision of `machine`. Raises UsageError for a
+    bundle without a drafter.
     """
     if bundle.drafter is None:
         raise UsageError("--simulate: this bundle has no drafter")

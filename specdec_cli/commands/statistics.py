@@ -1,4 +1,4 @@
-"""Output of --stats."""
+"""The table that the option --stats prints after decoding."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from specdec_cli.pipeline.settings import Settings
 
 @dataclass
 class Totals:
-    """Counts over all decoded lines."""
+    """Counts over all lines decoded so far; `tokens` are emitted tokens, EOS included."""
 
     lines: int = 0
     sentences: int = 0
@@ -19,7 +19,10 @@ class Totals:
 
 
 def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
-    """Print counts, settings, time and memory as a table to stderr."""
+    """Print counts, settings, time and memory of a run as a table to stderr.
+
+    `loading` and `seconds` are the wall times, in seconds, of loading the model and of decoding.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -42,7 +45,10 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
 
 
 def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rounds: int) -> str:
-    """Describe what ran. `drafted` is the number of rounds with a draft and their mean block size; None if every round drafts."""
+    """One line with the decoding of a run and its block size; with an adaptive block size, also the number of rounds with a draft.
+
+    `drafted` is the number of rounds with a draft and their mean block size, of `rounds` rounds; None if every round drafts.
+    """
     if drafted is None:
         return f"{settings.decoding}, block size {settings.block_size}" if settings.block_size else settings.decoding
     drafting, size = drafted

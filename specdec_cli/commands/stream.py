@@ -1,4 +1,4 @@
-"""Decoding of a stream of lines, for translate and correct."""
+"""Decoding of a stream of lines, for the commands translate and correct."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,23 +18,23 @@ from specdec_cli.text.windows import windows
 from specdec_cli.text.writing import Writer
 
 WINDOW = 16
-"""Number of batches in a window of lines that are sorted by length."""
+"""The number of batches in a window, the lines that are read and sorted by length together."""
 
 
 class Decoded(Protocol):
-    """A decoded line, as translator and corrector return it."""
+    """Protocol of a decoded line, as `Translator` and `Corrector` return it."""
 
     @property
     def text(self) -> str:
-        """The output."""
+        """The output text of the line."""
 
     @property
     def tokens(self) -> int:
-        """The number of emitted tokens, EOS included."""
+        """The number of emitted tokens of all sentences of the line, EOS included."""
 
     @property
     def rounds(self) -> int:
-        """The number of rounds, of all sentences together."""
+        """The number of rounds, summed over the sentences of the line."""
 
     @property
     def score(self) -> float | None:
@@ -42,28 +42,28 @@ class Decoded(Protocol):
 
     @property
     def sentences(self) -> tuple[tuple[int, ...], ...]:
-        """The ids of each sentence of the line."""
+        """The output ids of each sentence of the line."""
 
     @property
     def decoding(self) -> str:
-        """The name of the decoding that produced the line."""
+        """The name of the decoding that produced the line; "" if the line was copied."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Messages about suspicious output, such as repetitions or lost numbers."""
+        """The names (keys of DESCRIPTIONS) of warnings about suspicious output, such as repetitions or lost numbers."""
 
 
 R = TypeVar("R", bound=Decoded)
 _HELD = 2**26
-"""Memory for lines in flight without a memory limit, in bytes."""
+"""The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4
-"""1 / _SHARE of the memory limit is for lines in flight (read, but not yet written), the rest for batches."""
+"""1 / _SHARE of the memory limit is for lines that are read but not yet written, the rest for batches."""
 _PER_CHARACTER = 64
-"""Approximate memory per character in flight, in bytes: line, sentence, tokens and output."""
+"""Approximate memory, in bytes, for a character of a line that is read but not yet written: line, sentences, tokens and output."""
 
 
 def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
-    """The JSON object of a line; `decoding` is used for a line without sentences."""
+    """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
     return {
         "file": None if line.file is None else str(line.file),
         "line": line.number,
@@ -79,7 +79,10 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 
 
 class Stream:
-    """Decodes lines with a bundle as requested; with `trace`, rounds are shown on stderr."""
+    """Decodes lines with the bundle of `model` as `request` says, and counts lines, tokens and rounds in `totals`.
+
+    With `trace`, the rounds are printed on stderr; with `quiet`, there are no warnings. Raises what `open_engine` raises.
+    """
 
     def __init__(self, model: ModelChoice, machine: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
         held = request.memory // _SHARE
@@ -97,9 +100,10 @@ class Stream:
         decode: Callable[[Sequence[str]], Iterator[R]],
         goes_on: Callable[[str], bool] = lambda _: False,
     ) -> Iterator[tuple[Line, R]]:
-        """Yield each line with its output of `decode`, and count it. Raises InputError for lines that cannot be read.
+        """Yield each line, in order, with its decoded line. `decode` is called with the texts of up to a window of lines at once.
 
-        A line that may continue in the next one (`goes_on`) is decoded in one window with it, if that line arrives soon.
+        If `goes_on` is true for a line, which then may continue in the next line, both are decoded in the same window if the next
+        one arrives soon. Raises InputError for lines that cannot be read.
         """
         size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
         try:
@@ -114,17 +118,17 @@ class Stream:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error
 
     def watch(self, writer: Writer) -> None:
-        """Let the native engine end soon after the reader of the output has gone."""
+        """Make the native engine check `writer` while it decodes, so that it stops soon after the reader of the output has closed it."""
         if isinstance(self.engine, NativeEngine):
             self.engine.meanwhile = writer.check
 
     def warn(self, index: int, message: str) -> None:
-        """Print a warning about a line of the current window to stderr, unless --quiet."""
+        """Print `message` to stderr as a warning about line `index` (from 0) of the current window, unless `quiet` was set."""
         if not self._quiet:
             print(f"specdec: warning: {self._window[index].location}: {message}", file=sys.stderr)
 
     def print_statistics(self, loading: float, seconds: float) -> None:
-        """Print the table of --stats to stderr."""
+        """Print the table of --stats to stderr; `loading` and `seconds` are the wall times of loading and of decoding."""
         print_statistics(self.totals, self.engine, self.machine, loading, seconds)
 
     def _count(self, decoded: Decoded) -> None:

@@ -1,4 +1,4 @@
-"""Output of --trace: draft, prediction and bifurcation of each round."""
+"""The output of the option --trace: draft, prediction and bifurcation of each round."""
 
 from collections import defaultdict
 
@@ -10,11 +10,11 @@ from specdec_cli.text.tokenizer import Tokenizer
 
 
 class Tracer:
-    """An onlooker of the loop that prints each round to `console`, as in Table 11 of the report.
+    """A callback of the decoding loop that prints each round to `console`, as in Table 11 of Ge et al. 2022.
 
     Line D has the draft, line V the verifier's predictions for the same positions, both after the accepted prefix. Accepted
-    tokens are green, the bifurcation is red, and rejected tokens are struck through. At the end of a sentence its blocks are
-    printed, one per round, as in Table 2 of the report: drafted tokens in brackets (blue), the verifier's in parentheses (red).
+    tokens are green, the bifurcation is red, and rejected tokens are struck through. At the end of a sentence, the tokens of each
+    round are printed as in Table 2 of the paper: accepted ones in brackets (blue), the verifier's in parentheses (red).
     """
 
     def __init__(self, console: Console, tokenizer: Tokenizer, eos: int) -> None:
@@ -22,7 +22,7 @@ class Tracer:
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
     def __call__(self, seen: Round) -> None:
-        """Print one round of every unfinished row."""
+        """Print the round `seen` of every unfinished row of the batch, before its tokens are appended."""
         state = seen.state
         for row in (~state.finished).nonzero()[:, 0].tolist():
             length, count = int(state.lengths[row]), int(seen.accepted.counts[row])

@@ -124,7 +124,10 @@ def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
-    """`bundle` with a new drafter as in `plan`, initialised from `first` if given. Raises UsageError if `first` is of another kind."""
+    """A copy of `bundle` with a new drafter of the shape in `plan`, initialised from the drafter `first` if given.
+
+    Raises UsageError if `first` is of another kind (block drafter or heads).
+    """
     from dataclasses import replace
 
     from specdec_cli.decoding.names import DRAFTS_OF, methods_of
@@ -153,9 +156,9 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
 
 
 def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> list[list[int]]:
-    """The ids of the first `limit` sources of a file (TSV, or plain text), without those that are too long for the verifier.
+    """The ids of the first `limit` non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
 
-    `tell` is called with a message if some are too long. Raises InputError if all are.
+    `tell` is called with a message if some are too long. Raises InputError if all are too long.
     """
     from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Shared by the training commands: checks of the input, and a run that can be stopped and resumed."""
+"""Functions shared by the training commands: checks of the input, and a run that can be stopped and resumed."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def require_training() -> None:
-    """Raise UsageError if the packages that only training needs are not installed."""
+    """Raise UsageError if lightning-fabric, which only training needs, is not installed."""
     try:
         import lightning_fabric  # noqa: F401
     except ImportError as error:
@@ -26,14 +26,14 @@ def require_training() -> None:
 
 
 def teller(quiet: bool) -> Callable[[str], None]:
-    """A function that prints a message to stderr, unless `quiet`."""
+    """Make the function that prints a message to stderr; with `quiet`, it prints nothing."""
     return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
 
 
 def writing_alone(output: Path) -> AbstractContextManager[None]:
-    """Lock the folder `output` against other runs inside the block; of several processes that train together, the first locks it.
+    """Context manager that locks the folder `output` against other runs.
 
-    Raises UsageError if another run has locked it.
+    Of several processes that train together, only the first one locks it. Raises UsageError if another run has locked it.
     """
     return nullcontext() if rank() else locked(output)
 
@@ -69,7 +69,10 @@ def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: 
 
 
 def check_text(paths: Sequence[Path], parallel: bool) -> None:
-    """Read the first lines of each file (pairs or sources). Raises InputError for a file that is missing, empty or not readable."""
+    """Check the first lines of each file, which has TSV pairs if `parallel`, else sources.
+
+    Raises InputError for a file that is missing, blank, malformed or not readable.
+    """
     from itertools import islice
 
     from specdec_cli.distillation.sources import read_sources

@@ -1,4 +1,4 @@
-"""Progress of a training run: a live line on a terminal, plain lines elsewhere, and a CSV file."""
+"""Progress of a training run: a progress bar on a terminal, a line for each evaluation, and a CSV file."""
 
 import csv
 import time
@@ -15,13 +15,14 @@ from specdec_cli.training.loop import Report
 from specdec_cli.training.recipe import RunSettings
 
 EVERY = 100
-"""Updates between two rows of the CSV."""
+"""The number of updates between two rows of the CSV file."""
 
 
 class TrainingView:
-    """Called after every update; writes `metrics.csv` in `folder`, and shows progress unless `quiet`.
+    """A callable that the training loop calls after every update; it writes `metrics.csv` in `folder`, and prints progress.
 
-    This run starts after update `done`; rows of later updates from an earlier run are removed.
+    With `quiet`, nothing is printed. `done` is the number of updates of earlier runs; rows for later updates are removed from an
+    existing `metrics.csv`. A context manager, inside which the progress bar is shown.
     """
 
     def __init__(self, folder: Path, run: RunSettings, console: Console, *, done: int, quiet: bool) -> None:
@@ -37,7 +38,7 @@ class TrainingView:
         self._bar: TaskID = self._progress.add_task("update 0", total=run.max_updates, what="")
 
     def __call__(self, report: Report) -> None:
-        """Record an update."""
+        """Record an update: show it in the progress bar; write a row after EVERY updates and after an evaluation."""
         self._losses.append(report.loss)
         self._speeds.append(report.tokens_per_second)
         progress = report.progress

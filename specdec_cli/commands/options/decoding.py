@@ -1,4 +1,4 @@
-"""Options that say how to decode."""
+"""Command-line options of decoding: its name, block size, tolerance, beam search, length."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ MaxLengthOption = Annotated[
 
 
 class MethodOptions(OptionGroup):
-    """The options that only some decodings have; `given` has the values of those that are given, by name."""
+    """An option group of the options that only some decodings have; `given` has the values that the user gave, by option name."""
 
     options: ClassVar[Sequence[DecodingOption]] = OPTIONS
 
@@ -95,12 +95,12 @@ class MethodOptions(OptionGroup):
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
-        """A command parameter for each option, with the default None."""
+        """A keyword-only parameter for each option of the group, with the default None, as typer reads it."""
         return [Parameter(option.name, Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(option)) for option in cls.options]
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        """Build the group from the options in `values` that were given, and remove them from `values`."""
+        """Make the group from the values of its options in `values`, and remove them from `values` in place; None means not given."""
         asked = {option.name: (option, values.pop(option.name)) for option in cls.options}
         parsed = {name: number_or(value, *option.choices) if option.numeric else value for name, (option, value) in asked.items()}
         return cls({name: value for name, value in parsed.items() if value is not None})
@@ -120,7 +120,7 @@ def _annotation(option: DecodingOption) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingOptions(OptionGroup):
-    """Options of the commands that decode text."""
+    """The options of decoding, of the commands that decode text."""
 
     decoding: DecodingNameOption = "auto"
     block_size: BlockSizeOption = None
@@ -133,7 +133,10 @@ class DecodingOptions(OptionGroup):
     max_length: MaxLengthOption = None
 
     def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1) -> "DecodingRequest":
-        """The request. With `trace`, sentences are decoded one by one and always with drafts."""
+        """These options and those of `machine` as a request to the engine; `with_scores`: the tokens get log probabilities.
+
+        With `trace`, sentences are decoded one by one, and always with drafts.
+        """
         from specdec_cli.pipeline.request import DecodingRequest
 
         return DecodingRequest(

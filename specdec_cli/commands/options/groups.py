@@ -1,4 +1,4 @@
-"""Groups of options: one parameter of a command stands for all options of a group."""
+"""Groups of command-line options: one parameter of a command function stands for all options of a group."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -8,11 +8,11 @@ from typing import Any, Self, get_type_hints
 
 
 class OptionGroup:
-    """Base of dataclasses whose fields are options (`Annotated` with `typer.Option`) or further groups."""
+    """Base of dataclasses whose fields are command-line options (`Annotated` with `typer.Option`) or further groups of options."""
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
-        """The parameters that a command has for the group, in the order of the fields."""
+        """A keyword-only parameter for each option of the group, in the order of the fields, as typer reads it."""
         found: list[Parameter] = []
         for name, kind, default in cls._fields():
             found += kind.parameters() if _is_group(kind) else [Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
@@ -20,7 +20,7 @@ class OptionGroup:
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        """Build the group from its values in `values`, and remove them from `values`."""
+        """Make the group from the values of its options in `values`, by name, and remove them from `values` in place."""
         return cls(**{name: kind.build(values) if _is_group(kind) else values.pop(name) for name, kind, _ in cls._fields()})
 
     @classmethod
@@ -31,7 +31,7 @@ class OptionGroup:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap `command`: each parameter that is an option group is replaced by the options of the group."""
+    """Wrap `command` for typer: in the signature of the wrapper, the options of a group replace each parameter that is a group."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hints[name] for name in signature(command).parameters if _is_group(hints[name])}
     parameters: list[Parameter] = []

@@ -1,4 +1,4 @@
-"""Options that say where and in which precision to compute."""
+"""Command-line options of the machine: batch size, memory, device, precision, engine, threads."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import checks_number_or, machine_option, number_or_auto
 
 LARGEST_BATCH = 64
-"""Sentences that are decoded together where that is `auto`."""
+"""The largest number of sentences in a batch if the batch size is `auto`."""
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
 EngineName = Literal["auto", "native", "reference"]
@@ -55,7 +55,7 @@ OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions(OptionGroup):
-    """Machine options of the commands that decode text."""
+    """The options of the machine, of the commands that decode text."""
 
     batch_size: BatchSizeOption = "auto"
     memory: MemoryOption = None
@@ -67,7 +67,7 @@ class MachineOptions(OptionGroup):
     offline: OfflineOption = False
 
     def resolve(self, quiet: bool) -> Machine:
-        """The machine for the reference engine, with torch's threads and seed set. Raises UsageError for what it cannot do."""
+        """The machine for the reference engine: see `resolve_machine`, which also sets torch's threads and seed, and raises UsageError."""
         return resolve_machine(self.device, self.precision, self.threads, self.seed, quiet=quiet)
 
     @property
@@ -87,6 +87,6 @@ class MachineOptions(OptionGroup):
 
 
 def batch_rows(batch_size: str) -> int:
-    """The value of a batch size, with `auto` resolved."""
+    """The number of sentences in a batch for the value of --batch-size: a number, or LARGEST_BATCH for `auto`."""
     size = number_or_auto(batch_size)
     return size if isinstance(size, int) else LARGEST_BATCH

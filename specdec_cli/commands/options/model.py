@@ -1,4 +1,4 @@
-"""Options that choose a model."""
+"""Command-line options that choose a model and its languages."""
 
 from typing import Annotated
 

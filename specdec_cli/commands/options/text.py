@@ -1,4 +1,4 @@
-"""Options of text that is read and written."""
+"""Command-line options of the text that is read and written."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only er
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions(OptionGroup):
-    """Options of the commands that decode text line by line."""
+    """The options of input and output, of the commands that decode text line by line."""
 
     no_split: NoSplitOption = False
     unwrap: UnwrapOption = False
@@ -66,7 +66,10 @@ class TextOptions(OptionGroup):
         return join_paragraphs(lines) if self.unwrap else lines
 
     def open_writer(self, files: Sequence[Path]) -> Writer:
-        """Open the output. Raises UsageError for two outputs at once, and for one that would overwrite one of `files`."""
+        """Open the output: a file, a folder with a file for each of `files`, or stdout.
+
+        Raises UsageError if both --output and --output-dir are given, and for an output that would overwrite one of `files`.
+        """
         if self.output_dir is None:
             return LineWriter(self.output, files)
         if self.output is not None:

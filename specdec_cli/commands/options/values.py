@@ -1,4 +1,4 @@
-"""Options in the panels of the help that several commands share, and checks of their values."""
+"""Makers of options for the panels of the help that several commands share, and parsers of option values."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,10 @@ output_option = partial(typer.Option, rich_help_panel="Input and output")
 
 
 def number_or(value: str | None, *words: str) -> int | str | None:
-    """The value of an option that takes a whole number from 1 or one of `words`. Raises typer.BadParameter (exit code 2)."""
+    """Parse the value of an option that takes a whole number from 1 or one of `words`; None stays None.
+
+    Raises typer.BadParameter (exit code 2) for anything else.
+    """
     if value is None or value in words:
         return value
     if not (value.isascii() and value.isdigit() and int(value) > 0):
@@ -22,13 +25,16 @@ def number_or(value: str | None, *words: str) -> int | str | None:
 
 
 def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
-    """The value of an option that takes N or `auto`. Raises typer.BadParameter (exit code 2) for anything else."""
+    """Parse the value of an option that takes a whole number from 1 or `auto`; None stays None.
+
+    Raises typer.BadParameter (exit code 2) for anything else.
+    """
     found = number_or(value, "auto")
     return "auto" if isinstance(found, str) else found
 
 
 def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
-    """Make the callback that checks an option which takes a number or one of `words`; the value stays text."""
+    """Make the callback that checks the value of an option which takes a whole number from 1 or one of `words`, and returns it as text."""
 
     def check(value: str | None) -> str | None:
         number_or(value, *words)
@@ -38,7 +44,7 @@ def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
 
 
 def not_nan(value: float | None) -> float | None:
-    """The value of an option that takes a number. Raises typer.BadParameter for NaN, which no range excludes."""
+    """Return `value`, the value of an option. Raises typer.BadParameter (exit code 2) for NaN, which no range of typer excludes."""
     if value != value:
         raise typer.BadParameter("nan is not a number")
     return value
