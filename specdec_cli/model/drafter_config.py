@@ -135,6 +135,8 @@ class DrafterConfig:
 
 
 def check_shortlist(shortlist: int, candidates: int) -> None:
-    """Raise ModelError if a shortlist has fewer tokens than a slot has candidates."""
+    """Raise ModelError if `shortlist` is less than `candidates`, the number of tokens that a slot link chooses
+    among; 0 is no shortlist.
+    """
     if 0 < shortlist < candidates:
         raise ModelError(f"candidates is {candidates}, but the shortlist has {shortlist} tokens")

@@ -1,1 +1,1 @@
-"""Text handling: lines, sentences, subwords, parallel text, edits."""
+"""Operations on text: reading and writing of lines, sentences, subwords, parallel text, edits."""

@@ -1,4 +1,4 @@
-"""Words whose full stop does not end a sentence."""
+"""Detection of words whose full stop does not end a sentence."""
 
 import re
 

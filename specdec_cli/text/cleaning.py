@@ -14,12 +14,12 @@ from specdec_cli.text.parallel import Pair
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Rules for training pairs. All lengths are in characters.
+    """Rules that a pair of training sentences must satisfy to be kept. All lengths are in characters.
 
-    Pairs are kept if their domain matches a pattern of `domains` (such as "wiki-*"; empty: all), and if both lengths are
-    within the limits. If the longer side has more than `short` characters, it may be at most `maximum_ratio` times as long as
-    the other. `detokenize` and `normalize_punctuation`, in this order, rewrite both sides before all checks, by the rules of
-    the `languages` (source, target).
+    Pairs are kept if their domain matches a pattern of `domains` (such as "wiki-*"; empty: all), and if both lengths
+    are from `minimum_length` to `maximum_length`. If the longer side has more than `short` characters, it may be at
+    most `maximum_ratio` times as long as the other. `detokenize` and `normalize_punctuation`, in this order, rewrite
+    both sides before all checks but that of the domain, by the rules of Moses for the `languages` (source, target).
     """
 
     domains: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class CleaningRules:
 
 @dataclass
 class CleaningReport:
-    """Numbers of pairs read, kept, and dropped by reason."""
+    """The numbers of pairs that `clean` has read, kept, and dropped by reason."""
 
     read: int = 0
     kept: int = 0
@@ -42,7 +42,10 @@ class CleaningReport:
 
 
 def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, held_out: HeldOut | None = None) -> Iterator[Pair]:
-    """Yield the pairs that satisfy `rules` and are not `held_out`, rewritten and without duplicates, in order; count them in `report`."""
+    """Yield the pairs that satisfy `rules`, with both sides stripped and rewritten, in order and without duplicates.
+
+    Pairs with a side in `held_out` are dropped too. All pairs are counted in `report`, which is changed in place.
+    """
     rewrite_source, rewrite_target = (_rewriter(language, rules) for language in rules.languages)
     seen: set[bytes] = set()
     for pair in pairs:

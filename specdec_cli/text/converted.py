@@ -22,17 +22,18 @@ T = TypeVar("T")
 Kind = Literal["sentencepiece", "tokenizers", "moses-bpe"]
 FOLDER = "tokenizer"
 SOURCE, TARGET = "{source}", "{target}"
-"""Placeholders of the source and target language token in a TokenizerConfig."""
+"""Strings in a TokenizerConfig that stand for the language tokens of the source and of the target."""
 
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """Configuration of a converted model's tokenizer, in terms of pieces.
+    """Configuration of a converted model's tokenizer; tokens are given as pieces, not ids.
 
-    `kind` is the segmenter, loaded from `files` (names in the tokenizer's folder; SentencePiece may have one for each side).
-    The special pieces `before` and `after` surround a source. Each target starts with `forced`, if given; `start` replaces
-    the model's decoder start token. `languages` maps languages to their tokens. `hidden` pieces are left out of decoded
-    text. Raises ModelError for an invalid field.
+    `kind` is the segmenter, loaded from `files` (names in the tokenizer's folder; SentencePiece may have one for
+    each side). The special pieces `before` and `after` surround a source. Each target starts with `forced`, if
+    given; `start` replaces the model's decoder start token. `languages` maps languages to their tokens. `hidden`
+    pieces are left out of decoded text. Raises ModelError for a field of a wrong type, a wrong number of files, or a
+    file name with a path.
     """
 
     kind: Kind
@@ -106,28 +107,30 @@ class ConvertedTokenizer(Tokenizer):
         return bool(self.config.languages)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a source text, without special tokens. Raises ModelError if the segmenter fails."""
+        """The ids of a source text, without special tokens. Raises ModelError if the segmenter's library fails."""
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             pieces = self._segmenter.split(text)
         return [self._source_ids.get(piece, self._unknown_source) for piece in pieces]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of target texts, without special tokens. Raises ModelError if the segmenter fails."""
+        """The ids of each target text, without special tokens. Raises ModelError if the segmenter's library fails."""
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             cut = [self._segmenter.split_target(text) for text in texts]
         return [[self._ids.get(piece, self._unknown) for piece in pieces] for pieces in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of target ids without hidden ones. Raises ModelError if the segmenter fails."""
+        """The text of target ids without the configuration's hidden pieces. Raises ModelError if the segmenter's
+        library fails.
+        """
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
             return self._segmenter.join(self.pieces(self._visible(ids)))
 
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece begins a word."""
+        """Whether `piece` begins a word, according to the segmenter."""
         return self._segmenter.starts_word(piece)
 
     def save(self, folder: Path) -> None:
-        """Save to `folder`/tokenizer; `config.json` is written last."""
+        """Write the segmenter's files, the vocabularies and `config.json`, in this order, to `folder`/tokenizer."""
         own = folder / FOLDER
         own.mkdir(parents=True, exist_ok=True)
         self._segmenter.save(own)
@@ -156,7 +159,7 @@ class _Vocabularies:
 def load_converted(folder: Path, source_language: str, target_language: str) -> ConvertedTokenizer:
     """Load the tokenizer in `folder`/tokenizer for a source and a target language.
 
-    Raises ModelError for missing or malformed files, and UsageError for an unknown language.
+    Raises ModelError for missing or malformed files, and UsageError for a language that the model does not support.
     """
     own = folder / FOLDER
     config = _read(TokenizerConfig, own / "config.json")
@@ -181,7 +184,8 @@ def _read(kind: type[T], path: Path) -> T:
 
 
 def make_segmenter(config: TokenizerConfig, folder: Path, source: str, target: str, pieces: Sequence[str]) -> Segmenter:
-    """The segmenter of `config`, loaded from `folder`, for languages `source` and `target` and a vocabulary of `pieces`.
+    """Load the segmenter of `config` from `folder`, for the languages `source` and `target`; `pieces` is the
+    vocabulary.
 
     Raises ModelError for missing or malformed files.
     """

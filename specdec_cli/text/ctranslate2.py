@@ -1,4 +1,4 @@
-"""Tokenization for models in CTranslate2 folders."""
+"""Tokenization of text for CTranslate2 models in folders."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +15,10 @@ _FILES = (("source.spm", "target.spm"), _SPECDEC_FILES)
 
 
 class FolderTokenizer:
-    """The tokenizer in a CTranslate2 folder: that of a converted bundle, or SentencePiece models beside any other model.
+    """The tokenizer in a CTranslate2 folder: that of a converted bundle, or SentencePiece models in the folder of
+    any other model.
 
-    `target_prefix` are the pieces that every output begins with. Raises ModelError if there is no tokenizer.
+    `target_prefix` are the pieces that every output begins with. Raises ModelError if the folder has no tokenizer.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,7 +40,7 @@ class FolderTokenizer:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The bundle's tokenizer, for folders that specdec has written."""
+        """The bundle's tokenizer; only for folders that specdec has written."""
         return self._tokenizer
 
     def encode(self, text: str) -> list[str]:
@@ -47,12 +48,12 @@ class FolderTokenizer:
         return self._sentencepiece.split(text) if self._sentencepiece else self.source_pieces(self._tokenizer.encode(text))
 
     def source_pieces(self, ids: Sequence[int]) -> list[str]:
-        """The pieces of source ids as input of CTranslate2, with special tokens, without EOS if CTranslate2 adds it."""
+        """The pieces of source ids with special tokens, as input of CTranslate2, without EOS if CTranslate2 adds it."""
         pieces = self._tokenizer.source_pieces(self._tokenizer.add_special_tokens(ids))
         return pieces[:-1] if self._adds_eos else pieces
 
     def decode(self, pieces: Sequence[str]) -> str:
-        """The text of output pieces, which do not include EOS."""
+        """The text of output pieces, which do not include EOS; pieces that are not in the vocabulary are left out."""
         if self._sentencepiece:
             return self._sentencepiece.join(pieces)
         return self._tokenizer.decode(number for number in map(self._tokenizer.id_of, pieces) if number is not None)

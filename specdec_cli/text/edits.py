@@ -16,8 +16,8 @@ _WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})\w)+(?:['’](?:(?!{_UNSPACE
 class Edit:
     """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
-    Offsets are in code points, half-open. `output` is the span of `text` in the changed text. `score` is the log probability
-    of the edit, None if it was not computed.
+    Offsets are in code points, with `end` excluded. `output` are the offsets of `text` in the changed text. `score`
+    is the log probability of the edit, None if it was not computed.
     """
 
     start: int
@@ -29,10 +29,10 @@ class Edit:
 
 
 def find_edits(source: str, changed: str) -> list[Edit]:
-    """The edits from `source` to `changed`, in order; changes of adjacent words are one edit.
+    """The edits that turn `source` into `changed`, in order; changes of adjacent words are one edit.
 
-    Words and single punctuation marks are compared. A change of white space is an edit only if white space is added where
-    there was none, or removed completely.
+    Words and single punctuation marks are compared. A change of white space is an edit only if white space is added
+    where there was none, or removed completely.
     """
     before, after = _WordSpans(source), _WordSpans(changed)
     edits: list[Edit] = []
@@ -45,23 +45,25 @@ def find_edits(source: str, changed: str) -> list[Edit]:
 
 
 class Change(Protocol):
-    """A replacement of the characters `start` to `end` (half-open, code points) by `text`."""
+    """Protocol of a replacement of the characters `start` to `end` of a text by `text`; offsets are in code points,
+    `end` is excluded.
+    """
 
     @property
     def start(self) -> int:
-        """Offset of the first replaced character."""
+        """Offset of the first replaced character, in code points."""
 
     @property
     def end(self) -> int:
-        """Offset after the last replaced character."""
+        """Offset after the last replaced character, in code points."""
 
     @property
     def text(self) -> str:
-        """The replacement."""
+        """The text that replaces these characters."""
 
 
 def apply_edits(source: str, edits: Iterable[Change]) -> str:
-    """Apply `edits` to `source`; they must be in order and must not overlap."""
+    """Return `source` with all `edits` made; they must be in order and must not overlap, which is not checked."""
     pieces, position = [], 0
     for edit in edits:
         pieces += [source[position : edit.start], edit.text]
@@ -70,13 +72,18 @@ def apply_edits(source: str, edits: Iterable[Change]) -> str:
 
 
 def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
-    """Words that `edits` replace, insert or delete, divided by the words of `source` (at least 1); never below `word_edit_ratio`."""
+    """The number of words that `edits` replace, insert or delete, divided by the words of `source` (at least 1).
+
+    A replacement counts the words of its longer side. The result is at least `word_edit_ratio`.
+    """
     changed = sum(max(len(_WORD.findall(edit.source)), len(_WORD.findall(edit.text))) for edit in edits)
     return changed / max(len(_WORD.findall(source)), 1)
 
 
 def word_edit_ratio(source: str, text: str) -> float:
-    """Word-level Levenshtein distance (insertions, deletions, substitutions) divided by the words of `source` (at least 1)."""
+    """Word-level Levenshtein distance (insertions, deletions, substitutions) from `source` to `text`, over the words
+    of `source` (at least 1).
+    """
     before, after = _WORD.findall(source), _WORD.findall(text)
     distances = list(range(len(after) + 1))
     for row, word in enumerate(before, start=1):
@@ -89,7 +96,7 @@ def word_edit_ratio(source: str, text: str) -> float:
 
 
 def count_words(text: str) -> int:
-    """The number of words without punctuation marks; in scripts without spaces, of characters."""
+    """The number of words in `text`, without punctuation marks; in scripts without spaces, each character is a word."""
     return sum(any(map(str.isalnum, word)) for word in _WORD.findall(text))
 
 

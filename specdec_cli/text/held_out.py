@@ -1,4 +1,4 @@
-"""Held-out sentences: those of dev and test sets, which must not be in the training data."""
+"""Sentences of dev and test sets, which must not be in the training data."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ from specdec_cli.text.parallel import Pair
 
 
 class HeldOut:
-    """A set of the sentences in `files`, compared without case, punctuation and spaces.
+    """The set of the sentences in `files`, compared without case, punctuation and spaces.
 
-    The files are plain text or TSV (of three columns, the first is a domain); source and target sentences are both held out.
-    Raises InputError for a file that cannot be read.
+    The files are plain text or TSV (of three columns, the first is a domain); source and target sentences are both
+    in the set. Raises InputError for a file that cannot be read.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -20,7 +20,7 @@ class HeldOut:
         self._digests.discard(_digest(""))
 
     def holds(self, pair: Pair) -> bool:
-        """Whether either side of `pair` is held out."""
+        """Whether the source or the target of `pair` is in the set."""
         return bool(self._digests) and (_digest(pair.source) in self._digests or _digest(pair.target) in self._digests)
 
 

@@ -1,4 +1,4 @@
-"""Detection of a few languages by their function words."""
+"""Detection of a few European languages by their function words."""
 
 import re
 from collections import Counter
@@ -36,21 +36,24 @@ _MIN_FUNCTION_WORDS = 3
 
 
 def short_code(language: str) -> str:
-    """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; the first part of an unknown code."""
+    """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; for an unknown code, the part
+    before "_" or "-".
+    """
     first = re.split(r"[_-]", language)[0].lower()
     return _THREE_LETTERS.get(first, first)
 
 
 def is_latin(language: str) -> bool:
-    """Whether a language is known to use the Latin alphabet."""
+    """Whether the language with the code `language` is known to use the Latin alphabet."""
     return short_code(language) in _LATIN
 
 
 def is_in_language(text: str, language: str, rather_than: str) -> bool:
-    """Whether `text` is in `language` rather than in `rather_than`; False for unknown languages and short texts.
+    """Whether `text` is in `language` and not in `rather_than`; False for unknown languages and short texts.
 
-    True if the text has at least three different function words of `language`, if they are a fifth of all words, and if
-    they are at least four times as many as those of `rather_than`. Words that both languages share are not counted.
+    True if the text has at least three different function words of `language`, if these are a fifth of all words,
+    and if they are at least four times as many as those of `rather_than`. Words that both languages share are not
+    counted.
     """
     return _is_in(_count_words(text), short_code(language), short_code(rather_than))
 

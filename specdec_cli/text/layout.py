@@ -1,4 +1,6 @@
-"""Segmentation of a line into texts for the model, with marks, cell separators, code and passed-through text in the gaps."""
+"""Segmentation of a line into texts for the model, and gaps between them that are copied: markers, cell separators,
+code.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,8 +20,9 @@ _VALUE = re.compile(r"(?:^|[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/
 def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
     """Split `line` into sentences like `segment`, but make text that must not change part of the gaps.
 
-    That is leading and trailing marks, program code, and sentences that `passthrough` matches. The cells of a table row
-    (separated by tabs, pipes, or commas between quoted values) are split one by one.
+    That is markers at either end such as bullets and comment signs (see `split_marks`), program code, and sentences
+    that `passthrough` matches. The cells of a table row (separated by tabs, pipes, or commas between quoted values)
+    are split one by one. `limit` and `count` are as in `segment`.
     """
     if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
@@ -35,7 +38,7 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
 
 
 def concatenate(parts: Iterable[str | Segments]) -> Segments:
-    """Join segments into one; a string becomes part of the gap at its position."""
+    """Join segments, in order, into one; a string becomes part of the gap at its position."""
     texts: list[str] = []
     gaps, too_long = [""], 0
     for part in parts:

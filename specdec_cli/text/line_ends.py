@@ -1,4 +1,6 @@
-"""Sentences that continue on the next line, and edits that must not be made at such line ends."""
+"""Detection of sentences that continue on the next line, and removal of edits that must not be made at such line
+ends.
+"""
 
 import re
 from collections.abc import Sequence
@@ -19,16 +21,16 @@ _MIN_WRAPPED_LINES = 3
 
 
 def without_added_stop(output: str, source: str) -> str:
-    """Remove the punctuation mark at the end of `output` if `source` ends with a letter or digit."""
+    """Return `output` without the punctuation mark at its end if `source` ends with a letter or digit."""
     return _ADDED.sub("", output) if source[-1:].isalnum() else output
 
 
 def find_continued(lines: Sequence[str]) -> list[bool]:
     """For each line, whether its last sentence continues on the next line.
 
-    A line that does not end with punctuation continues if the next one begins in lower case, or if both belong to a wrapped
-    text. A text is wrapped if no line has more than 100 characters and the first word of each line would not have fitted on
-    the line before.
+    A line that does not end with punctuation continues if the next one begins in lower case, or if both belong to a
+    wrapped text. A text is wrapped if it has at least three lines, no line has more than 100 characters, and the
+    first word of each line would not have fitted on the line before.
     """
     marked = [split_marks(line) for line in lines]
     found = [False] * len(lines)
@@ -45,17 +47,20 @@ def find_continued(lines: Sequence[str]) -> list[bool]:
 
 
 def is_unfinished(line: str) -> bool:
-    """Whether a line has text and does not end with punctuation."""
+    """Whether `line` has text and this text does not end with punctuation; markers such as bullets do not count as
+    text.
+    """
     body = split_marks(line).body
     return bool(body) and not _END.search(body)
 
 
 def drop_boundary_edits(edits: Sequence[Edit], start: int, end: int, *, continues_next: bool, continues_previous: bool) -> list[Edit]:
-    """Drop the edits that would begin or end a sentence inside one; the text has the offsets `start` to `end` in its line.
+    """Return `edits` without those that would begin or end a sentence at a line end inside it; the text has the
+    offsets `start` to `end`.
 
-    If the sentence continues on the next line (`continues_next`), the punctuation at `end` is kept. If it continues from
-    the previous line (`continues_previous`), the first letter keeps its case (except for the pronoun I), and no capitalised
-    word is inserted before it.
+    If the sentence continues on the next line (`continues_next`), the punctuation at `end` is kept. If it continues
+    from the previous line (`continues_previous`), the first letter keeps its case (except for the pronoun I), and no
+    capitalised word is inserted before it.
     """
     kept: list[Edit] = []
     for edit in edits:

@@ -1,4 +1,4 @@
-"""Reading of lines from text files and stdin, as they arrive."""
+"""Reading of lines from text files and stdin; each line is yielded as soon as it arrives."""
 
 import gzip
 import lzma
@@ -16,13 +16,13 @@ from specdec_cli.text.xz import XzReader
 
 STDIO = Path("-")
 MAX_LINE_BYTES = 2**26
-"""Default limit on the bytes of a line, which is held in memory as a whole."""
+"""Default limit on the bytes of a line; a line is held in memory completely."""
 _CHUNK = 2**16
 _UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
 class LineTooLong(InputError):
-    """A line is longer than the limit."""
+    """An error: a line of the input has more bytes than the limit."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,17 @@ class Line:
     file: Path | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both counted from 1, of an offset into `text`."""
+        """Line number and column, both counted from 1, of an offset into `text` in code points."""
         return self.number, offset + 1
 
 
 def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
-    """The lines of several files, one file after the other; `-`, or no path at all, is stdin.
+    """Yield the lines of several files, one file after the other; `-`, or no path at all, is stdin.
 
-    A line from a pipe is there as soon as it is written. .gz and .xz are decompressed. Raises InputError for a file that
-    is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a damaged file, after all lines before;
-    LineTooLong for a line of more than `max_bytes` bytes. Decompressing takes bounded memory. The message names file and line.
+    A line from a pipe is yielded as soon as it is written. .gz and .xz are decompressed, in bounded memory. Raises
+    InputError for a file that is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a
+    damaged file, after the lines before it were yielded; and its subclass LineTooLong for a line of more than
+    `max_bytes` bytes. The message names file and line.
     """
     for path in paths:
         if path != STDIO and not path.exists():
@@ -61,7 +62,9 @@ def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> I
 
 
 def read_text_lines(path: Path) -> Iterator[str]:
-    """The lines of one file without their ends, NUL bytes and all. Raises InputError as `read_lines` does."""
+    """Yield the lines of one file without their ends; NUL bytes are allowed. Raises InputError otherwise as
+    `read_lines` does.
+    """
     return (line.text for line in _lines_of(path, MAX_LINE_BYTES))
 
 
@@ -76,7 +79,9 @@ def _lines_of(path: Path, max_bytes: int) -> Iterator[Line]:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading, unbuffered; .gz and .xz are decompressed. Raises InputError."""
+    """Open `path` for unbuffered reading of bytes; .gz and .xz are decompressed. Raises InputError if it cannot be
+    opened.
+    """
     try:
         if path.suffix == ".gz":
             return cast(IO[bytes], gzip.open(path))

@@ -1,4 +1,4 @@
-"""Loading of a bundle's tokenizer."""
+"""Loading of a bundle's tokenizer, whatever its kind."""
 
 import hashlib
 from pathlib import Path
@@ -22,7 +22,10 @@ def load_tokenizer(folder: Path, source_language: str = "", target_language: str
 
 
 def tokenizer_digest(folder: Path) -> str:
-    """The SHA-256 hash (hexadecimal) of the names and contents of the tokenizer's files in `folder`. Raises ModelError."""
+    """The SHA-256 hash (hexadecimal) of the names and contents of the tokenizer's files in `folder`.
+
+    Raises ModelError if a file is missing or cannot be read.
+    """
     single, several = folder / subwords.FILE, folder / "tokenizer"
     files = [single] if single.exists() or not several.exists() else sorted(path for path in several.iterdir() if path.name[0] != ".")
     digest = hashlib.sha256()

@@ -1,4 +1,6 @@
-"""Marks before and after the text of a line: bullets, heading and quotation signs, comment signs, log stamps, tags, keys."""
+"""Markers before and after the text of a line: bullets, heading and quotation signs, comment signs, log stamps,
+tags, keys.
+"""
 
 import re
 from typing import NamedTuple
@@ -45,7 +47,9 @@ _PAIRS = tuple(
 
 
 class Marked(NamedTuple):
-    """A line in three parts: leading marks and white space, text, trailing marks and white space."""
+    """A line in three parts: markers and white space before the text, the text, and markers and white space after
+    it.
+    """
 
     head: str
     body: str
@@ -53,7 +57,12 @@ class Marked(NamedTuple):
 
 
 def split_marks(line: str) -> Marked:
-    """Split `line` into leading marks, text and trailing marks; the text is stripped of white space, and may be empty."""
+    """Split `line` into the markers before its text, the text, and the markers after it.
+
+    Markers are bullets, heading, quotation and comment signs, log stamps, tags, keys and the like. The text is
+    stripped of white space, and may be empty; the markers include this white space, so the three parts joined are
+    `line`.
+    """
     start = _head_end(line)
     end = _tail_start(line, start)
     for opening, closing in _PAIRS:

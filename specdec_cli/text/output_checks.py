@@ -35,7 +35,7 @@ _VALUES = {word: value for value, words in _NUMERALS.items() for word in words.s
 
 
 def output_warnings(source: str, output: str) -> tuple[str, ...]:
-    """The problems of `output`: any of REPETITION, EMPTY and NUMBERS."""
+    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY and NUMBERS."""
     if not output.strip():
         return (EMPTY,) if source.strip() else ()
     if output == source:
@@ -45,15 +45,19 @@ def output_warnings(source: str, output: str) -> tuple[str, ...]:
 
 
 def repeats_itself(output: str, source: str) -> bool:
-    """Whether `output` has more repetitions than `source`.
+    """Whether `output` has repetitions of more kinds than `source`.
 
-    A repetition is a group of letters six times, a word four times, or a group of two to eight words three times in a row.
+    A repetition is a group of letters six times, a word four times, or a group of two to eight words three times in
+    a row; the kinds are letters, and each number of words.
     """
     return _repetitions(output) > _repetitions(source)
 
 
 def lost_numbers(source: str, output: str) -> list[str]:
-    """The numbers of `source` that are missing from `output`, whatever separates their digits; up to 12, words count too."""
+    """The numbers of `source` that are missing from `output`, in order; separators between their digits may differ.
+
+    A number up to 12 may also be written as a word, and a time of day on another clock.
+    """
     digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
     words = {_VALUES[word] for word in _WORD.findall(output.lower()) if word in _VALUES}

@@ -1,4 +1,4 @@
-"""Wrapped paragraphs: joined to one line each, and wrapped again for the output."""
+"""Joining of wrapped paragraphs to one line each, and wrapping of their output."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +15,11 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True)
 class Paragraph(Line):
-    """Several lines joined to one: `text` has them separated by spaces, without the leading marks of all but the first.
+    """Several lines joined to one: `text` has them separated by spaces, without the markers before the text of all
+    but the first.
 
-    `lines` are the original lines, `heads` their leading marks, `starts` their offsets in `text`; `width` is the number of
-    characters of the longest.
+    `lines` are the original lines, `heads` the markers before their text, `starts` their offsets in `text`; `width`
+    is the number of characters of the longest line.
     """
 
     lines: tuple[Line, ...] = ()
@@ -27,7 +28,7 @@ class Paragraph(Line):
     width: int = 0
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column in the file, both counted from 1, of an offset into `text`."""
+        """Line number and column in the file, both counted from 1, of an offset into `text` in code points."""
         index = max(number for number, start in enumerate(self.starts) if start <= offset)
         indent = len(self.heads[index]) if index else 0
         return self.lines[index].number, offset - self.starts[index] + indent + 1
@@ -36,9 +37,9 @@ class Paragraph(Line):
 def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield `lines`, with the lines of each paragraph joined to one Paragraph.
 
-    A line continues a paragraph if it has text that is neither code nor a table row, and the same leading marks (comment or
-    quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has less than half the
-    length of the longest, or ends with two spaces or a backslash.
+    A line continues a paragraph if it has text that is neither code nor a table row, and the same markers before it
+    (comment or quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has
+    less than half the length of the longest, or ends with two spaces or a backslash.
     """
     block: list[tuple[Line, Marked]] = []
     for line in lines:
@@ -57,7 +58,8 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
 def rewrapped(line: Line, text: str) -> Iterator[tuple[str, str]]:
     """Yield the output lines, each with its line ending, for an input line whose output is `text`.
 
-    A Paragraph is wrapped again at its width; a longer word has a line of its own. An unchanged Paragraph keeps its lines.
+    The output of a Paragraph is wrapped at its width; a word that is longer than the width has a line of its own. A
+    Paragraph whose output equals its text keeps its lines. Any other line is one output line.
     """
     if not isinstance(line, Paragraph):
         yield text, line.ending

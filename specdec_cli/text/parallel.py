@@ -10,7 +10,7 @@ from specdec_cli.text.lines import read_text_lines
 
 @dataclass(frozen=True)
 class Pair:
-    """A source line and its target line; `domain` is empty if the input has none."""
+    """A source line and its target line; `domain` is "" if the input has none."""
 
     source: str
     target: str
@@ -20,7 +20,7 @@ class Pair:
 def read_tsv(path: Path) -> Iterator[Pair]:
     """Yield the pairs of a TSV file of lines `source TAB target` or `domain TAB source TAB target`.
 
-    Raises InputError naming a line with another number of fields.
+    Raises InputError naming a line that has neither 2 nor 3 fields, or another number of fields than the first line.
     """
     columns = 0
     for number, line in enumerate(read_text_lines(path), start=1):
@@ -33,7 +33,9 @@ def read_tsv(path: Path) -> Iterator[Pair]:
 
 
 def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
-    """Yield the pairs of equal line numbers in two files. Raises InputError if one file has more lines."""
+    """Yield the pairs of lines with equal numbers in two files. Raises InputError if one file has more lines than
+    the other.
+    """
     sources, targets = read_text_lines(source), read_text_lines(target)
     count = 0
     for line in sources:
@@ -47,7 +49,11 @@ def read_aligned(source: Path, target: Path) -> Iterator[Pair]:
 
 
 def read_pairs(tsv: Sequence[Path], aligned: Sequence[tuple[Path, Path]] = ()) -> Iterator[Pair]:
-    """Yield the pairs of all TSV files, then those of all aligned files, in the order given. Raises InputError."""
+    """Yield the pairs of all TSV files, then those of all aligned files, in the order given.
+
+    Raises InputError for a file that cannot be read, a wrong number of fields, and aligned files of different
+    lengths.
+    """
     for path in tsv:
         yield from read_tsv(path)
     for source, target in aligned:

@@ -34,9 +34,9 @@ _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 class Passthrough:
     """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
 
-    A text without letters is copied. If both languages use the Latin alphabet, a text without Latin letters is copied. In
-    translation, a text that is already in the target language is copied. In correction (`source` equals `target`), a text
-    in another detectable language is copied.
+    A text without letters is copied; protected spans such as URLs do not count. If both languages use the Latin
+    alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language
+    is copied. In correction (`source` equals `target`), a text in another detectable language is copied.
     """
 
     source: str = ""
@@ -48,7 +48,7 @@ class Passthrough:
         return is_latin(self.source) and is_latin(self.target)
 
     def matches(self, text: str) -> bool:
-        """Whether `text` is copied unchanged."""
+        """Whether `text` must be copied unchanged."""
         words = without_protected(text)
         if not any(map(str.isalpha, words)):
             return True

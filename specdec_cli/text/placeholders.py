@@ -1,4 +1,4 @@
-"""Model inputs for texts with protected spans, and restoration of the spans in the outputs."""
+"""Model inputs for texts with protected spans such as URLs, and restoration of the spans in the outputs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,45 +19,56 @@ _END = ".!?:;,\u2026"
 
 @dataclass(frozen=True)
 class Attempt:
-    """The texts that are decoded for one text (one or several), and the way back from their outputs to one."""
+    """The texts that are decoded for one text (one or several), and the computation of its output from their
+    outputs.
+    """
 
     segments: Segments
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """The output of the whole, from an output for each text; None if a protected span is lost, added or moved."""
+        """Return the output for the text of this attempt, given an output for each of its segments; None if the
+        attempt has failed.
+
+        Here the outputs are joined, and an attempt never fails. Subclasses fail if a protected span is lost or
+        duplicated.
+        """
         return self.segments.join(outputs)
 
 
 @dataclass(frozen=True)
 class CheckedAttempt(Attempt):
-    """Decodes the text unchanged, and accepts the output if it has the protected `spans` of `source`."""
+    """Decodes the text unchanged, and accepts the output if it contains the protected `spans` of `source`."""
 
     source: str
     spans: tuple[str, ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """The output, None if it is not accepted."""
+        """Return the output, or None if it is not accepted."""
         output = self.segments.join(outputs)
         return output if self.accepts(output) else None
 
     def accepts(self, output: str) -> bool:
-        """Whether `output` has the spans of the source and does not repeat itself."""
+        """Whether `output` has each protected span as often as the source, tags and format arguments in the same
+        order, and no repetition.
+        """
         return _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
 @dataclass(frozen=True)
 class PlaceholderAttempt(CheckedAttempt):
-    """Decodes the text with a placeholder (`names`) in the place of each span.
+    """Decodes the text with a placeholder, one of `names`, in the place of each protected span.
 
-    `joined` has a pair for each span: whether a letter or digit is directly before it, and directly after it. A space is put
-    there before decoding, and removed afterwards.
+    `joined` has a pair of booleans for each span: whether a letter or digit is directly before it, and directly
+    after it. There a space is inserted before decoding, and removed afterwards.
     """
 
     names: tuple[str, ...]
     joined: tuple[tuple[bool, bool], ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """The output with the spans in the place of their placeholders; None if a placeholder is lost or repeated."""
+        """Return the output with the spans in the place of their placeholders; None if a placeholder is lost or
+        repeated, or the result is not accepted.
+        """
         output = self.segments.join(outputs)
         positions = []
         for name, (before, after) in zip(self.names, self.joined, strict=True):
@@ -76,13 +87,19 @@ class PlaceholderAttempt(CheckedAttempt):
 
 @dataclass(frozen=True)
 class SplitAttempt(Attempt):
-    """Decodes the texts between the spans separately; the output is the source if a span is still duplicated."""
+    """Decodes the texts between the protected spans separately; the source is the output if a span is then
+    duplicated.
+    """
 
     source: str
     spans: tuple[str, ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """The outputs with the spans between them, without punctuation that the model has added."""
+        """Return the outputs with the protected spans between them; it is never None.
+
+        Final punctuation is removed from an output whose text has none. If a span is then duplicated, the source is
+        returned.
+        """
         kept = [
             output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)
         ]
@@ -93,8 +110,8 @@ class SplitAttempt(Attempt):
 def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
-    Without protected spans, the text is decoded unchanged. With spans, it is tried unchanged, then with several kinds of
-    placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`.
+    Without protected spans, the text is decoded unchanged. With spans, it is tried unchanged, then with several
+    kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`.
     """
     positions = protected_spans(text, latin=latin)
     whole = Segments((text,), ("", ""))

@@ -1,4 +1,6 @@
-"""Protected spans, which must not change: addresses, format arguments, tags, code, paths, times, identifiers, emoji."""
+"""Protected spans of a text, which must not change: addresses, format arguments, tags, code, paths, times,
+identifiers, emoji.
+"""
 
 import re
 
@@ -47,15 +49,20 @@ _ORDERED = re.compile(r"%|</?\w")
 
 
 def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
-    """Offsets (code points, half-open) of the protected spans in order; with `latin`, words in other scripts are protected too."""
+    """Offsets (start, end), in order, of the spans of `text` that must not change, such as URLs, format arguments,
+    tags, code and paths.
+
+    They are in code points, with the end excluded. With `latin`, words in other scripts than the Latin one are
+    protected too.
+    """
     return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
 
 
 def keeps_order(span: str) -> bool:
-    """Whether the order of such spans matters: tags, and format specifications without a name or number."""
+    """Whether the order of protected spans like `span` matters: tags, and format arguments without a name or number."""
     return _ORDERED.match(span) is not None and not re.match(r"%(?:\(|\d+\$|\d+$)", span)
 
 
 def without_protected(text: str) -> str:
-    """`text` with each protected span replaced by a space."""
+    """Return `text` with each protected span, such as a URL, replaced by a space."""
     return _PROTECTED.sub(" ", text)

@@ -21,7 +21,7 @@ _BYTE_SPACE = "\u0120"
 
 
 class Segmenter(Protocol):
-    """Splits source and target texts into pieces, and joins target pieces to text."""
+    """Protocol: splits source and target texts into subword pieces, and joins target pieces to text."""
 
     def split(self, text: str) -> list[str]:
         """The pieces of a source text."""
@@ -33,14 +33,17 @@ class Segmenter(Protocol):
         """The text of target pieces."""
 
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece begins a word; True if that depends on the piece before it."""
+        """Whether `piece` begins a word; True if that depends on the piece before it."""
 
     def save(self, folder: Path) -> None:
-        """Write the files that it is loaded from to `folder`."""
+        """Write the files from which the segmenter can be loaded to `folder`."""
 
 
 class SentencePieceSegmenter:
-    """Segmenter of two SentencePiece models, for source and target; both may be the same file."""
+    """A segmenter with two SentencePiece models in `folder`, for source and target; both may be the same file.
+
+    Raises ModelError if a file is missing or not a SentencePiece model.
+    """
 
     def __init__(self, folder: Path, source: str, target: str) -> None:
         self._files = [folder / name for name in dict.fromkeys((source, target))]
@@ -69,7 +72,9 @@ class SentencePieceSegmenter:
 
 
 class TokenizersSegmenter:
-    """Segmenter of a `tokenizer.json` of the tokenizers library (byte-level BPE, converted SentencePiece models)."""
+    """A segmenter with a `tokenizer.json` of the tokenizers library (byte-level BPE, converted SentencePiece
+    models); `name` is its file name.
+    """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, name: str) -> None:
         self._tokenizer, self._name = tokenizer, name
@@ -97,9 +102,12 @@ class TokenizersSegmenter:
 
 
 class MosesBpeSegmenter:
-    """Segmenter of fairseq's WMT models: Moses tokens split by BPE codes; `@@` ends a piece that is not the last of its word.
+    """The segmenter of fairseq's WMT models: Moses tokens split by BPE codes; `@@` ends a piece that is not the last
+    of its word.
 
-    Equivalent to fairseq's `--tokenizer moses --bpe fastbpe` (or `subword_nmt`) with default options.
+    `codes` is the file of BPE codes in `folder`, `alphabet` all characters of the vocabulary. Equivalent to
+    fairseq's `--tokenizer moses --bpe fastbpe` (or `subword_nmt`) with default options. Raises ModelError for an
+    unreadable or malformed file of codes.
     """
 
     def __init__(self, folder: Path, codes: str, source_language: str, target_language: str, alphabet: Iterable[str]) -> None:
@@ -179,7 +187,9 @@ def _bpe(merges: Sequence[tuple[str, str]], alphabet: Iterable[str]) -> tokenize
 
 @contextmanager
 def library_errors(path: Path, words: str) -> Iterator[None]:
-    """Context manager that converts any exception of a library into a ModelError "`path`: `words` (...)"."""
+    """Raise a ModelError with the message "`path`: `words` (...)" for any exception of a library in the `with`
+    block.
+    """
     try:
         yield
     except (KeyboardInterrupt, SystemExit, ModelError):
@@ -189,7 +199,10 @@ def library_errors(path: Path, words: str) -> Iterator[None]:
 
 
 def read_tokenizers_file(path: Path) -> tokenizers.Tokenizer:
-    """Load a `tokenizer.json` and turn off truncation and padding, which may be stored in it. Raises ModelError."""
+    """Load a `tokenizer.json` and turn off truncation and padding, which may be set in it.
+
+    Raises ModelError if the file is missing or the tokenizers library cannot read it.
+    """
     check_regular(path, ModelError)
     with library_errors(path, "not readable by the tokenizers library"):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))

@@ -26,7 +26,7 @@ class Segments:
     """A line as texts to decode and the gaps around them: one gap before each text and one after the last.
 
     Texts are not empty and are stripped of white space; a gap may be empty. A blank line is one gap and no text.
-    `too_long` is the number of sentences that were split because of the token limit.
+    `too_long` is the number of sentences that were split because they exceeded the token limit.
     """
 
     texts: tuple[str, ...]
@@ -34,7 +34,9 @@ class Segments:
     too_long: int = 0
 
     def join(self, translations: Sequence[str]) -> str:
-        """The line with each text replaced by its translation. Raises ValueError if their number differs."""
+        """The line with each text replaced by its translation. Raises ValueError if there are not as many
+        translations as texts.
+        """
         if len(translations) != len(self.texts):
             raise ValueError(f"{len(translations)} translations of {len(self.texts)} texts")
         between = (text + gap for text, gap in zip(translations, self.gaps[1:], strict=True))
@@ -42,7 +44,8 @@ class Segments:
 
 
 def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segments:
-    """Split `line` into sentences (one if not `split`), and sentences of more than `limit` tokens into pieces.
+    """Split `line` into sentences (one if not `split`), and sentences of more than `limit` tokens into pieces of at
+    most `limit`.
 
     `count` returns the number of tokens of a text.
     """
@@ -59,17 +62,17 @@ def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segme
 
 
 def whole_line(line: str) -> Segments:
-    """The line as one text, stripped of white space."""
+    """Make Segments of the line as one text, stripped of white space; of no text if the line is blank."""
     return _segments(line, lambda _: ())
 
 
 def split_sentences(line: str) -> Segments:
     """Split a line in a European language, or with full-width punctuation, into sentences.
 
-    A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital letter, a
-    letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an abbreviation,
-    an initial or a number of one or two digits does not end a sentence: two sentences in one are decoded better than half a
-    sentence. The full-width 。！？ always end a sentence.
+    A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital
+    letter, a letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an
+    abbreviation, an initial or a number of one or two digits does not end a sentence, because two sentences in one
+    are decoded better than half a sentence. The full-width 。！？ always end a sentence.
     """
     return _segments(line, _sentence_gaps)
 

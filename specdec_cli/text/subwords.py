@@ -21,9 +21,10 @@ FILE = "tokenizer.model"
 
 
 class Subwords(Tokenizer):
-    """A SentencePiece model trained by specdec: unigram, identity normalisation, byte fallback; SentencePiece ids are token ids.
+    """The tokenizer of a SentencePiece model at `path` that specdec trained: unigram, without normalisation, with
+    byte fallback.
 
-    Raises ModelError if the file is missing or not a SentencePiece model.
+    SentencePiece's ids are the token ids. Raises ModelError if the file is missing or not a SentencePiece model.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,11 +40,13 @@ class Subwords(Tokenizer):
         return list(self._processor.EncodeAsIds(text))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of texts, encoded one by one, because starting SentencePiece's threads takes longer than encoding."""
+        """The ids of each of the source texts, without BOS and EOS. They are encoded one by one: SentencePiece's
+        threads would start slower.
+        """
         return [self.encode(text) for text in texts]
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of target texts, as for sources."""
+        """The ids of each of the target texts, without BOS and EOS."""
         return self.encode_batch(texts)
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -51,13 +54,13 @@ class Subwords(Tokenizer):
         return str(self._processor.DecodeIds(self._visible(ids)))
 
     def save(self, folder: Path) -> None:
-        """Save the model as `tokenizer.model` in `folder`."""
+        """Copy the model to `folder`/tokenizer.model, atomically."""
         stored = folder / FILE
         if not (stored.exists() and stored.samefile(self.path)):
             write_atomically(stored, lambda partial: shutil.copyfile(self.path, partial) and None)
 
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece begins with a space."""
+        """Whether `piece` starts with SentencePiece's space symbol."""
         return piece.startswith(SPACE)
 
 
@@ -73,7 +76,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> list[str]:
-    """All pieces by id. Raises ModelError naming `path` if a piece is not valid UTF-8."""
+    """All pieces of a SentencePiece model, by id. Raises ModelError naming `path` if a piece is not valid UTF-8."""
     try:
         return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
     except UnicodeDecodeError as error:
@@ -81,10 +84,12 @@ def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> li
 
 
 def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, exact: bool = True, threads: int = 2) -> Subwords:
-    """Train a unigram vocabulary (Kudo 2018, Subword Regularization) on `texts` and write it to `path` atomically.
+    """Train a unigram vocabulary (Kudo 2018, Subword Regularization) on `texts`, write it to `path` atomically, and
+    return it.
 
-    There is no normalisation (decoding restores the text byte for byte) and byte fallback (no text is unknown). If the texts
-    have fewer than `vocabulary_size` subwords, the vocabulary is smaller, or InputError is raised if `exact`.
+    Text is not normalised, so decoding restores it byte for byte; with byte fallback, no text is unknown. If the
+    texts have fewer than `vocabulary_size` subwords, InputError is raised if `exact`, else the vocabulary is
+    smaller.
     """
     model = io.BytesIO()
     try:

@@ -1,4 +1,4 @@
-"""The interface of tokenizers: text to token ids, token ids to text."""
+"""The base class of tokenizers, which turn text into token ids, and token ids into text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -20,10 +20,10 @@ class SpecialTokens:
 
 
 class Tokenizer(ABC):
-    """A subword tokenizer with a target vocabulary and a source vocabulary (None: the same).
+    """Base class of subword tokenizers, with a target vocabulary and a source vocabulary (None: the same).
 
-    `hidden` ids are left out of decoded text; `mask` is the id of the mask token, for drafters; `unknown` is the piece for
-    text that is not in the vocabulary; `path` is the file or folder that it was loaded from, for messages.
+    `hidden` ids are left out of decoded text; `mask` is the id of the mask token, for drafters; `unknown` is the
+    piece for text that is not in the vocabulary; `path` is the file or folder that it was loaded from, for messages.
     """
 
     path: Path
@@ -48,12 +48,12 @@ class Tokenizer(ABC):
 
     @property
     def multilingual(self) -> bool:
-        """Whether source and target language must be chosen."""
+        """Whether the model has several languages, so that source and target language must be chosen; False here."""
         return False
 
     @property
     def shared(self) -> bool:
-        """Whether source and target have the same vocabulary."""
+        """Whether source and target share one vocabulary."""
         return self._source_vocabulary is self._vocabulary
 
     @property
@@ -66,31 +66,33 @@ class Tokenizer(ABC):
         """The ids of a source text, without special tokens."""
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of source texts, without special tokens."""
+        """The ids of each of the source texts, without special tokens."""
         return [self.encode(text) for text in texts]
 
     @abstractmethod
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of target texts, without special tokens."""
+        """The ids of each of the target texts, without special tokens."""
 
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of target ids, without hidden ones."""
+        """The text of target ids, without the tokenizer's `hidden` ids, such as padding and EOS."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Save the tokenizer's files in `folder`, each atomically."""
+        """Write the tokenizer's files to `folder`, each atomically."""
 
     @abstractmethod
     def starts_word(self, piece: str) -> bool:
-        """Whether a piece begins a word."""
+        """Whether `piece` begins a word."""
 
     def add_special_tokens(self, ids: Sequence[int]) -> list[int]:
-        """Source ids with the special tokens before and after them, as input of the encoder."""
+        """Return source ids with the special tokens before and after them, as input of the encoder."""
         return [*self.special_tokens.before, *ids, *self.special_tokens.after]
 
     def add_target_tokens(self, ids: Sequence[int], eos: int) -> list[int]:
-        """Target ids with the forced first token, if any, and EOS, as the decoder emits them."""
+        """Return target ids with the forced first token, if any, before them and `eos` after them, as the decoder
+        emits them.
+        """
         return [*([] if self.special_tokens.forced is None else [self.special_tokens.forced]), *ids, eos]
 
     def pieces(self, ids: Iterable[int]) -> list[str]:

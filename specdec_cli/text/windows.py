@@ -1,4 +1,6 @@
-"""Batching of items (lines) as they arrive: batches are large for files, and a slow pipe does not delay its lines."""
+"""Batching of items (lines) as they arrive: a batch has all items that have arrived, so a slow pipe does not delay
+its lines.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,10 +23,10 @@ def windows(
 ) -> Iterator[list[T]]:
     """Yield windows: lists of 1 to `size` items, with all items that have arrived when the window is requested.
 
-    If the last item may continue in the next one (`goes_on`), the window waits up to 20 ms for it and may have up to
-    `2 * size` items. The items of a window have a total weight (by `weigh`) of at most `weight`, or the window has one item.
-    A thread reads ahead at most four windows of items with a total weight of `weight`, and one more item. An exception of
-    `items` is raised after the items before it.
+    If the last item may continue in the next one (`goes_on`), the window waits up to 20 ms for that one and may have
+    up to `2 * size` items. The items of a window have a total weight (by `weigh`) of at most `weight`, or the window
+    has one item. A thread reads ahead at most four windows of items with a total weight of `weight`, and one more
+    item. An exception that iterating over `items` raises is raised here after all items before it.
     """
     buffer = _Buffer(items, _WINDOWS_AHEAD * size, weigh, weight, goes_on)
     Thread(target=buffer.read, daemon=True).start()

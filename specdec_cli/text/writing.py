@@ -18,13 +18,13 @@ _STDIN, _STDOUT = 0, 1
 
 
 class Writer(Protocol):
-    """Writes output lines; a context manager."""
+    """Protocol: writes output lines; a context manager, whose end closes the files."""
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
-        """Write the output of a line of the input file `source` (None: stdin)."""
+        """Write the output `text` of a line of the input file `source` (None: stdin), then `ending`."""
 
     def check(self) -> None:
-        """Raise BrokenPipeError if nobody will read what is written."""
+        """Raise BrokenPipeError if the output is a pipe that no process reads."""
 
     def __enter__(self) -> Self: ...
 
@@ -53,7 +53,9 @@ class LineWriter:
             raise UsageError(f"{target}: {error.strerror}") from error
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
-        """Write one line; every LF inside `text` is replaced by a space."""
+        """Write one line, `text` and `ending`, and flush; every LF inside `text` is replaced by a space. `source` is
+        ignored.
+        """
         stream = self._file or sys.stdout.buffer
         with self._failures():
             stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
@@ -90,8 +92,8 @@ class FolderWriter:
     """Writes the output of each input to a file of the same name in `folder`, which is created if it does not exist.
 
     The output of a compressed input is plain, without .gz or .xz in its name. Lines must be written in the order of
-    `inputs`; an input without lines has an empty output. Raises UsageError for stdin, for two inputs of the same name, and
-    for an output that is an input; otherwise as LineWriter.
+    `inputs`; an input without lines has an empty output. Raises UsageError for stdin, for two inputs of the same
+    name, and for an output that is an input; InputError if a line cannot be written.
     """
 
     def __init__(self, folder: Path, inputs: Sequence[Path]) -> None:
@@ -110,7 +112,7 @@ class FolderWriter:
         self._writer: LineWriter | None = None
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
-        """Write one line of the output of `source`."""
+        """Write one line, `text` and `ending`, to the output file of the input file `source`."""
         while self._source != source:
             self._next()
         assert self._writer is not None
@@ -136,7 +138,7 @@ class FolderWriter:
 
 
 def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
-    """Raise UsageError if the regular file `target` (None: stdout) is one of `inputs` (empty: stdin)."""
+    """Raise UsageError if `target` (None: stdout) is a regular file and one of `inputs` (empty: stdin)."""
     try:
         written = os.fstat(_STDOUT) if target is None else target.stat()
     except OSError:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 MAX_MEMORY = 2**27
-"""Bytes of memory for decompression. A file determines the size of its dictionary, up to 4 GB; `xz -9` needs 65 MB."""
+"""Limit on the bytes of memory for decompression. A file determines the size of its dictionary, up to 4 GB; `xz -9`
+needs 65 MB.
+"""
 _CHUNK = 2**16
 
 
 class XzReader(io.RawIOBase):
-    """A raw stream of the decompressed bytes of a file.
+    """A raw stream of the decompressed bytes of the .xz file `path`. Raises OSError if the file cannot be opened.
 
     Reading raises LZMAError if the file is damaged or needs more than MAX_MEMORY, and EOFError if it is truncated.
     """
@@ -22,11 +24,13 @@ class XzReader(io.RawIOBase):
         self._compressed = b""
 
     def readable(self) -> bool:
-        """True."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read at least one and at most `len(buffer)` bytes into `buffer`; return their number, 0 at the end of the file."""
+        """Read at least one and at most `len(buffer)` bytes into `buffer`; return the number read, 0 at the end of
+        the file.
+        """
         view = memoryview(buffer)
         found = b""
         while not found:
@@ -41,7 +45,7 @@ class XzReader(io.RawIOBase):
         return len(found)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the compressed file and the stream."""
         self._file.close()
         super().close()
 
