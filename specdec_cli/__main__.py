@@ -4,7 +4,7 @@ import signal
 
 
 def main() -> None:
-    """Run the command line. During its imports, SIGINT has its default action, which ends the process without a traceback."""
+    """Run the command line. SIGINT during its imports ends the process without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from specdec_cli.app import main as run

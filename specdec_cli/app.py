@@ -1,4 +1,4 @@
-"""The command line: the list of commands, options of the program itself, and `main`."""
+"""The command line program: the list of commands, the options of the program itself, and `main`."""
 
 import atexit
 import gc
@@ -130,7 +130,10 @@ def specdec(
 
 
 def main() -> None:
-    """Run the command line, with handlers of SIGINT and SIGTERM."""
+    """Run the command line with the process's arguments, and handlers of SIGINT and SIGTERM.
+
+    Ends with SystemExit, whose code is 128 plus the signal's number after a signal.
+    """
     # No garbage collection at exit: searching the objects of torch for cycles takes a quarter of a second.
     atexit.register(gc.freeze)
     open_closed_streams()

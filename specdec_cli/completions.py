@@ -20,7 +20,10 @@ _MADE = "made by `make completions`; do not edit"
 
 @dataclass(frozen=True)
 class CompletedOption:
-    """An option: its names, the kind of its value, and its choices, which are offered together with files or folders of that kind."""
+    """An option for completion: its names, its help, and the kind of its value, with the `choices` that are offered.
+
+    If `value` is "file" or "folder", files or folders are offered together with the choices.
+    """
 
     names: tuple[str, ...]
     help: str
@@ -30,7 +33,9 @@ class CompletedOption:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command: its options, and its arguments, which are files (`takes_files`) or one of `words`."""
+    """A command for completion: its name, help and options; its arguments are files (`takes_files`) or one of
+    `words`.
+    """
 
     name: str
     help: str
@@ -40,7 +45,9 @@ class CompletedCommand:
 
 
 def read_commands(app: Typer) -> list[CompletedCommand]:
-    """The program itself, with an empty name, and its commands, in the order of the help."""
+    """Read from `app` the program itself, with an empty name, then its commands in the order of the help, then the
+    command `help`.
+    """
     group = get_group(app)
     context = group.context_class(group, **group.context_settings)
     commands: Mapping[str, Any] = group.commands
@@ -49,7 +56,7 @@ def read_commands(app: Typer) -> list[CompletedCommand]:
 
 
 def bash(commands: Sequence[CompletedCommand]) -> str:
-    """Write the completion script for bash."""
+    """Return the completion script for bash."""
     root, *others = commands
     names = " ".join([command.name for command in others] + [name for option in root.options for name in option.names])
     cases = "".join(_bash_case(command) for command in others)
@@ -77,7 +84,7 @@ complete -F _specdec specdec
 
 
 def zsh(commands: Sequence[CompletedCommand]) -> str:
-    """Write the completion script for zsh."""
+    """Return the completion script for zsh."""
     root, *others = commands
     described = "".join(f"                {_quoted(f'{command.name}:{command.help}')}\n" for command in others)
     cases = "".join(f"                {command.name})\n{_zsh_arguments(command)}                    ;;\n" for command in others)
@@ -107,7 +114,7 @@ _specdec "$@"
 
 
 def fish(commands: Sequence[CompletedCommand]) -> str:
-    """Write the completion script for fish."""
+    """Return the completion script for fish."""
     root, *others = commands
     lines = [f"# fish completion for specdec; {_MADE}", "complete -c specdec -f"]
     lines += [f"complete -c specdec -n __fish_use_subcommand {_fish_option(option)}" for option in root.options]
@@ -120,7 +127,7 @@ def fish(commands: Sequence[CompletedCommand]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[CompletedCommand]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""The functions that write the script of each shell."""
+"""The function that returns the completion script, by the name of the shell."""
 
 
 def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) -> CompletedCommand:

@@ -12,23 +12,27 @@ class SpecdecError(Exception):
 
 
 class UsageError(SpecdecError):
-    """Options that contradict each other or name something that does not exist."""
+    """An error: options that contradict each other or name something that does not exist, or a setting that a model
+    does not support.
+    """
 
     exit_code = 2
 
 
 class InputError(SpecdecError):
-    """Text or data that cannot be read; the message names file, line and cause."""
+    """An error: text or data that cannot be read; the message names file, line and cause."""
 
     exit_code = 3
 
 
 class ModelError(SpecdecError):
-    """A bundle or checkpoint that cannot be used; the message names the file and the cause."""
+    """An error: a bundle or checkpoint that cannot be used; the message names the file and the cause."""
 
     exit_code = 3
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether `error` is a failed allocation: a MemoryError, or the RuntimeError that PyTorch raises in its place."""
+    """Whether `error` reports that memory could not be allocated: a MemoryError, or a RuntimeError of PyTorch with
+    such a message.
+    """
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None)

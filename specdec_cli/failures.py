@@ -14,9 +14,11 @@ from specdec_cli.errors import InputError, SpecdecError, is_out_of_memory
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Convert errors that a user can cause into a message on stderr and typer.Exit with an exit code.
+    """Convert exceptions of the `with` block that a user can cause to a message on stderr and typer.Exit with an
+    exit code.
 
-    These are SpecdecError, OSError, MemoryError, and RuntimeError for lack of memory. Any other exception is a bug and propagates.
+    These are SpecdecError, OSError, MemoryError, and RuntimeError for lack of memory. Any other exception is a bug
+    and propagates. If the reader of stdout has closed the pipe, the exit code is 0, without a message.
     """
     try:
         with _flushed_stdout():
@@ -43,10 +45,10 @@ def exit_codes() -> Iterator[None]:
 
 
 def open_closed_streams() -> None:
-    """Open the null device for each of stdin, stdout and stderr that the parent process has closed.
+    """Open the null device as each of stdin, stdout and stderr that the parent process has closed.
 
-    Otherwise the next file that is opened would get the descriptor of the stream, and be read or written in its place. Reading
-    such a stdin and writing to such a stdout fails; output to such a stderr is discarded.
+    Otherwise the next file that is opened would get the descriptor of the stream, and be read or written in its
+    place. Reading such a stdin and writing to such a stdout fails; output to such a stderr is discarded.
     """
     if sys.stdin is None:
         sys.stdin = open(_null(0, os.O_WRONLY), closefd=False)  # noqa: SIM115
@@ -73,7 +75,7 @@ def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
 
 
 def reader_has_gone() -> bool:
-    """Whether stdout is a pipe whose reading end is closed."""
+    """Whether stdout is a pipe that no process reads any more."""
     try:
         descriptor = sys.stdout.fileno()
     except OSError:  # a stream without one, as in tests

@@ -1,6 +1,8 @@
-"""Checks of the values of configuration dataclasses: each value has the type of its field, and is within the field's range.
+"""Checks of the values of configuration dataclasses: each value has the type of its field, and is within the field's
+range.
 
-The annotation of a field declares its range: `heads: Annotated[int, Between(1, 1024)]`. Without one, any finite number is valid.
+The annotation of a field declares its range: `heads: Annotated[int, Between(1, 1024)]`. Without a range, any finite
+number is valid.
 """
 
 import reprlib
@@ -20,7 +22,7 @@ _OBJECTS: tuple[Any, ...] = (dict, Mapping)
 
 @dataclass(frozen=True)
 class Between:
-    """The range of a number, both ends included."""
+    """The range of valid numbers of a field, from `low` to `high`, both included."""
 
     low: float
     high: float
@@ -45,7 +47,10 @@ def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def check_fields(configuration: Any) -> None:
-    """Check all values of a configuration dataclass, in its `__post_init__`. Raises ModelError naming a field with an invalid value."""
+    """Check all values of a configuration dataclass; call it in `__post_init__`.
+
+    Raises ModelError naming a field whose value has another type or is out of its range.
+    """
     _check(vars(configuration), get_type_hints(type(configuration), include_extras=True))
 
 

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, JSON files, and the cache folder."""
+"""Writing of files completely or not at all, JSON files, and the cache folder."""
 
 import fcntl
 import json
@@ -14,14 +14,18 @@ from specdec_cli.errors import SpecdecError, UsageError
 
 
 def cache_folder() -> Path:
-    """The folder for files that can be made again: $SPECDEC_CACHE, or else `specdec` in the user's cache folder."""
+    """The path of the folder for files that can be made again: $SPECDEC_CACHE, or else `specdec` in the user's cache
+    folder.
+    """
     own = os.environ.get("SPECDEC_CACHE")
     return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specdec"
 
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """Set the file name of an OSError raised inside to `path`, where it has none (as for a full disk) or that of `partial`."""
+    """Change the file name of an OSError raised in the `with` block to `path`, if it has no name (as for a full
+    disk) or that of `partial`.
+    """
     try:
         yield
     except OSError as error:
@@ -40,9 +44,11 @@ def make_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Call `write` with a temporary file in the folder of `path`, then rename that file to `path`; a crash leaves the old file.
+    """Call `write` with a temporary file in the folder of `path`, then rename that file to `path`; after an error
+    the old file remains.
 
-    Temporary files of killed programs are removed first. Raises OSError naming `path` if it cannot be written.
+    The folder is created if needed. Temporary files of killed programs are removed first. Raises OSError naming
+    `path` if the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left_behind(path)
@@ -86,19 +92,27 @@ def _is_process(number: int) -> bool:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically."""
+    """Write `value` to `path` as indented JSON, atomically. Raises OSError naming `path` if the file cannot be
+    written.
+    """
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
 def check_regular(path: Path, failure: type[SpecdecError]) -> None:
-    """Raise `failure` if `path` exists and is not a regular file: reading a device or a pipe might never end."""
+    """Raise an exception of the class `failure` if `path` exists and is not a regular file: reading a device or a
+    pipe might never end.
+    """
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         raise failure(f"{path}: not a regular file")
 
 
 def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
-    """Read the object in a JSON file. Raises `failure`, naming the file, if it is missing or holds no JSON object."""
+    """Return the object in a JSON file, as a dict.
+
+    Raises an exception of the class `failure`, naming the file, if it cannot be read or does not contain a JSON
+    object.
+    """
     check_regular(path, failure)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))

@@ -16,7 +16,8 @@ _RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID")
 
 @contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold a lock on `folder`, which is created if needed, and removed at the end if it was created and is empty.
+    """Hold a lock on `folder` in the `with` block; it is created if needed, and removed at the end if it was created
+    and is empty.
 
     If another process has locked it, raises UsageError, or with `wait` waits for that process.
     """
@@ -35,9 +36,10 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
 
 
 def lock_folder(folder: Path, wait: bool) -> int:
-    """Lock `folder`, which is created if needed; return the descriptor that holds the lock until it is closed.
+    """Lock `folder`, which is created if needed; return the file descriptor that holds the lock until it is closed.
 
-    If another process has locked it, raises BlockingIOError, or with `wait` waits for that process.
+    If another process has locked it, raises BlockingIOError, or with `wait` waits for that process. On a file system
+    without locks nothing is locked.
     """
     while True:
         make_folder(folder)
@@ -55,5 +57,5 @@ def lock_folder(folder: Path, wait: bool) -> int:
 
 
 def rank() -> int | None:
-    """The rank of this process in distributed training, from 0; None if it was started alone."""
+    """The rank of this process in distributed training, from 0; None if the process is not part of one."""
     return next((int(value) for name in _RANKS if (value := os.environ.get(name, "")).isdigit()), None)

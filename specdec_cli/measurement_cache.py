@@ -1,4 +1,4 @@
-"""Disk cache of measurements of this machine."""
+"""Cache on disk of measurements of this machine, such as the costs of rounds."""
 
 import contextlib
 import hashlib
@@ -15,7 +15,9 @@ T = TypeVar("T")
 
 
 def fingerprint(*parts: object) -> str:
-    """A hash of `parts` and of the processor model, where the system describes it."""
+    """A hash (16 hexadecimal digits) of `parts` and of the processor's model and instructions, if the system
+    describes them.
+    """
     digest = hashlib.sha256(repr(parts).encode())
     description = Path("/proc/cpuinfo")
     if description.exists():
@@ -25,13 +27,15 @@ def fingerprint(*parts: object) -> str:
 
 
 class CachedMeasurement:
-    """A cached measurement; its key has the version of specdec, the processor and `parts`, and its file name begins with `kind`."""
+    """A measurement in a JSON file of the cache folder; the file's name has `kind` and a hash of specdec's version,
+    the processor and `parts`.
+    """
 
     def __init__(self, kind: str, parts: tuple[object, ...]) -> None:
         self.path = cache_folder() / f"{kind}-{fingerprint(__version__, *parts)}.json"
 
     def read(self, check: Callable[[dict[str, Any]], T]) -> T | None:
-        """The cached value, converted from JSON by `check`; None if there is none, or none that is valid.
+        """Return the cached value, converted from JSON by `check`; None if there is none, or if it is not valid.
 
         `check` raises KeyError, TypeError or ValueError for an object that is not valid.
         """
@@ -40,7 +44,7 @@ class CachedMeasurement:
         return None
 
     def write(self, value: dict[str, Any]) -> bool:
-        """Store a measurement; False if it cannot be written."""
+        """Store `value`; return whether this succeeded."""
         try:
             write_json(self.path, value)
         except OSError:
@@ -49,7 +53,7 @@ class CachedMeasurement:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be created in `folder`, which is created if needed."""
+    """Whether files can be created in `folder`; the folder is created if needed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -59,7 +63,11 @@ def is_writable(folder: Path) -> bool:
 
 
 def forget_measurements() -> int:
-    """Delete all measurements, compiled kernels and records of failed compilations; return the number of files. Raises OSError."""
+    """Delete all cached measurements, compiled kernels and reports of failed compilations; return the number of
+    files.
+
+    Raises OSError if a file cannot be deleted.
+    """
     patterns = ("costs-*.json", "kernels-*")
     found = [path for pattern in patterns for path in cache_folder().glob(pattern) if path.is_file()]
     for path in found:

@@ -1,4 +1,4 @@
-"""New folders that are written completely or not at all, also if the program is killed."""
+"""Writing of new folders completely or not at all, also if the program is killed."""
 
 import fcntl
 import os
@@ -14,11 +14,12 @@ from specdec_cli.folder_lock import lock_folder
 
 @contextmanager
 def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
-    """Yield a temporary folder to be filled; at the end rename it to `output`, or remove it after an error.
+    """Yield a temporary folder to be filled; at the end of the `with` block rename it to `output`, or remove it
+    after an error.
 
-    With `force` it replaces an existing `output` that has a file named `marker`, and so is of the same kind. Raises UsageError
-    if `output` exists and is not replaced. An OSError names a file in `output`. Temporary folders of killed programs are
-    removed first.
+    With `force` it replaces an existing `output` that has a file named `marker`, and so is of the same kind. Raises
+    UsageError if `output` exists and is not replaced. An OSError of the block names a file in `output`. Temporary
+    folders of killed programs are removed first.
     """
     output = output.resolve()
     _remove_left_behind(output)
@@ -39,7 +40,10 @@ def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
 
 @contextmanager
 def partial_folder(output: Path) -> Iterator[Path]:
-    """Yield a hidden folder beside `output`, and remove it at the end. Those of killed programs are removed first."""
+    """Yield a hidden temporary folder in the same folder as `output`, and remove it at the end of the `with` block.
+
+    Such folders of killed programs are removed first.
+    """
     _remove_left_behind(output)
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     descriptor = lock_folder(partial, wait=True)

@@ -28,7 +28,8 @@ _ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
 class Process:
     """Runs a Python module that calls `serve` in a subprocess, inside a `with` block; `label` names it in messages.
 
-    Calls raise ModelError, with the last lines of the process's stderr, if the process dies; an error that it reports is raised here.
+    Calls raise ModelError, with the last lines of the process's stderr, if the process dies, and the SpecdecError
+    that the process reports.
     """
 
     def __init__(self, module: str, label: str) -> None:
@@ -62,18 +63,21 @@ class Process:
         self._errors.close()
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Call the function `name` in the process and return its result. Raises the errors that it reports, and ModelError if it dies."""
+        """Call the function `name` in the process and return its result.
+
+        Raises the SpecdecError that the function raised in the process, and ModelError if the process dies.
+        """
         self.send(name, *arguments)
         return self.receive()
 
     def stream(self, name: str, *arguments: Any) -> Iterator[Any]:
-        """Call the generator function `name` in the process and yield its items. Raises like `call`."""
+        """Call the generator function `name` in the process and yield its items. Raises the same errors as `call`."""
         self.send(name, *arguments)
         while "item" in (response := self._response()):
             yield response["item"]
 
     def send(self, name: str, *arguments: Any) -> None:
-        """Send a request; `receive` returns its result. Raises ModelError if the process has died."""
+        """Send a request and do not wait; `receive` returns its result. Raises ModelError if the process has died."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps([name, *arguments]) + "\n")
@@ -82,7 +86,9 @@ class Process:
             raise self._process_error() from error
 
     def receive(self) -> Any:
-        """Wait for the result of the oldest request without one. Raises like `call`."""
+        """Wait for the result of the oldest request that has not been answered, and return it. Raises the same
+        errors as `call`.
+        """
         return self._response()["result"]
 
     def _response(self) -> dict[str, Any]:
@@ -105,7 +111,7 @@ class Process:
 
 
 def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
-    """Serve requests from stdin with the functions `handlers` (by name) until stdin is closed."""
+    """Answer requests from stdin by calling the functions `handlers`, by name, until stdin is closed."""
     # A terminal sends SIGINT to all its processes; the parent process handles it and closes stdin.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")

@@ -1,4 +1,4 @@
-"""Recipes: settings of trainings and corruption, read from TOML files and changed by `key=value`."""
+"""Recipes: settings of training or corruption, read from TOML files and changed by `key=value`."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ T = TypeVar("T")
 def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -> T:
     """Read a recipe, a dataclass of type `kind`, from the TOML file `path`, and apply changes such as `run.seed=2`.
 
-    Without `path`, all fields have their defaults. Raises UsageError for a change that is not `key=value`, and ModelError
-    naming the file and the key for an unknown key or an invalid value.
+    Without `path`, all fields have their defaults. Raises UsageError for a change that is not `key=value`, and
+    ModelError naming the file and the key for an unreadable file, an unknown key or an invalid value.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -31,7 +31,11 @@ def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -
 
 
 def apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
-    """Apply changes such as `run.seed=2` to `values` and return it; a value that is not TOML is text. Raises UsageError."""
+    """Apply changes such as `run.seed=2` to `values`, in place, and return it; a value that is not valid TOML is
+    taken as text.
+
+    Raises UsageError for a change that is not `key=value`, or that has a key below one with a plain value.
+    """
     for change in changes:
         _apply(values, change)
     return values
@@ -56,7 +60,10 @@ def _apply(values: dict[str, Any], change: str) -> None:
 
 
 def build(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a dataclass of type `kind`, and the dataclasses nested in it, from values read from TOML. Raises ModelError naming a key."""
+    """Build a dataclass of type `kind`, and the dataclasses nested in it, from values read from TOML.
+
+    Raises ModelError naming a key that is unknown or missing, or has an invalid value.
+    """
     nested = {f.name: inner for f in fields(kind) if (inner := _dataclasses(f.type))}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():

@@ -7,7 +7,7 @@ import time
 from types import FrameType
 
 PATIENCE = 1.0
-"""Seconds after the first signal during which further ones are ignored: `timeout` sends each signal twice."""
+"""Seconds after the first signal during which further signals are ignored: `timeout` sends each signal twice."""
 _DELAY = 0.05
 """Seconds until the exception of a signal that arrived during an import is tried again."""
 _IMPORT = "<frozen importlib._bootstrap>"
@@ -29,14 +29,18 @@ class Ending:
         self._since = 0.0
 
     def install(self) -> None:
-        """Install the handlers, except for a signal that the parent process has set to be ignored (as `nohup` does)."""
+        """Install the handlers of SIGINT, SIGTERM and SIGALRM; a signal that the parent process ignores (as `nohup`
+        does) stays ignored.
+        """
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._arrived)
         signal.signal(signal.SIGALRM, lambda _, frame: self._raise(frame))
 
     def finish(self) -> None:
-        """Raise SystemExit with the exit code that shells report for a process ended by the signal, 128 plus its number."""
+        """Raise SystemExit with the exit code that shells report for a process ended by the signal: 128 plus the
+        signal's number.
+        """
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.exit(self._exit_code)
 

@@ -1,1 +1,1 @@
-"""What is compiled from C on the machine itself: passes through a model in bytes, and the steps of a round on a CPU."""
+"""C kernels that are compiled on the user's machine: passes through int8 models, and the steps of a round on a CPU."""

@@ -1,4 +1,6 @@
-"""The compiled kernels: built once by the machine's own C compiler, kept in the cache folder, never needed to run."""
+"""The compiled kernels: built by the machine's C compiler on their first use and stored in the cache folder;
+decoding works without them.
+"""
 
 import ctypes
 import hashlib
@@ -21,9 +23,9 @@ SOURCES = sorted(Path(__file__).parent.glob("*.[ch]"))
 # Nothing is fused that the sources do not fuse, so that every compiler's code gives the same bits.
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 WORTH_SHARING = 4_000_000
-"""Multiplications from which on more than one thread is used: waiting for one that the system let sleep can take milliseconds."""
+"""Number of multiplications from which several threads are used: waking up a sleeping thread can take milliseconds."""
 WORK_PER_LOGIT = 10
-"""Cost of scanning a logit, in multiplications, for the choice of the number of threads."""
+"""Cost of reading a logit, in multiplications, for the choice of the number of threads."""
 _INSTRUCTIONS = {b"avx512_vnni", b"avx_vnni"}
 _CPU = Path("/proc/cpuinfo")
 _pointer, _number = ctypes.c_void_p, ctypes.c_int64
@@ -44,9 +46,11 @@ _FUNCTIONS: dict[str, tuple[list[type], type | None]] = {
 
 
 class Kernels:
-    """The functions of the compiled library, named without their prefix "specdec_", and scratch memory for each thread.
+    """The functions of the compiled library, named without their prefix "specdec_", and scratch memory for each
+    thread.
 
-    `instructions` names the instruction set that the products use. Raises AttributeError for a library that lacks a function.
+    `instructions` names the instruction set of the matrix products. Raises AttributeError if the library lacks a
+    function.
     """
 
     linear: _Function
@@ -72,11 +76,15 @@ class Kernels:
 
     @staticmethod
     def threads(work: int) -> int:
-        """The number of threads for `work` multiplications: one if starting more would take longer than it saves."""
+        """The number of threads for `work` multiplications: 1 if it is less than WORTH_SHARING, else PyTorch's
+        number of threads.
+        """
         return torch.get_num_threads() if work >= WORTH_SHARING else 1
 
     def scratch(self, size: int) -> int:
-        """The address of at least `size` bytes of scratch memory; it belongs to the calling thread until its next call."""
+        """The address of at least `size` bytes of scratch memory, which is valid until this thread calls the method
+        again.
+        """
         room: Tensor | None = getattr(self._own, "room", None)
         if room is None or room.numel() < size:
             room = self._own.room = torch.empty(2 * size, dtype=torch.uint8)
@@ -85,23 +93,25 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The kernels, or None and the reason in one line."""
+    """The loaded kernels, or None and the reason why there are none, in one line."""
 
     kernels: Kernels | None
     reason: str = ""
 
 
 def load_kernels() -> Kernels | None:
-    """The kernels, compiled if needed; None if there are none (see `kernels_or_reason`)."""
+    """Return the kernels, which are compiled on the first use; None if they cannot be used (see
+    `kernels_or_reason`).
+    """
     return kernels_or_reason().kernels
 
 
 @cache
 def kernels_or_reason() -> Loaded:
-    """The kernels, compiled if needed, or the reason why there are none.
+    """Return the kernels, which are compiled on the first use, or the reason why they cannot be used.
 
-    There are none if SPECDEC_KERNELS=off is set, if the processor lacks the instructions, if no compiler succeeds, or if the
-    cache folder cannot be written to. A damaged library in the cache is compiled again.
+    They cannot be used if SPECDEC_KERNELS=off is set, if the processor lacks the instructions, if no compiler
+    succeeds, or if the cache folder cannot be written to. A damaged library in the cache is compiled again.
     """
     if os.environ.get("SPECDEC_KERNELS") == "off":
         return Loaded(None, "SPECDEC_KERNELS is off")
@@ -122,7 +132,7 @@ def kernels_or_reason() -> Loaded:
 
 
 def kernels_digest() -> str:
-    """A hash of the sources and flags of the kernels and of the processor."""
+    """A hash of the kernels' sources, the compiler flags, and the processor's model and instructions."""
     return fingerprint(*(path.read_bytes() for path in SOURCES), FLAGS)
 
 

@@ -1,4 +1,6 @@
-"""Finding a C compiler that can compile the kernels, and remembering those that cannot."""
+"""Compilation of the kernels with a C compiler of the machine; failures are stored, so that a compiler is not tried
+again.
+"""
 
 import contextlib
 import json
@@ -13,20 +15,22 @@ from pathlib import Path
 from specdec_cli.files import write_json
 
 NAMES = ("cc", "gcc", "clang")
-"""Compilers that are tried after $CC, in this order."""
+"""Compilers that are tried, in this order, after the one in the environment variable CC."""
 TIMEOUT = 300.0
-"""Seconds that a compiler may take."""
+"""Seconds after which a running compiler is stopped and counts as failed."""
 
 
 class CompilationError(Exception):
-    """No compiler could compile the kernels; the message says why in one line."""
+    """An error: no compiler could compile the kernels; the message gives the reasons in one line."""
 
 
 def compile_library(sources: Sequence[str], flags: Sequence[str], failures: Path) -> bytes:
-    """Compile C `sources` to a shared library with the first compiler that succeeds, and return its content.
+    """Compile C `sources` to a shared library with the first compiler that succeeds, and return the library's
+    content.
 
-    The errors of a compiler that fails are stored in the JSON file `failures` with the identity of the compiler, which is
-    not tried again. Raises CompilationError, naming each compiler and the first error it reported.
+    The errors of a compiler that fails are stored in the JSON file `failures` with the identity of the compiler,
+    which is not tried again. Raises CompilationError, naming each compiler and the first error it reported, if none
+    succeeds.
     """
     known = _read(failures)
     for command in _compilers():

@@ -1,8 +1,9 @@
-"""The records that the compiled kernels read, as ctypes knows them; what each means stands in the headers beside this.
+"""The C structures of the compiled kernels in ctypes; the C headers in this folder say what their fields mean.
 
-The kernels check neither ids nor sizes. Sizes and ids of a configuration are checked when it is made (`TransformerConfig`,
-`DrafterConfig`), shapes and values of weights when they are loaded, ids of sources when a batch begins (`Verifier.begin`); ids of
-drafts and outputs are chosen among the logits of a vocabulary, or copied from such.
+The kernels check neither ids nor sizes. Sizes and ids of a configuration are checked when it is made
+(`TransformerConfig`, `DrafterConfig`), shapes and values of weights when they are loaded, ids of sources when a
+batch begins (`Verifier.begin`); ids of drafts and outputs are chosen among the logits of a vocabulary, or copied
+from sources and outputs.
 """
 
 import ctypes
@@ -10,19 +11,23 @@ import ctypes
 from torch import Tensor, nn
 
 LANES = 16
-"""Widths must be multiples of this."""
+"""The kernels support only widths that are multiples of this."""
 TILE = 64
-"""Outputs that are computed together; weights are packed by so many."""
+"""Number of outputs of a linear layer that are computed together; its weights are stored in groups of so many
+outputs.
+"""
 AT_ONCE = 48
-"""Positions whose logits a verification computes together."""
+"""Number of positions whose logits a verification computes together."""
 MOST_CANDIDATES = 32
-"""Candidates of a slot that a walk can choose from."""
+"""Largest number of candidates per slot that the kernel of the slot link supports."""
 ACTIVATIONS = {"none": 0, "relu": 1, "gelu": 2, "silu": 3}
 _pointer, _number = ctypes.c_void_p, ctypes.c_int64
 
 
 class LinearStruct(ctypes.Structure):
-    """`struct linear` of the kernels."""
+    """ctypes definition of the kernels' C structure `linear`: a linear layer, with a layer norm before it and an
+    activation after it.
+    """
 
     _fields_ = (
         ("inputs", _number),
@@ -34,13 +39,13 @@ class LinearStruct(ctypes.Structure):
 
 
 class NormStruct(ctypes.Structure):
-    """`struct norm` of the kernels."""
+    """ctypes definition of the kernels' C structure `norm`: a layer norm."""
 
     _fields_ = (("gamma", _pointer), ("beta", _pointer), ("epsilon", ctypes.c_float))
 
 
 class LayerStruct(ctypes.Structure):
-    """`struct layer` of the kernels."""
+    """ctypes definition of the kernels' C structure `layer`: an encoder or decoder layer."""
 
     _fields_ = (
         ("heads", _number),
@@ -51,7 +56,9 @@ class LayerStruct(ctypes.Structure):
 
 
 class KeysStruct(ctypes.Structure):
-    """`struct keys` of the kernels."""
+    """ctypes definition of the kernels' C structure `keys`: keys and values, and the number of them that each query
+    sees.
+    """
 
     _fields_ = (
         ("keys", _pointer),
@@ -66,13 +73,13 @@ class KeysStruct(ctypes.Structure):
 
 
 class RowsStruct(ctypes.Structure):
-    """`struct rows` of the kernels."""
+    """ctypes definition of the kernels' C structure `rows`: the number of rows of a batch and where each begins."""
 
     _fields_ = (("number", _number), ("starts", _pointer))
 
 
 class ChainStruct(ctypes.Structure):
-    """`struct chain` of the kernels."""
+    """ctypes definition of the kernels' C structure `chain`: a slot link."""
 
     _fields_ = (
         *((name, _number) for name in ("width", "rank", "candidates")),
@@ -82,13 +89,15 @@ class ChainStruct(ctypes.Structure):
 
 
 class StackStruct(ctypes.Structure):
-    """`struct stack` of the kernels."""
+    """ctypes definition of the kernels' C structure `stack`: the layers of an encoder or decoder, and the final
+    norm.
+    """
 
     _fields_ = (("layers", _pointer), ("number", _number), ("last", NormStruct))
 
 
 class EmbeddingStruct(ctypes.Structure):
-    """`struct embedding` of the kernels."""
+    """ctypes definition of the kernels' C structure `embedding`: token and position embeddings."""
 
     _fields_ = (
         *((name, _pointer) for name in ("tokens", "positions")),
@@ -99,7 +108,7 @@ class EmbeddingStruct(ctypes.Structure):
 
 
 class DecoderStruct(ctypes.Structure):
-    """`struct decoder` of the kernels."""
+    """ctypes definition of the kernels' C structure `decoder`: the parts of a verifier that decode."""
 
     _fields_ = (
         ("embedding", EmbeddingStruct),
@@ -110,7 +119,7 @@ class DecoderStruct(ctypes.Structure):
 
 
 class BatchStruct(ctypes.Structure):
-    """`struct batch` of the kernels."""
+    """ctypes definition of the kernels' C structure `batch`: the state of a batch."""
 
     _fields_ = (
         *((name, _number) for name in ("rows", "capacity")),
@@ -121,19 +130,19 @@ class BatchStruct(ctypes.Structure):
 
 
 class DraftStruct(ctypes.Structure):
-    """`struct draft` of the kernels."""
+    """ctypes definition of the kernels' C structure `draft`: the drafts of a round."""
 
     _fields_ = (*((name, _pointer) for name in ("ids", "counts")), ("longest", _number))
 
 
 class VerdictStruct(ctypes.Structure):
-    """`struct verdict` of the kernels."""
+    """ctypes definition of the kernels' C structure `verdict`: the results of a verification."""
 
     _fields_ = tuple((name, _pointer) for name in ("states", "log_probabilities", "predictions", "bifurcations", "counts", "ended"))
 
 
 class CopyStruct(ctypes.Structure):
-    """`struct copy` of the kernels."""
+    """ctypes definition of the kernels' C structure `copy`: the data of the drafter that copies the source."""
 
     _fields_ = (
         *((name, _number) for name in ("rows", "width", "eos", "window")),
@@ -142,16 +151,19 @@ class CopyStruct(ctypes.Structure):
 
 
 def describe_norm(norm: nn.Module) -> NormStruct:
-    """The description of `norm`; all zero if it is not a layer norm."""
+    """The C structure for `norm`; all zero if it is not a layer norm."""
     if not isinstance(norm, nn.LayerNorm):
         return NormStruct(None, None, 0.0)
     return NormStruct(norm.weight.data_ptr(), norm.bias.data_ptr(), norm.eps)
 
 
 def describe_keys(stored: Tensor | None, ends: Tensor | None) -> KeysStruct:
-    """The description of keys and values `stored` (B, S, 2, H, D), of which a query sees the first `ends`, (B, Q) or (B, 1).
+    """The C structure for the keys and values `stored` (B, S, 2, H, D), of which a query sees the first `ends`, (B,
+    Q) or (B, 1).
 
-    With None, layers compute the keys and values themselves."""
+    With `stored` None, the kernels compute the keys and values from a layer's input. With `ends` None, the structure
+    has none.
+    """
     strides = (None, 0, 0) if ends is None else (ends.data_ptr(), 0 if ends.shape[1] == 1 else ends.stride(1), ends.stride(0))
     if stored is None:
         return KeysStruct(None, None, 0, 0, *strides, 1)

@@ -1,4 +1,4 @@
-"""The compiled library: its structures as ctypes knows them, its functions, and its errors."""
+"""The compiled C library of the native engine: its structures and functions in ctypes, and its errors."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ from specdec_cli.errors import ModelError, UsageError
 
 VERSION = 1
 TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
-"""Number formats of tensors."""
+"""The library's numbers for the number formats of tensors in safetensors files."""
 ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
 DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
@@ -32,7 +32,7 @@ _pointer, _int32, _int64, _double = ctypes.c_void_p, ctypes.c_int32, ctypes.c_in
 
 
 class Shape(ctypes.Structure):
-    """`struct specdec_shape`."""
+    """ctypes definition of the C structure `specdec_shape`: the sizes and variants of a model."""
 
     _fields_ = tuple(
         (name, _int32)
@@ -47,13 +47,13 @@ class Shape(ctypes.Structure):
 
 
 class Tensor(ctypes.Structure):
-    """`struct specdec_tensor`."""
+    """ctypes definition of the C structure `specdec_tensor`: a tensor of a model in memory."""
 
     _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("reserved", _int32))
 
 
 class Options(ctypes.Structure):
-    """`struct specdec_options`."""
+    """ctypes definition of the C structure `specdec_options`: how to decode."""
 
     _fields_ = (
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
@@ -66,7 +66,7 @@ class Options(ctypes.Structure):
 
 
 class CostsStruct(ctypes.Structure):
-    """`struct specdec_costs`."""
+    """ctypes definition of the C structure `specdec_costs`: milliseconds of the parts of a round."""
 
     _fields_ = (
         *((name, _int32) for name in ("shorter", "longer")),
@@ -76,7 +76,7 @@ class CostsStruct(ctypes.Structure):
 
 
 class Output(ctypes.Structure):
-    """`struct specdec_output`."""
+    """ctypes definition of the C structure `specdec_output`: a decoded sentence."""
 
     _fields_ = (
         *((name, _int64) for name in ("number", "length", "rounds", "drafted")),
@@ -103,15 +103,19 @@ _FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
 
 
 class LibraryError(Exception):
-    """The library is missing, or is not the one that this binding is for; the message says which, in one line."""
+    """An error: the compiled library is missing, or was built from another version; the message says which, in one
+    line.
+    """
 
 
 class UnsupportedModel(ModelError):
-    """The model has a size or a number format that the library does not support; the reference engine may."""
+    """An error: the model has a size or a number format that the library does not support; the reference engine may
+    support it.
+    """
 
 
 class NativeError(Exception):
-    """A function of the library returned an error."""
+    """An error that a function of the library returned; `status` is its number, and the message says what it means."""
 
     def __init__(self, status: int) -> None:
         super().__init__(_MESSAGES.get(status, f"status {status}"))
@@ -120,7 +124,10 @@ class NativeError(Exception):
 
 @cache
 def load_library() -> ctypes.CDLL:
-    """The library that was built with the package. Raises LibraryError."""
+    """Load the library that was built with the package, once per process.
+
+    Raises LibraryError if the library was not built, cannot be loaded, or was built from another version.
+    """
     path = library_path()
     if path is None:
         raise LibraryError("the package was built without a C compiler")
@@ -142,7 +149,9 @@ def load_library() -> ctypes.CDLL:
 
 
 def library_path() -> Path | None:
-    """Where the library is, if it was built; SPECDEC_NATIVE names another one."""
+    """The path of the compiled library, None if it was not built; the environment variable SPECDEC_NATIVE replaces
+    it.
+    """
     own = os.environ.get("SPECDEC_NATIVE")
     if own:
         return Path(own)
@@ -163,7 +172,7 @@ def _expected_layout() -> list[int]:
 
 
 def check(status: int) -> int:
-    """A status that is no error. Raises NativeError, or MemoryError."""
+    """Return `status` if it is not negative. Raises MemoryError for -1, and NativeError for any other error."""
     if status == -1:
         raise MemoryError(_MESSAGES[status])
     if status < 0:
@@ -172,7 +181,11 @@ def check(status: int) -> int:
 
 
 def instruction_set() -> bytes | None:
-    """What SPECDEC_ISA asks for; None: the best of the processor. Raises UsageError for one that is not there."""
+    """The instruction set that the environment variable SPECDEC_ISA names; None if it is not set: the best of the
+    processor.
+
+    Raises UsageError for one that this machine does not have, and LibraryError if the library cannot be loaded.
+    """
     asked = os.environ.get("SPECDEC_ISA")
     known = load_library().specdec_instruction_sets().decode()
     if asked and asked not in known.split(","):
@@ -181,7 +194,11 @@ def instruction_set() -> bytes | None:
 
 
 def model_error(status: int, place: str) -> Exception:
-    """The error of a model that cannot be made; `place` names the file, and the tensor where one is to blame."""
+    """The exception for the error `status` of loading a model: MemoryError, UnsupportedModel for its sizes, else
+    ModelError.
+
+    `place` begins the message; it names the file, and the tensor if a tensor is the cause.
+    """
     if status == -1:
         return MemoryError(_MESSAGES[status])
     kind = UnsupportedModel if status == _BAD_SHAPE else ModelError

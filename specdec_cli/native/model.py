@@ -1,4 +1,4 @@
-"""A model of the native engine, from a bundle's files."""
+"""Models of the native engine, loaded from a bundle's files."""
 
 import ctypes
 import time
@@ -28,14 +28,16 @@ from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
 PATIENCE = 20
-"""Milliseconds after which a call of the library returns, so that signals are handled."""
+"""Milliseconds after which a call of the library returns to Python, so that signals are handled."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """How to decode: fields as those of `struct specdec_options`; `word_starts` has 1 for each token that begins a word, else 0.
+    """Options of a decoding by the native engine, with the meanings of the fields of `struct specdec_options`.
 
-    `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding.
+    `batch` is the number of sentences that a thread decodes together; 0 means no limit for `block_size` and
+    `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that begins a word,
+    else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding.
     """
 
     decoding: str = "greedy"
@@ -55,9 +57,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Decoded:
-    """A sentence: its number, its ids (EOS included where it was reached), their log probabilities if asked for, and its rounds.
+    """A decoded sentence: its index in the sources, its ids (ending with EOS unless a limit cut it), and its number
+    of rounds.
 
-    `drafted` says whether its rounds began with drafts.
+    `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` says whether its
+    rounds had drafts.
     """
 
     number: int
@@ -68,10 +72,11 @@ class Decoded:
 
 
 class NativeModel:
-    """A verifier of shape `config` with the weights at `path`, and the drafter of `drafter_path` if given.
+    """A verifier of shape `config` with the weights in the file `path`, and the drafter in `drafter_path` if that is
+    given.
 
-    Raises ModelError for weights that do not fit, UsageError for an instruction set in SPECDEC_ISA that is not there,
-    and LibraryError without a library.
+    Raises ModelError for weights that do not match the configuration, UsageError for an instruction set in
+    SPECDEC_ISA that the machine does not have, and LibraryError if the library cannot be loaded.
     """
 
     def __init__(
@@ -102,20 +107,20 @@ class NativeModel:
 
     @property
     def instructions(self) -> str:
-        """The instruction set that computes."""
+        """The name of the instruction set that the library uses."""
         return str(self._library.specdec_model_isa(self._model).decode())
 
     def capacity(self, source_length: int) -> int:
-        """Tokens that an output has room for, the start included, after a source of so many tokens."""
+        """The number of positions for an output, decoder start included, of a source with `source_length` tokens."""
         return int(self._library.specdec_capacity(self._model, source_length))
 
     def decode(
         self, sources: Sequence[Sequence[int]], request: Request, meanwhile: Callable[[], None] = lambda: None
     ) -> Generator[Decoded]:
-        """Decode sources (ids ending with EOS); each comes as soon as it is done.
+        """Decode sources (ids ending with EOS), and yield each sentence as soon as it is done, in any order.
 
-        `meanwhile` is called every PATIENCE milliseconds or so; decoding ends with an exception that it raises. Raises
-        NativeError for ids or options that do not fit.
+        `meanwhile` is called about every PATIENCE milliseconds; an exception that it raises ends the decoding.
+        Raises NativeError for source ids or options that are out of range, and MemoryError.
         """
         with self._session(sources, request) as session:
             output, due = Output(), time.monotonic()
@@ -128,7 +133,12 @@ class NativeModel:
                     yield Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted))
 
     def times(self, sources: Sequence[Sequence[int]], request: Request) -> tuple[float, float]:
-        """The least milliseconds that drafting, and the rest of a round, take in rounds of `batch` sentences; 0 without such a round."""
+        """Decode sources and return the least milliseconds of the draft of a round and of the rest of a round, over
+        all rounds.
+
+        Only rounds of `request.batch` sentences count; 0 if there was no such round. Raises NativeError as `decode`
+        does.
+        """
         drafting, verifying = ctypes.c_double(), ctypes.c_double()
         with self._session(sources, request) as session:
             while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(Output()))) != FINISHED:
@@ -177,7 +187,7 @@ def _options(request: Request) -> Options:
 
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:
-    """The sizes of a model as the library takes them."""
+    """Convert the configuration of a model, and that of its drafter, to the C structure of the library."""
     own = (0, 0, 0, 0, 0, 0, 0)
     if drafter is not None:
         sizes = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain)

@@ -1,4 +1,4 @@
-"""Which tensors a model has, in the order in which the library takes them."""
+"""Names and shapes of the tensors of models, in the order in which the library expects them."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,9 @@ Named = tuple[str, tuple[int, ...]]
 
 
 def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
-    """Those of encoder, decoder and output projection; what is shared is named once."""
+    """Yield the names and shapes of the tensors of encoder, decoder and output projection; a shared tensor is named
+    once.
+    """
     width = config.width
     yield "encoder.embedding.tokens.weight", (config.source_size, width)
     yield from _embedding("encoder.embedding.", config)
@@ -32,7 +34,9 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
 
 
 def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
-    """Those of a block drafter over the states of a verifier of shape `config`."""
+    """Yield the names and shapes of the tensors of a block drafter over the top states of a verifier of shape
+    `config`.
+    """
     width = config.width
     yield "slots", (drafter.max_block, width)
     for number in range(drafter.layers):

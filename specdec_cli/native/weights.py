@@ -1,4 +1,4 @@
-"""Tensors of a safetensors file, mapped into memory, without the library of that name."""
+"""Reading of safetensors files by memory mapping, without the safetensors library."""
 
 import ctypes
 import json
@@ -17,12 +17,14 @@ _SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
 _SCALE = ".scale"
 _LENGTH = 8
 LONGEST_HEADER = 100_000_000
-"""Bytes of a header, at most, as the format says."""
+"""Largest number of bytes in the header of a safetensors file, by the definition of the format."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor as the header describes it; bytes `start` to `end` of the file."""
+    """A tensor as the header of its file describes it: its values are the bytes from `start` up to `end` of the
+    file.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -31,7 +33,9 @@ class Stored:
 
 
 class Weights:
-    """The tensors of the file at `path`. Raises ModelError for a file that is not what the format says."""
+    """The tensors of the safetensors file at `path`, mapped into memory. Raises ModelError for a missing or
+    malformed file.
+    """
 
     def __init__(self, path: Path) -> None:
         check_regular(path, ModelError)
@@ -47,11 +51,13 @@ class Weights:
         self._kept: list[Any] = []
 
     def count(self) -> int:
-        """How many numbers the file holds."""
+        """The number of values in the file, summed over all tensors."""
         return sum(math.prod(each.shape) for each in self.stored.values())
 
     def check_names(self, wanted: Mapping[str, tuple[int, ...]]) -> None:
-        """Raises ModelError unless the tensors are those that are wanted, of these shapes, with a scale for each row of int8."""
+        """Raise ModelError unless the file has exactly the tensors `wanted`, by name and shape, and a scale per row
+        for each int8 tensor.
+        """
         integers = {name for name in self.stored.keys() & wanted.keys() if self.stored[name].dtype == "I8"}
         expected = dict(wanted) | {name + _SCALE: (wanted[name][0], 1) for name in integers}
         missing, unknown = sorted(expected.keys() - self.stored.keys()), sorted(self.stored.keys() - expected.keys())
@@ -63,7 +69,11 @@ class Weights:
                 raise ModelError(f"{self.path}: {name!r} is {each.shape}, the configuration asks for {expected[name]}")
 
     def tensor(self, name: str) -> Tensor:
-        """A tensor as the library takes it; it is valid while this object is. Raises ModelError for a number format that it lacks."""
+        """The C structure for the tensor `name`; it is valid as long as this object exists.
+
+        Raises UnsupportedModel if the library does not support its number format, and ModelError if its scales are
+        not float32.
+        """
         each = self.stored[name]
         scales = None
         if each.dtype not in TYPES or (each.dtype == "I8" and len(each.shape) != 2):
