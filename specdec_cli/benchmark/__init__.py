@@ -1,1 +1,1 @@
-"""Benchmark of quality and speed: rows, timing, scores, report."""
+"""The benchmark of decodings: the rows of its table, their execution and timing, scores, and reports."""

@@ -1,4 +1,4 @@
-"""The columns of bench. An entry of COLUMNS has the computation of a number, its text, and the tables that show it."""
+"""The columns of bench's tables. An entry of COLUMNS computes a value, formats it, and says which tables show it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,48 +11,49 @@ from specdec_cli.decoding.names import methods_of
 from specdec_cli.metrics.repetition import repetition_rate
 
 NOTHING = "—"
-"""The text of a number that was not measured."""
+"""The text of a value that was not measured."""
 Number = float | tuple[int, int] | None
-"""A number, or a count and its total; None if it was not measured."""
+"""The value of a column: a number, or a pair (count, total); None if it was not measured."""
 TableKind = Literal["main", "sweep", "tuning", "synthetic"]
 
 
 class Measurements(Protocol):
-    """The parts of a result that columns read: the row, its settings, and its numbers by key."""
+    """Protocol of a measured row of the table, as columns read it."""
 
     @property
     def row(self) -> Row:
-        """The measured row."""
+        """The decoding that was measured, with its settings as they were given."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the row by their names in JSON."""
+        """The settings that were used, by their names in JSON."""
 
     @property
     def numbers(self) -> Mapping[str, Number]:
-        """The numbers by the keys of their columns."""
+        """The measured values (None: not measured), by the keys of their columns."""
 
 
 Condition = Callable[[str, Sequence[Measurements]], bool]
-"""Whether a column is shown, given its key and all results."""
+"""A function (key, results) that returns whether the column with this key is shown in a table of these results."""
 
 
 def always(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
-    """Show the column whatever was measured."""
+    """The condition under which a column is always shown: returns True."""
     return True
 
 
 def if_measured(key: str, results: Sequence[Measurements]) -> bool:
-    """Show the column if at least one row has a value."""
+    """Whether at least one of the results has a value for the column with the key `key`."""
     return any(result.numbers[key] is not None for result in results)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in JSON (a dot leads into an object), its header, its value for a row, and the text of a value.
+    """A column of bench's tables and JSON.
 
-    `tables` maps the names of tables with this column to the condition under which it is shown there. `cell` replaces `text`
-    if the text depends on more than the value. `digits` is the number of decimals in JSON.
+    `key` is its key in JSON ("a.b": key b of the object a), `header` its title; `compute` gives the value for a row, `text` formats
+    a value. `tables` maps the kinds of tables with this column to the condition under which it is shown there. `cell`, if not None,
+    formats a cell from the whole result instead of `text`. `digits` is the number of decimals in JSON.
     """
 
     key: str
@@ -64,7 +65,7 @@ class Column:
     digits: int = 3
 
     def show(self, result: Measurements) -> str:
-        """The cell of a result."""
+        """The text of this column's cell in the row of `result`."""
         if self.cell is not None:
             return self.cell(result)
         value = result.numbers[self.key]
@@ -77,12 +78,12 @@ def decimals(digits: int) -> Callable[[float], str]:
 
 
 def percent(digits: int) -> Callable[[float], str]:
-    """Make the function that formats a share as a percentage with `digits` decimals."""
+    """Make the function that formats a share from 0 to 1 as a percentage with `digits` decimals."""
     return lambda value: f"{value:.{digits}%}"
 
 
 def ratio(value: float) -> str:
-    """Format a speedup, such as 1.50x."""
+    """Format a speedup with two decimals, such as 1.50x."""
     return f"{value:.2f}x"
 
 
@@ -192,9 +193,9 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("peak_memory_mb", "peak memory, MB", _peak_memory, decimals(0), {"main": always}),
 )
-"""All columns but those of quality, in the order of JSON and of tables."""
+"""All columns except those of quality metrics, in their order in JSON and in tables."""
 
 
 def columns_of(kind: TableKind, results: Sequence[Measurements]) -> list[Column]:
-    """The columns of a table that are shown for these results."""
+    """The columns of a table of the kind `kind` whose condition (such as `if_measured`) holds for `results`."""
     return [column for column in COLUMNS if kind in column.tables and column.tables[kind](column.key, results)]

@@ -1,4 +1,4 @@
-"""A row's runs beside those of the rows that it is compared with."""
+"""The runs of a row together with those of the greedy and beam rows that it is compared with."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from specdec_cli.benchmark.rows import BEST, Row
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measured row, and the greedy and beam rows under the same conditions, if there are any."""
+    """A measured row, and the greedy and the beam row that `compare` pairs with it (None: there is none)."""
 
     measured: RowRuns
     greedy: RowRuns | None = None
@@ -19,39 +19,39 @@ class Comparison:
 
     @cached_property
     def sentences(self) -> int:
-        """The number of decoded sentences."""
+        """The number of sentences that the measured row decoded in one run."""
         return sum(len(output.sentences) for output in self.measured.outputs)
 
     @cached_property
     def tokens(self) -> int:
-        """The number of emitted tokens of all sentences, EOS included."""
+        """The number of tokens that the measured row emitted in one run, EOS included."""
         return sum(output.tokens for output in self.measured.outputs)
 
     @cached_property
     def rounds(self) -> int:
-        """The number of rounds of all sentences; 0 if they were not counted."""
+        """The number of rounds of all sentences in one run of the measured row; 0 if they were not counted."""
         return sum(output.rounds or 0 for output in self.measured.outputs)
 
     @cached_property
     def seconds(self) -> float:
-        """The median wall time of a run, in seconds."""
+        """The median wall time of the measured row's runs, in seconds."""
         return median(run.seconds for run in self.measured.runs)
 
     @cached_property
     def milliseconds(self) -> list[float]:
-        """For each line with text, the milliseconds per sentence."""
+        """The measured row's `milliseconds_per_sentence`."""
         return milliseconds_per_sentence(self.measured)
 
     @cached_property
     def differing_lines(self) -> list[int] | None:
-        """Numbers, from 1, of the lines whose tokens are not greedy's; None without a greedy row."""
+        """The numbers (from 1) of the lines whose output tokens differ from those of greedy decoding; None without a greedy row."""
         if self.greedy is None:
             return None
         pairs = zip(self.measured.outputs, self.greedy.outputs, strict=True)
         return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]
 
     def speedup_over(self, other: RowRuns | None) -> float | None:
-        """The median wall time of `other` divided by that of this row; None without another row."""
+        """The median wall time of the row `other` divided by that of the measured row; None if `other` is None."""
         return median(run.seconds for run in other.runs) / self.seconds if other else None
 
 
@@ -61,13 +61,19 @@ def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
 
 
 def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | None:
-    """The first row of `decoding` with the same bundle and threads, and the same batch size unless that was chosen for the row."""
+    """The first of `measured` with the decoding `decoding` and the bundle, threads and batch size of `row`; None if there is none.
+
+    The batch size may differ if `row` has the variant "best", for which the benchmark chooses it.
+    """
     rows = (one for one in measured if (one.row.decoding, one.row.model, one.row.threads) == (decoding, row.model, row.threads))
     return next((one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size), None)
 
 
 def milliseconds_per_sentence(one: RowRuns) -> list[float]:
-    """For each line with text, its median time over all runs divided by its number of sentences; empty if lines were not timed."""
+    """For each line with text, its median wall time over all runs, in milliseconds, divided by its number of sentences.
+
+    Empty if the row decoded batches, whose lines have no time of their own.
+    """
     times = []
     for outputs in zip(*(run.outputs for run in one.runs), strict=True):
         seconds = [output.seconds for output in outputs if output.seconds is not None]
@@ -77,7 +83,7 @@ def milliseconds_per_sentence(one: RowRuns) -> list[float]:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of `values` lie, interpolated linearly between neighbours."""
+    """The quantile `share` (0 to 1) of `values`, interpolated linearly between neighbouring values."""
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     low = int(place)

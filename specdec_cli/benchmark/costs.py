@@ -1,4 +1,4 @@
-"""Measurement of the costs of rounds by block size, and the break-even point of drafting."""
+"""Measurement of the time of a round for each block size, and the tokens per round at which drafting breaks even."""
 
 import time
 from collections.abc import Sequence
@@ -17,19 +17,22 @@ from specdec_cli.pipeline.settings import resolve
 
 @dataclass(frozen=True)
 class RoundCosts:
-    """Median times in milliseconds: encoding a sentence, a round of greedy decoding, and a round with each block size."""
+    """Median times in milliseconds: `encode` a sentence, a round of `greedy` decoding, and `rounds` with drafts by block size."""
 
     encode: float
     greedy: float
     rounds: dict[int, float]
 
     def break_even(self, block_size: int) -> float:
-        """Tokens per round above which drafting is faster than greedy decoding."""
+        """The tokens per round above which drafting with `block_size` is faster than greedy decoding."""
         return self.rounds[block_size] / self.greedy
 
 
 def measure_round_costs(bundle: Bundle, sources: Sequence[Sequence[int]], block_sizes: Sequence[int], repetitions: int = 3) -> RoundCosts:
-    """Measure the rounds of decoding `sources` (ids) one by one, with all block sizes in turn, `repetitions` times after a warm-up."""
+    """Time the rounds of decoding `sources` (ids) one by one, greedily and with the bundle's drafter with each of `block_sizes`.
+
+    All block sizes take turns, `repetitions` times after a warm-up.
+    """
     engines = {size: _engine(bundle, size) for size in (0, *block_sizes)}
     sentences = [Sentence(number, ids) for number, ids in enumerate(sources)]
     encode: list[float] = []

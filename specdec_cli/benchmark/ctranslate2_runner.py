@@ -19,9 +19,9 @@ from specdec_cli.text.sentences import segment
 class CTranslate2Runner:
     """Runs rows with a CTranslate2 model in `folder`, which was converted from a bundle; never imports torch.
 
-    There are `workers` workers with `threads` threads each. `limits` maps padded source lengths to the largest output lengths
-    (tokens), as in specdec's decoder. `split`: whether lines are split into sentences. Raises ModelError if CTranslate2
-    cannot load the model or does not support `compute_type` on the device.
+    CTranslate2 has `workers` workers with `threads` threads each. `limits` maps padded source lengths to the largest output lengths
+    (tokens), as in specdec's decoder. With `split`, lines are split into sentences. Raises ModelError if CTranslate2 cannot load
+    the model or does not support `compute_type` on the device.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CTranslate2Runner:
             raise ModelError(f"CTranslate2 with {compute_type} on {device}: {error}") from error
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings of `row`, for the report."""
+        """The settings with which CTranslate2 decodes `row`, by name, for the report."""
         described: dict[str, Any] = {"compute_type": row.compute_type}
         if row.decoding == "ctranslate2-beam":
             described |= {"beam_size": row.beam_size, "length_penalty": row.length_penalty}
@@ -51,7 +51,7 @@ class CTranslate2Runner:
         return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` and measure the time."""
+        """Decode `lines` with the settings of `row`; return outputs, wall time and peak memory (CPU only)."""
         run = timed(lambda part: self._decode(row, part), lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
 

@@ -16,7 +16,7 @@ _TIMES_FILE = Path("/proc/stat")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Processor, usable cores, operating system, versions of software, and the current time."""
+    """Processor, usable cores, operating system, versions of software, and the current time, by name, for JSON."""
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -30,7 +30,7 @@ def describe_environment() -> dict[str, Any]:
 
 
 def cpu_share_of_others(seconds: float = 0.3) -> float | None:
-    """The share of all processors (0 to 1) that is busy while this process sleeps for `seconds`; None without /proc."""
+    """The share of all processors (0 to 1) that other processes use while this one sleeps for `seconds`; None without /proc/stat."""
     sleep(_IDLE_SECONDS)
     before = _processor_times()
     if before is None:

@@ -1,4 +1,4 @@
-"""Input of a benchmark: source lines and optional references."""
+"""The input of a benchmark: source lines and optional references."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 
 @dataclass(frozen=True)
 class Examples:
-    """Source lines, references (None: no references), name of the input, and languages (None: unknown)."""
+    """The input of a benchmark: its name, source lines, one reference for each (None: no references), and languages (None: unknown)."""
 
     name: str
     sources: tuple[str, ...]
@@ -22,17 +22,23 @@ class Examples:
 
     @property
     def blank(self) -> bool:
-        """Whether all lines are blank."""
+        """Whether all source lines are blank."""
         return not any(line.strip() for line in self.sources)
 
 
 def read_table(path: Path, limit: int | None = None) -> Examples:
-    """Read the first `limit` pairs (None: all) of a TSV file; `-` is stdin. Raises InputError."""
+    """Read the first `limit` pairs (None: all) of source and reference from a TSV file; the path `-` is stdin.
+
+    Raises InputError for a file that is missing or malformed.
+    """
     return _from_pairs("stdin" if path == STDIO else str(path), read_tsv(path), limit)
 
 
 def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
-    """Read the first `limit` lines (None: all) of a source file and of an optional reference file. Raises InputError."""
+    """Read the first `limit` lines (None: all) of a source file and of an optional reference file.
+
+    Raises InputError for a file that is missing or unreadable, and for files with unequal numbers of lines.
+    """
     if reference is not None:
         return _from_pairs(str(source), read_aligned(source, reference), limit)
     return Examples(str(source), tuple(islice(read_text_lines(source), limit)), None)

@@ -7,20 +7,24 @@ from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.rows import BEST, Row
 
 FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
-"""Number formats to try, if CTranslate2 supports them on the machine."""
+"""The number formats of CTranslate2 that are tried, if it supports them on the machine."""
 _TRIAL_LINES, _TRIAL_RUNS = 12, 2
 _TRIAL_BATCHES = 6
 
 
 def choose_fastest_settings(worker: str, rows: Sequence[Row], conditions: Conditions, lines: Sequence[str]) -> list[Row]:
-    """`rows`, with the variant "best" replaced by the settings that are fastest on the first of `lines`."""
+    """A copy of `rows` in which rows of the variant "best" have the settings with which they are fastest on the first of `lines`.
+
+    `worker` is the Python module of the processes that run the trials, under `conditions`.
+    """
     return [_fastest(worker, row, conditions, lines) if row.variant == BEST else row for row in rows]
 
 
 def candidates(row: Row, conditions: Conditions) -> list[Row]:
-    """The settings to try for `row`: every number format with several divisions of threads and, for batches, two batch sizes.
+    """Copies of `row` with all settings to try: each number format with each split of the threads and each batch size.
 
-    On a CPU, one worker has all threads. The alternative is one worker of one thread or, for batches, a worker for each thread.
+    On a CPU, the splits are one worker with all threads, and one worker with one thread or, for batches, a worker for each thread.
+    The batch sizes are that of `row` and, for batches, twice that.
     """
     splits = {(1, row.threads)}
     if conditions.device == "cpu":

@@ -1,4 +1,4 @@
-"""Geometries of the synthetic benchmark: shapes of models with random weights, and assumed acceptance rates."""
+"""Geometries of the synthetic benchmark: shapes of models with random weights, with given numbers of tokens and rounds."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ from specdec_cli.text.subwords import MASK
 
 VOCABULARY = 32_000
 SHORTEST, LONGEST = 24, 40
-"""The smallest and the largest number of tokens in a source."""
+"""The smallest and the largest number of tokens in a source of the synthetic benchmark."""
 _SOURCES = 8
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """A model shape, a decoding with drafts, and the CTranslate2 decodings that it is compared with (`opponents`).
+    """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
 
     Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers and drafts
-    `block_size` tokens; a block size of 0 means drafts of the whole rest of the output, as in input-guided decoding.
+    `block_size` tokens; a block size of 0 means no drafter, and drafts of the rest of the output, as in input-guided decoding.
     """
 
     name: str
@@ -34,11 +34,14 @@ class Geometry:
 
     @property
     def tokens_per_round(self) -> float:
-        """Tokens per round, the verifier's own token included."""
+        """The tokens per round of every output, `length` / `rounds`; the verifier's own tokens are counted."""
         return self.length / self.rounds
 
     def with_block_size(self, block_size: int) -> Self:
-        """A copy with another block size; itself if its block size is 0. Raises UsageError if the blocks are too small for its rounds."""
+        """A copy with another block size, or the geometry itself if its block size is 0.
+
+        Raises UsageError if `rounds` blocks of this size, with a token of the verifier each, have less than `length` tokens.
+        """
         if not self.block_size:
             return self
         if self.rounds * (block_size + 1) < self.length:
@@ -51,7 +54,7 @@ class Geometry:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`, with lists for tuples."""
+        """The inverse of `to_dict`; accepts lists for tuples, as JSON has them. Raises KeyError if the shape or opponents are missing."""
         lists = {"shape": TransformerConfig.from_dict(values["shape"]), "opponents": tuple(values["opponents"])}
         return cls(**{**values, **lists})
 
@@ -80,24 +83,30 @@ GEOMETRIES = (
 
 
 def default_geometries(block_size: int | Literal["auto"] | None) -> tuple[Geometry, ...]:
-    """All geometries, with the block size `block_size` if it is a number. Raises UsageError if it is too small."""
+    """The geometries GEOMETRIES, with the block size `block_size` if that is a number.
+
+    Raises UsageError if it is too small for the rounds of a geometry (see `Geometry.with_block_size`).
+    """
     return tuple(geometry.with_block_size(block_size) if isinstance(block_size, int) else geometry for geometry in GEOMETRIES)
 
 
 def piece(token: int) -> str:
-    """The text of a token id."""
+    """The word that stands for the token id `token` in synthetic text, such as "t17"."""
     return f"t{token}"
 
 
 def make_sources(geometry: Geometry) -> list[str]:
-    """Source lines of random tokens, from a fixed seed."""
+    """Eight source lines of SHORTEST to LONGEST random words of the geometry's vocabulary, drawn with a fixed seed."""
     generator = random.Random(0)
     tokens = range(MASK + 1, geometry.shape.vocabulary_size)
     return [" ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST))) for _ in range(_SOURCES)]
 
 
 def accepted_tokens(geometry: Geometry, count: int) -> list[list[int]]:
-    """For each of `count` sentences, the tokens of each round: random (from a fixed seed), with the geometry's mean."""
+    """For each of `count` sentences, the numbers of tokens that its rounds emit, the verifier's own tokens included.
+
+    The numbers are drawn with a fixed seed; the `rounds` of a sentence sum to the geometry's `length`.
+    """
     generator = random.Random(1)
     return [_split(geometry.length, geometry.rounds, geometry.block_size or geometry.length, generator) for _ in range(count)]
 
@@ -111,10 +120,10 @@ def _split(length: int, rounds: int, block_size: int, generator: random.Random) 
 
 
 def recorded_drafts(output: Sequence[int], accepted: Sequence[int], block_size: int, vocabulary_size: int) -> list[list[int]]:
-    """Drafts of which verification accepts exactly the tokens of `accepted` in each round.
+    """Make a draft for each round, of which verification accepts as many tokens as `accepted` says.
 
-    `output` is the greedy output; `accepted` are the tokens of each round, the verifier's own token included. A draft has
-    `block_size` tokens (0: all but one of the rest of the output): right tokens, then wrong ones.
+    `output` is the greedy output (ids); `accepted` has the number of tokens that each round emits, the verifier's own token
+    included. A draft has `block_size` tokens (0: all but one of the rest of the output): right tokens, then wrong ones.
     """
     drafts, start = [], 0
     for tokens in accepted:

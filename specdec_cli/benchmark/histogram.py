@@ -1,4 +1,4 @@
-"""Histogram of speedups over sentences (technical report, Figure 8)."""
+"""Histogram of the speedups of sentences (Ge et al. 2022, Figure 8)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,13 +9,16 @@ WIDTH = 0.5
 
 @dataclass(frozen=True)
 class Bin:
-    """The number of sentences with a speedup from `low` to `low` + WIDTH (exclusive)."""
+    """A bin of a histogram: `count` sentences have a speedup from `low` to `low` + 0.5 (exclusive)."""
 
     low: float
     count: int
 
 
 def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list[Bin]:
-    """Bins from the smallest to the largest speedup of `times` over `baseline` (sentence by sentence), empty ones included."""
+    """The histogram of the ratios of `baseline` and `times`, the times of the same sentences in two decodings.
+
+    The bins go from the smallest to the largest speedup; empty bins between them are included.
+    """
     counts = Counter(int(before / after / WIDTH) for before, after in zip(baseline, times, strict=True))
     return [Bin(WIDTH * number, counts[number]) for number in range(min(counts, default=0), max(counts, default=-1) + 1)]

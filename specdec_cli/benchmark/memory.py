@@ -1,4 +1,4 @@
-"""Peak memory of this process."""
+"""The peak memory of this process."""
 
 import sys
 from pathlib import Path

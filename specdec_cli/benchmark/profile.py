@@ -1,4 +1,4 @@
-"""Time spent in encoder, drafter, verifier and the rest of decoding (technical report, Table 15)."""
+"""Measurement of the time spent in encoder, drafter, verifier and the rest of decoding (Ge et al. 2022, Table 15)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from specdec_cli.pipeline.engine import Engine
 
 
 class Stopwatch:
-    """Sums the seconds spent in each named part; with `on_gpu`, it waits for the GPU before it reads the clock."""
+    """Sums the `seconds` spent in "encoder", "drafter" and "verifier"; with `on_gpu`, waits for the GPU before reading the clock."""
 
     def __init__(self, on_gpu: bool) -> None:
         self.seconds = {"encoder": 0.0, "drafter": 0.0, "verifier": 0.0}
@@ -26,7 +26,7 @@ class Stopwatch:
 
     @contextmanager
     def measure(self, part: str) -> Iterator[None]:
-        """Context manager that adds the time of its block to `part`."""
+        """Context manager that adds the wall time of its block to `seconds[part]`."""
         started = self._now()
         yield
         self.seconds[part] += self._now() - started
@@ -38,7 +38,7 @@ class Stopwatch:
 
 
 class TimedVerifier(Verifier):
-    """A verifier that measures its own time."""
+    """A Verifier that shares model and execution with `verifier`, and adds the time of its methods to `stopwatch`."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.model, verifier.forced, verifier.constraints)
@@ -48,63 +48,63 @@ class TimedVerifier(Verifier):
     def begin(
         self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
     ) -> State:
-        """Encode the sources; timed as "encoder"."""
+        """`Verifier.begin`, timed as "encoder"."""
         with self._stopwatch.measure("encoder"):
             return super().begin(numbers, sources, max_length, reads=reads)
 
     def read(self, state: State, drafted: Tensor) -> Tensor:
-        """Compute the verifier's states of the drafted tokens; timed as "verifier"."""
+        """`Verifier.read`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().read(state, drafted)
 
     def raw_score(self, state: State, draft: Draft) -> Scores:
-        """Score a step of a search, as part "verifier"."""
+        """`Verifier.raw_score`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
 
     def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Verify a draft; timed as "verifier"."""
+        """`Verifier.verify`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().verify(state, draft, rule, with_scores=with_scores)
 
 
 class TimedDrafter:
-    """A drafter wrapped so that its time is measured as "drafter"."""
+    """A Drafter that calls `drafter` for everything, and adds the time to `stopwatch` as "drafter"."""
 
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 
     def begin(self, state: State) -> object:
-        """The wrapped drafter's record of new rows."""
+        """Return what the wrapped drafter's `begin` returns, its own state for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter"):
             return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
-        """The wrapped drafter's draft."""
+        """Return the wrapped drafter's draft for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter"):
             return self._drafter.propose(state)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass the verdict to the wrapped drafter."""
+        """Pass `state` and `verdict` to the wrapped drafter's `observe`; timed."""
         with self._stopwatch.measure("drafter"):
             self._drafter.observe(state, verdict)
 
 
 class TimedOptionalDrafter(TimedDrafter):
-    """An OptionalDrafter wrapped so that its time is measured as "drafter"."""
+    """An OptionalDrafter that calls `drafter` for everything, and adds the time to `stopwatch` as "drafter"."""
 
     def __init__(self, drafter: OptionalDrafter, stopwatch: Stopwatch) -> None:
         super().__init__(drafter, stopwatch)
         self._optional = drafter
 
     def for_rows(self, rows: int) -> Drafter:
-        """This wrapper if the wrapped drafter chooses itself, else the drafter that it chooses."""
+        """The drafter that the wrapped one chooses for a batch of `rows` rows; this wrapper if the wrapped drafter chooses itself."""
         chosen = self._optional.for_rows(rows)
         return self if chosen is self._optional else chosen
 
 
 def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
-    """Replace verifier and drafter of `engine` by versions that measure their time with `stopwatch`."""
+    """Replace verifier and drafter of `engine`, in place, by wrappers that add their time to `stopwatch`."""
     engine.verifier = TimedVerifier(engine.verifier, stopwatch)
     drafter = engine.drafter
     if isinstance(drafter, OptionalDrafter):
@@ -114,7 +114,10 @@ def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
 
 
 class KernelTimer:
-    """Context manager that sums the `seconds` spent in compiled kernels (0 without kernels)."""
+    """Context manager that sums the `seconds` which its block spends in compiled kernels (0 without kernels).
+
+    Inside the block, the functions of the loaded kernels are replaced by timed ones.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0

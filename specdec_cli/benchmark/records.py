@@ -1,4 +1,4 @@
-"""Records of the outputs and times of benchmark runs."""
+"""Classes for the outputs and times of benchmark runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +11,7 @@ from specdec_cli.benchmark.rows import Row
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a line: text, output ids of each sentence (EOS included), rounds and seconds (None: not measured)."""
+    """The output of a line: text, output ids of each sentence (EOS included), rounds and wall time in seconds (None: not measured)."""
 
     text: str
     sentences: tuple[tuple[int, ...], ...]
@@ -20,15 +20,16 @@ class Output:
 
     @property
     def tokens(self) -> int:
-        """All emitted tokens, EOS included."""
+        """The number of emitted tokens of all sentences of the line, EOS included."""
         return sum(map(len, self.sentences))
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run over all lines: wall time in seconds, outputs in order, peak memory of the process so far in MB.
+    """One run of a row over all lines: wall time in seconds, outputs in order, peak memory of the process so far in MB (2**20 bytes).
 
-    With an adaptive block size, `drafted` is the number of rounds with a draft and `block_size` the mean block size.
+    With an adaptive block size, `drafted` is the number of rounds with a draft, and `block_size` their mean block size; else both
+    are None. A memory of None was not measured.
     """
 
     seconds: float
@@ -43,14 +44,14 @@ class Run:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`, with lists for tuples."""
+        """The inverse of `to_dict`; accepts lists for tuples, as JSON has them."""
         outputs = (output | {"sentences": tuple(map(tuple, output["sentences"]))} for output in values["outputs"])
         return cls(**values | {"outputs": tuple(Output(**output) for output in outputs)})
 
 
 @dataclass(frozen=True)
 class RowRuns:
-    """A row, its resolved settings, and all its runs over the same lines."""
+    """A row of the benchmark, the settings with which it was decoded by name, and its runs over the same lines."""
 
     row: Row
     settings: dict[str, Any]
@@ -63,7 +64,7 @@ class RowRuns:
 
 
 def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[str], one_by_one: bool) -> Run:
-    """Decode `lines` and measure the time; with `one_by_one`, also the time of each line."""
+    """Call `decode` with `lines` and measure the wall time; with `one_by_one`, call it for each line, and measure each line too."""
     started = perf_counter()
     if not one_by_one:
         outputs = tuple(decode(lines))

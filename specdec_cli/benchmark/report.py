@@ -24,7 +24,7 @@ METRICS = {
     "sari": "SARI",
     "edit_ratio": "edit ratio",
 }
-"""Names of metrics in tables, in the order of columns."""
+"""The headers of quality metrics in tables, by the keys of the metrics, in the order of columns."""
 _BAR = 40
 
 Cell = Callable[[Result], str]
@@ -32,14 +32,14 @@ Cell = Callable[[Result], str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells; all columns but the first `names` hold numbers."""
+    """A table of text cells with column headers; all columns but the first `names` hold numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     names: int = 1
 
     def part(self, start: int, end: int) -> "Table":
-        """A table of the name columns and of the number columns `start` to `end` (exclusive, counted from 0)."""
+        """A table with all name columns, and with the number columns `start` to `end` (exclusive, counted from 0)."""
         names, numbers = slice(self.names), slice(self.names + start, self.names + end)
         return Table(self.columns[names] + self.columns[numbers], tuple(row[names] + row[numbers] for row in self.rows), self.names)
 
@@ -53,7 +53,11 @@ class Table:
 def to_json(
     results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The result of `bench --json`; values that were not measured are None."""
+    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
+
+    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
+    not measured are None.
+    """
     return {
         "format": FORMAT,
         "environment": dict(environment),
@@ -64,7 +68,7 @@ def to_json(
 
 
 def main_table(results: Sequence[Result]) -> Table:
-    """A line for each row."""
+    """The table of bench without a sweep: a line for each result, with its quality, the columns of the kind "main", and speedups."""
     names = _names(results)
     return replace(
         _table(names | _quality(results) | _numbers("main", results, _over_first(results) | _over_ctranslate2(results)), results),
@@ -73,14 +77,17 @@ def main_table(results: Sequence[Result]) -> Table:
 
 
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
-    """The table of a sweep, with a line for each row and combination of values (technical report, Tables 6 and 12, Figure 7)."""
+    """The table of a sweep, with a line for each row and combination of values (Ge et al. 2022, Tables 6 and 12, Figure 7)."""
     names = _names(results)
     columns = names | {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
     return replace(_table(columns | _quality(results) | _numbers("sweep", results, _over_first(results)), results), names=len(names))
 
 
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
-    """The table of a tuning run, with a line for each setting and the presets for which it was chosen."""
+    """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
+
+    `chosen` has the result of each preset, by name of the preset.
+    """
     columns: dict[str, Cell] = {
         "decoding": lambda r: r.row.name,
         "chosen for": lambda r: ", ".join(name for name, one in chosen.items() if one is r),
@@ -91,7 +98,7 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Tab
 
 
 def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
-    """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in the technical report's Table 7."""
+    """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in Table 7 of Ge et al. 2022."""
     cells = {(r.settings["tolerance"], r.settings["top_beta"]): _tokens_and_bleu(r) for r in results if "top_beta" in r.settings}
     columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
     rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
@@ -99,7 +106,7 @@ def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
 
 
 def synthetic_table(results: Sequence[Result]) -> Table:
-    """The table of a geometry, with a line for each row and its speedups over the rows without drafts."""
+    """The table of a geometry of the synthetic benchmark: a line for each result, with its speedups over the rows without drafts."""
     columns: dict[str, Cell] = {
         "decoding": lambda r: f"{r.row.decoding}, recorded" if r.settings["recorded"] else r.row.decoding,
         "precision": _setting("precision"),
@@ -110,9 +117,10 @@ def synthetic_table(results: Sequence[Result]) -> Table:
 
 
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
-    """Milliseconds a sentence and share of the time by module, in two columns for each row (technical report, Table 15).
+    """Milliseconds a sentence and share of the time by module, in two columns for each row (Ge et al. 2022, Table 15).
 
-    The last line is the time of a round of one sentence without the encoder, from the mean `iterations` of the rows.
+    `profiles` has the seconds by module of each row, summed over `sentences` sentences; `iterations` the mean number of rounds of a
+    sentence. The last line is the time of one round of a sentence, without the encoder.
     """
     columns = ["module"]
     rows: dict[str, list[str]] = {}
@@ -128,7 +136,7 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
 
 
 def histogram_table(bins: Sequence[Bin]) -> Table:
-    """Numbers and shares of sentences by speedup, with bars (technical report, Figure 8)."""
+    """The table of a histogram: for each bin of speedups, a bar, and the number and share of its sentences (Ge et al. 2022, Figure 8)."""
     total, largest = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
     rows = []
     for entry in bins:

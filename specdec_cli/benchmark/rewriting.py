@@ -1,4 +1,4 @@
-"""Test data and scores of rewriting tasks (correction, simplification)."""
+"""Test data and scores of the tasks that rewrite text (correction, simplification)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ Join = Callable[[Sequence[str]], Tokenised]
 
 @dataclass(frozen=True)
 class Gold:
-    """Sentences to rewrite, with reference texts (one or several for each sentence) or edits of annotators."""
+    """Sentences to rewrite, with reference texts or edits of annotators.
+
+    Each of `references` has a text for each sentence; `annotated` has the annotated form of each sentence. Either may be empty.
+    """
 
     sentences: tuple[Tokenised, ...]
     references: tuple[tuple[str, ...], ...] = ()
@@ -29,14 +32,14 @@ class Gold:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The lines to decode."""
+        """The raw texts of the sentences, which are the lines to decode."""
         return tuple(sentence.raw for sentence in self.sentences)
 
 
 def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
-    """Read the first `limit` tokenised sentences and their corrections from an M2 or TSV file; detokenised unless `keep_tokens`.
+    """Read the first `limit` (None: all) tokenised sentences and their corrections from an M2 or TSV file.
 
-    Raises InputError for a file that is missing or malformed.
+    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for a file that is missing or malformed.
     """
     join: Join = join_with_spaces if keep_tokens else detokenise
     if path.suffix == ".m2":
@@ -47,9 +50,10 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
 
 
 def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """Read the first `limit` lines of tokenised text and of its reference files; detokenised unless `keep_tokens`.
+    """Read the first `limit` (None: all) lines of a tokenised text `source` and of its `references`, a line for each source line.
 
-    Raises InputError for unequal numbers of lines, and UsageError for an M2 file, which includes its corrections.
+    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for unequal numbers of lines, and UsageError if
+    `source` is an M2 file, which includes its corrections.
     """
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
@@ -63,7 +67,10 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
 
 
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
-    """GLEU (with references), MaxMatch precision, recall and F0.5 (with annotators), and edit ratio of corrected lines."""
+    """Score the corrected lines `texts`: GLEU if `gold` has references, MaxMatch (precision, recall, F0.5) if it has annotators.
+
+    The edit ratio, the mean over lines, is always computed.
+    """
     tokens = [" ".join(sentence.edit(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
     values = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}
     if gold.references:
@@ -75,7 +82,7 @@ def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
-    """SARI and BLEU against all references, and edit ratio, of simplified lines."""
+    """Score the simplified lines `texts`: SARI and BLEU with all references, if there are any, and the mean edit ratio."""
     from sacrebleu.metrics.bleu import BLEU
 
     values, signatures = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}, {}
@@ -88,6 +95,6 @@ def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def mean_edit_ratio(sources: Sequence[str], texts: Sequence[str]) -> float:
-    """The mean of `word_edit_ratio` over lines."""
+    """The mean over lines of `word_edit_ratio`, the word edit distance from source to output divided by the words of the source."""
     ratios = [word_edit_ratio(source, text) for source, text in zip(sources, texts, strict=True)]
     return sum(ratios) / max(len(ratios), 1)

@@ -1,4 +1,4 @@
-"""Rows of a benchmark table, and sweeps, which expand to many rows."""
+"""The rows of a benchmark table: decodings with their settings, and the parser of their names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,23 +44,23 @@ REWRITING_ROWS = (
 )
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 BEST = "best"
-"""After the colon of a CTranslate2 row: in the format, and with the threads and batches, that are fastest for it."""
+"""The variant of a CTranslate2 row that stands for the number format, threads and batch size with which it is fastest."""
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
 MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
-"""For masked models."""
+"""The default rows for masked models."""
 LENGTH_AWARE = ("jacobi", "gs-jacobi")
-"""Decodings that can be given the length of the output."""
+"""The decodings that can be given the length of the output beforehand."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: a decoding and its settings; None stands for the default of the preset or the bundle.
+    """A row of the benchmark's table: a decoding and its settings; None stands for the default of the preset or the bundle.
 
-    `model` is the bundle that decodes, as it was named; "" where only one is measured. `variant` is the part of the row's name
+    `model` is the name of the bundle, as the user gave it; "" if only one is measured. `variant` is the part of the row's name
     after the colon: a preset, a value of the decoding's own option, or a number format of CTranslate2. `options` are the values
-    of the decoding's own options by name, that of the variant included. For the variant "best", `fastest_type` is the fastest
-    number format, and there are `workers` workers with `worker_threads` threads each.
+    of the decoding's own options by name, that of the variant included. `oracle_length`: the decoding gets the lengths of the greedy
+    outputs. For the variant "best", `fastest_type` is the fastest number format, with `workers` workers of `worker_threads` threads.
     """
 
     decoding: str
@@ -83,17 +83,17 @@ class Row:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `asdict`, with lists for tuples."""
+        """The inverse of `dataclasses.asdict`; accepts lists for tuples, as JSON has them."""
         return cls(**{**values, "options": tuple((name, value) for name, value in values["options"])})
 
     @property
     def name(self) -> str:
-        """The name of the row, as on the command line."""
+        """The name of the row, as `bench --row` takes it: decoding, and variant after a colon."""
         return f"{self.decoding}:{self.variant}" if self.variant else self.decoding
 
     @property
     def label(self) -> str:
-        """The name of the row, after its bundle where several are measured."""
+        """The name of the row, preceded by that of its bundle if several bundles are measured."""
         return f"{self.model} {self.name}" if self.model else self.name
 
     @property
@@ -108,12 +108,12 @@ class Row:
 
     @property
     def profiled(self) -> bool:
-        """Whether the row can be profiled: decodings with drafts, and searches."""
+        """Whether the row can be profiled, which decodings with drafts and searches such as beam search can."""
         return self.drafts or self.decoding in SEARCHES
 
     @property
     def exact(self) -> bool:
-        """Whether the output must equal that of greedy decoding."""
+        """Whether the output of the row, by its decoding and settings, must equal that of greedy decoding."""
         methods = methods_of(self.decoding)
         exact = bool(methods) and all(method.exact for method in methods)
         preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
@@ -121,16 +121,15 @@ class Row:
 
     @property
     def drafters(self) -> set[DrafterKind]:
-        """The kinds of trained drafters that the decoding needs."""
+        """The kinds of trained drafters ("block", "heads") that the decoding needs; empty if it needs none."""
         return {method.trained for method in methods_of(self.decoding) if method.trained is not None}
 
 
 def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
     """Parse `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]`, `mask-predict[:iterations]` or `ctranslate2-...[:type]`.
 
-    Other settings are those of `base`.
-
-    A decoding is one of `decodings`, `auto`, or several joined by commas. Raises UsageError.
+    A decoding is one of `decodings`, `auto`, or several joined by commas; `presets` are the names of presets. The other settings of
+    the row are those of `base`. Raises UsageError for an unknown decoding, and for a variant that the decoding does not have.
     """
     decoding, colon, variant = text.partition(":")
     if decoding not in CTRANSLATE2:
@@ -153,7 +152,11 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
 
 
 def variant_option(decoding: str) -> DecodingOption | None:
-    """The option whose values are the variants of a decoding: its first with named values, else its first; None if they are presets."""
+    """The option of `decoding` whose values can follow the colon in a row's name, such as `match` of input-guided.
+
+    It is the decoding's first option whose values are words, else its first option. None for a decoding without options, whose
+    variants are presets.
+    """
     own = METHODS[decoding].options if decoding in METHODS else ()
     return next((option for option in own if not option.numeric), own[0] if own else None)
 

@@ -1,4 +1,4 @@
-"""Scatter plot of speedup against edit ratio, with a point for each line (technical report, Figure 5)."""
+"""Scatter plot of speedup against edit ratio, with a point for each line (Ge et al. 2022, Figure 5)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,19 +13,22 @@ from specdec_cli.text.edits import word_edit_ratio
 
 FORMATS = (".svg", ".png", ".pdf")
 SPREAD = 0.02
-"""The width over which points of equal edit ratio are spread."""
+"""The width, in units of the edit ratio, over which points of equal edit ratio are spread."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """The edit ratio of a line, and the speedup of a row over greedy decoding on it."""
+    """A point of the plot: the edit ratio of a line, and the speedup of a decoding over greedy decoding on this line."""
 
     edit_ratio: float
     speedup: float
 
 
 def scatter(measured: Sequence[RowRuns], sources: Sequence[str]) -> dict[str, list[Point]]:
-    """The points of every row with drafts that has a greedy baseline, by row name; blank lines have no point."""
+    """The points of the plot for every row with drafts that has a greedy baseline, by name of the row; a point for each line.
+
+    `sources` are the decoded lines; blank lines have no point.
+    """
     points: dict[str, list[Point]] = {}
     for one in measured:
         greedy = baseline(one.row, measured, "greedy")
@@ -39,7 +42,7 @@ def scatter(measured: Sequence[RowRuns], sources: Sequence[str]) -> dict[str, li
 
 
 def spread_equal(values: Sequence[float]) -> list[float]:
-    """`values` with equal ones spread evenly over `SPREAD`, so that points do not overlap."""
+    """`values` with 0 to SPREAD (0.02) added, so that equal values are spread evenly, and their points do not overlap."""
     counts, seen = Counter(values), Counter[float]()
     moved = []
     for value in values:
@@ -49,9 +52,9 @@ def spread_equal(values: Sequence[float]) -> list[float]:
 
 
 def check_plot(path: Path) -> None:
-    """Check, before anything is measured, that a plot can be written to `path`.
+    """Check that a plot can be drawn in the format of the suffix of `path`. Nothing is written.
 
-    Raises UsageError for an unknown format or a missing library.
+    Raises UsageError for an unknown suffix, and if matplotlib is not installed.
     """
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"plot {path}: the name must end with one of {', '.join(FORMATS)}")
@@ -62,7 +65,10 @@ def check_plot(path: Path) -> None:
 
 
 def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
-    """Write the figure to `path` in the format of its suffix, with a horizontal line at speedup 1."""
+    """Draw the scatter plot of `points` (by row name), and write it to `path` in the format of its suffix.
+
+    A horizontal line marks the speedup 1.
+    """
     import matplotlib
 
     matplotlib.use("Agg")

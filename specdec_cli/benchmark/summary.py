@@ -1,4 +1,4 @@
-"""Summary of benchmark runs: the numbers of a table."""
+"""The results of a benchmark: the values in the table, computed from the runs of each row."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.metrics.scoring import Score
 
 Scorer = Callable[[Sequence[str]], Score | None]
-"""The quality of the lines of a row; None if it cannot be computed."""
+"""A function that computes the quality metrics of the output lines of a row; None if there is no reference."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A row of a table: its quality by metric, and its numbers by the key of their column (None: not measured).
+    """The values of a row of the table: quality metrics by name, and `numbers` by the key of their column (None: not measured).
 
-    `first_difference` is the number, from 1, of the first line whose tokens are not greedy's.
+    `settings` are those with which the row was decoded, by name. `first_difference` is the number (from 1) of the first line whose
+    output tokens differ from those of greedy decoding; None if there is none.
     """
 
     row: Row
@@ -28,24 +29,27 @@ class Result:
     first_difference: int | None = None
 
     def measured(self, key: str) -> float | None:
-        """A number by the key of its column; None if it was not measured."""
+        """The number with the column key `key`; None if it was not measured, is unknown, or is a pair of count and total."""
         value = self.numbers.get(key)
         return None if isinstance(value, tuple) else value
 
     def number(self, key: str) -> float:
-        """A number that was measured. Raises KeyError for one that was not."""
+        """The number with the column key `key`. Raises KeyError where `measured` returns None."""
         if (value := self.measured(key)) is None:
             raise KeyError(key)
         return value
 
 
 def summarise(measured: Sequence[RowRuns], score: Scorer) -> list[Result]:
-    """The numbers of every row. Speedups and identity are relative to the rows that `compare` finds."""
+    """Compute the result of every measured row, in order; `score` computes the quality of its output lines.
+
+    Speedups, and the number of lines equal to greedy's, refer to the greedy and beam rows that `compare` finds for the row.
+    """
     return [_summarise(comparison, score) for comparison in compare(measured)]
 
 
 def exactness_violations(results: Iterable[Result]) -> list[str]:
-    """Descriptions of the exact rows whose output differs from greedy decoding."""
+    """A message for each row that should be exact but whose output differs from greedy decoding; empty if there is none."""
     broken = []
     for result in results:
         identical = result.numbers.get("identical")

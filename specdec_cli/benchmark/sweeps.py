@@ -11,9 +11,9 @@ from specdec_cli.errors import UsageError
 
 Value = int | float
 Sweep = Mapping[str, Sequence[Value]]
-"""The values of each setting that is varied."""
+"""The values to try for each setting that is varied, by the key of the setting (such as "block-size")."""
 BASELINES = ("greedy", "beam")
-"""Rows that speedups are relative to: greedy decoding in this project, beam search in the papers."""
+"""The rows that speedups are relative to: greedy decoding, and beam search (as in Xia et al. 2022 and Ge et al. 2022)."""
 _SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if option.numeric and not option.choices}
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", *_SWEPT_OPTIONS)
 _SWEEP_VALUES = {
@@ -32,7 +32,10 @@ _TOLERANCE_KEYS = ("top-beta", "tolerance")
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
-    """Parse `KEY=V1,V2,...` into the key and its values. Raises UsageError."""
+    """Parse `KEY=V1,V2,...`, a value of --sweep, into the key and its distinct values.
+
+    Raises UsageError for an unknown key, and for values that are malformed or out of range.
+    """
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
@@ -47,7 +50,10 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
-    """Each row with every combination of the values of `sweep` that apply to it. Raises UsageError for a key that applies to no row."""
+    """Copies of each row with every combination of the values of those keys of `sweep` that apply to its decoding.
+
+    Raises UsageError for a key that applies to none of the rows.
+    """
     for key in sweep:
         if not any(_applies(key, row) for row in rows):
             raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
@@ -55,7 +61,7 @@ def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
 
 
 def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
-    """The default rows of a sweep: the baselines, and those of `usual` to which one of its keys applies."""
+    """The names of the default rows of a sweep: of `usual`, the baselines and the rows to which a key of `sweep` applies."""
     return [name for name in usual if name in BASELINES or any(_applies(key, Row(name.partition(":")[0])) for key in sweep)]
 
 

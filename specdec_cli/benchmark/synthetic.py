@@ -1,4 +1,4 @@
-"""The synthetic benchmark: models of random weights with recorded drafts, so that the acceptance rate is given.
+"""The synthetic benchmark: models of random weights, whose drafts are replaced by prepared ones that set the acceptance rate.
 
 The drafter still computes its own drafts, so that the measured time is that of real decoding.
 """
@@ -37,7 +37,10 @@ Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
 
 
 def random_bundle(geometry: Geometry) -> Bundle:
-    """A bundle of random weights from a fixed seed; its model never emits EOS before the length limit."""
+    """A bundle of the geometry's shape with random weights from a fixed seed; it never emits EOS before the length limit.
+
+    It has a block drafter unless the geometry's block size is 0.
+    """
     torch.manual_seed(_SEED)
     verifier = Transformer(geometry.shape).eval()
     with torch.no_grad():
@@ -61,7 +64,10 @@ def _tokenizer(size: int) -> ConvertedTokenizer:
 
 
 class RecordedRunner(BundleRunner):
-    """Runs rows on `sources` with recorded drafts of the greedy output, whose acceptance is that of `geometry`."""
+    """A BundleRunner that decodes only `sources`, and replaces drafts by prepared ones.
+
+    They are made from the greedy outputs, such that every output takes the `rounds` of `geometry`.
+    """
 
     def __init__(self, bundle: Bundle, geometry: Geometry, sources: Sequence[str]) -> None:
         super().__init__(bundle, split=False)
@@ -74,14 +80,14 @@ class RecordedRunner(BundleRunner):
         }
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
-        """An engine for `row`; if the row drafts, with recorded drafts."""
+        """An engine for `row`; if the row drafts, its drafter is a RecordedDrafter."""
         engine = super().engine(row, lines)
         if row.drafts:
             engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.model.config.padding)
         return engine
 
     def share_outside_kernels(self, row: Row, lines: Sequence[str]) -> float | None:
-        """The share of the decoding time of an int8 model that is not spent in compiled kernels; None without kernels."""
+        """Decode `lines` in int8; return the share (0 to 1) of the time spent outside compiled kernels, None without kernels."""
         if load_kernels() is None:
             return None
         with KernelTimer() as clock:
@@ -91,7 +97,10 @@ class RecordedRunner(BundleRunner):
 
 @dataclass
 class RecordedState:
-    """The wrapped drafter's record `inner`, the recorded drafts `ids` (B, R, K) of R rounds, and their lengths `counts` (B, R)."""
+    """The state of a RecordedDrafter for B rows: `inner` is the state of the wrapped drafter.
+
+    `ids` (B, R, K) are the prepared drafts of R rounds, padded to K tokens; `counts` (B, R) are their lengths.
+    """
 
     inner: Any
     ids: Tensor
@@ -99,21 +108,27 @@ class RecordedState:
 
 
 class RecordedDrafter:
-    """Calls `drafter`, discards its draft, and returns the recorded one; `drafts` by source ids, one for each round."""
+    """A Drafter that calls `drafter`, discards its draft, and returns a prepared one.
+
+    `drafts` has the drafts of each source, one for each round, by the ids of the source; `padding` is the padding id.
+    """
 
     def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
         self._drafter, self._padding = drafter, padding
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
     def begin(self, state: State) -> RecordedState:
-        """Look up the recorded drafts of new rows."""
+        """Call the wrapped drafter's `begin`; return its state with the prepared drafts of the rows' sources.
+
+        Raises KeyError for a source without prepared drafts.
+        """
         sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
         ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)
         device = state.source.device
         return RecordedState(self._drafter.begin(state), torch.stack(ids).to(device), torch.stack(counts).to(device))
 
     def propose(self, state: State) -> Draft:
-        """The recorded draft (B, k) of the round."""
+        """Let the wrapped drafter draft, for the time it takes; return the prepared draft (B, k) of each row's current round."""
         own: RecordedState = state.drafting
         state.drafting = own.inner
         self._drafter.propose(state)
@@ -123,7 +138,7 @@ class RecordedDrafter:
         return Draft(own.ids[rows, rounds, : int(counts.max())], counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass the verdict to the wrapped drafter."""
+        """Pass `state` and `verdict` to the wrapped drafter's `observe`."""
         own: RecordedState = state.drafting
         state.drafting = own.inner
         self._drafter.observe(state, verdict)
