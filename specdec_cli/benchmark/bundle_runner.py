@@ -20,7 +20,7 @@ from specdec_cli.pipeline.settings import resolve
 
 
 class BundleRunner:
-    """Runs rows with a loaded bundle; with `split`, lines are split into sentences."""
+    """Runs rows of the benchmark with a loaded bundle by the reference engine; with `split`, lines are split into sentences."""
 
     def __init__(self, bundle: Bundle, split: bool) -> None:
         self._bundle, self._split = bundle, split
@@ -28,12 +28,15 @@ class BundleRunner:
         self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The resolved settings of `row`. Raises UsageError for a row that the bundle does not support."""
+        """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
         engine = self.engine(row)
         return describe_settings(row, engine.settings, engine, self._bundle.info)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` and measure the time, with a new engine, so that no drafter keeps a memory of earlier runs."""
+        """Decode `lines` with the settings of `row`, and measure time and memory.
+
+        The engine is new, so that acceptance statistics of earlier runs have no effect.
+        """
         engine = self.engine(row, lines)
         self._wait()
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
@@ -41,14 +44,14 @@ class BundleRunner:
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Seconds spent in encoder, drafter, verifier and the rest while decoding `lines`, for a row that drafts."""
+        """Decode `lines`; return the seconds spent in "encoder", "drafter", "verifier" and "others", for a row that drafts or searches."""
         engine, stopwatch = self.engine(row, lines), Stopwatch(self._on_gpu)
         add_timers(engine, stopwatch)
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
-        """An engine for `row`; with `row.oracle_length`, it is given the lengths of the greedy outputs of `lines`.
+        """A new engine for `row`; with `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
 
         Raises UsageError for a row that the bundle does not support.
         """

@@ -37,7 +37,7 @@ def read_table(path: Path, limit: int | None = None) -> Examples:
 def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
     """Read the first `limit` lines (None: all) of a source file and of an optional reference file.
 
-    Raises InputError for a file that is missing or unreadable, and for files with unequal numbers of lines.
+    Raises InputError for a file that is missing or unreadable, and if one file ends before the other within these lines.
     """
     if reference is not None:
         return _from_pairs(str(source), read_aligned(source, reference), limit)

@@ -1,4 +1,4 @@
-"""Measurement of rows: each runs in its own process, and they decode the same lines in turn."""
+"""Measurement of rows: each row runs in a process of its own, and the rows take turns in decoding the same lines."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
@@ -21,8 +21,8 @@ _IDLE_SECONDS = 0.05
 class Conditions:
     """Conditions that all rows of a bundle share: the bundle, device, precision, whether lines are split into sentences, and the engine.
 
-    `model` holds the arguments of the request `open-bundle`; `limits` maps padded source lengths to the largest output lengths
-    (tokens); `converted` maps number formats to CTranslate2 folders.
+    `model` has the fields of the ModelChoice, by name; `limits` maps padded source lengths to the largest output lengths (tokens);
+    `converted` maps number formats to folders with the bundle as a CTranslate2 model.
     """
 
     model: Mapping[str, Any]
@@ -35,11 +35,11 @@ class Conditions:
 
 
 class Pool:
-    """The processes that run rows; a context manager. Each row has its own process, or several rows a common one if `shared`.
+    """The processes that run rows; they start and load models on entering the `with` block, and end on leaving it.
 
-    `conditions` are those of each bundle, by the `model` of its rows.
-    A shared process runs the rows of one bundle, engine and number of threads; the memory of a row is then unknown. `module` is the
-    Python module of the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run and profile.
+    Each row has its own process; with `shared`, all rows of one bundle, engine and number of threads have a common one, so that the
+    memory of a row is unknown. `conditions` are those of each bundle, by the `model` of its rows. `module` is the Python module of
+    the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run and profile.
     """
 
     def __init__(self, module: str, rows: Sequence[Row], conditions: Mapping[str, Conditions], shared: bool) -> None:
@@ -67,7 +67,10 @@ class Pool:
         self._stack.__exit__(kind, error, trace)
 
     def call(self, request: str, row: Row, *arguments: Any) -> Any:
-        """Call the process of `row`. Raises the errors that it reports, and ModelError naming the row if it dies."""
+        """Send `request` with `row` and `arguments` to the process of `row`, and return its response.
+
+        Raises the errors that the process reports, and ModelError, naming the row, if the process has ended.
+        """
         return self._processes[self._key(row)].call(request, asdict(row), *arguments)
 
     def _key(self, row: Row) -> Hashable:
@@ -75,7 +78,10 @@ class Pool:
 
 
 def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[RowRuns]:
-    """Decode `lines` with every row in turn, `repetitions` times after a warm-up; call `report` after each run."""
+    """Decode `lines` with every row in turn, `repetitions` times after a warm-up; return the runs of each row, in the order of `rows`.
+
+    `report` is called after each run but those of the warm-up.
+    """
     settings = [pool.call("prepare", row) for row in rows]
     for row in rows:
         pool.call("run", row, lines[: max(_WARM_UP, row.batch_size)])

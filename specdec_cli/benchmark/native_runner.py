@@ -14,18 +14,24 @@ from specdec_cli.pipeline.settings import resolve
 
 
 class NativeRunner:
-    """Runs rows with the bundle of a description; with `split`, lines are split into sentences."""
+    """Runs rows of the benchmark with `bundle` by the native engine; with `split`, lines are split into sentences."""
 
     def __init__(self, bundle: BundleDescription, split: bool) -> None:
         self._bundle, self._split = bundle, split
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The resolved settings of `row`. Raises Unsupported or UnsupportedModel for what only the reference engine does."""
+        """The settings with which `row` is decoded, defaults resolved, by name.
+
+        Raises Unsupported for a row, and UnsupportedModel for a bundle, that only the reference engine supports.
+        """
         settings = resolve(request_of(row, self._bundle.info), self._bundle)
         return describe_settings(row, settings, self._engine(row), self._bundle.info)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` and measure the time, with a new engine, so that acceptance statistics of earlier runs have no effect."""
+        """Decode `lines` with the settings of `row`, and measure time and memory.
+
+        The engine is new, so that acceptance statistics of earlier runs have no effect.
+        """
         engine = self._engine(row)
         run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.batch_size == 1)
         drafted, block_size = engine.drafted or (None, None)

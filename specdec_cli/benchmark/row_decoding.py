@@ -18,7 +18,7 @@ Decode = Callable[[Sequence[str]], list[Output]]
 
 
 def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
-    """The request for decoding with the settings of `row`."""
+    """The request to an engine for decoding with the settings of `row` and the bundle with the metadata `info`."""
     tolerates = row.decoding in TOLERANT
     return DecodingRequest(
         decoding=row.decoding,
@@ -36,7 +36,10 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
 
 
 def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split: bool) -> Decode:
-    """A function that decodes lines as the command of the bundle's task does (translate or correct)."""
+    """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct).
+
+    With `split`, lines are split into sentences.
+    """
     decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
     if bundle.info.task not in REWRITING and row.min_score is None:
         decode = Translator(engine, bundle.tokenizer, split=split).translate
@@ -46,7 +49,10 @@ def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split:
 
 
 def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, info: BundleInfo) -> dict[str, Any]:
-    """The settings that affect the decoding of `row`, with the engine, for the report. `settings` are those that were resolved."""
+    """The settings that affect the decoding of `row`, and a description of the engine, by name, for the report.
+
+    `settings` are the resolved settings of the engine; `info` is the metadata of the bundle.
+    """
     described: dict[str, Any] = {}
     if settings.decoding in METHODS and METHODS[settings.decoding].options:
         described = {**settings.options, **({"oracle_length": True} if row.oracle_length else {})}

@@ -1,4 +1,4 @@
-"""Input of `specdec bench`, and its scorers."""
+"""The input of `specdec bench`, and the functions that score outputs for it."""
 
 import sys
 from collections.abc import Sequence
@@ -16,7 +16,11 @@ from specdec_cli.text.lines import STDIO
 def read_input(
     task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
 ) -> tuple[Examples, Scorer]:
-    """The lines to decode and their scorer. Raises UsageError for two inputs at once, InputError for input without text."""
+    """Read the input of a bench; return it with the function that scores output lines by the metrics of `task`.
+
+    The input is `file` (with references), or `source` with `references`; None for both means stdin or the built-in sample. Raises
+    UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is malformed or blank.
+    """
     if file is not None and source is not None:
         raise UsageError("FILE and --input are alternatives; give one")
     if references and source is None:

@@ -1,4 +1,4 @@
-"""The options of `specdec bench`."""
+"""The command-line options of `specdec bench`."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -108,7 +108,7 @@ ModelOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions(OptionGroup):
-    """Options of the input and its scores."""
+    """The options of bench for its input and the scores of outputs."""
 
     source: SourceOption = None
     references: ReferencesOption = None
@@ -119,7 +119,7 @@ class InputOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedOptions(OptionGroup):
-    """Options of rows and of what is shown of their results."""
+    """The options of bench for the rows that are compared, and for what is shown of their results."""
 
     rows: RowsOption = None
     sweep: SweepOption = None
@@ -133,14 +133,14 @@ class ComparedOptions(OptionGroup):
 
 
 class NumericOptions(MethodOptions):
-    """The numeric options of decodings; other options are variants of rows."""
+    """The options of single decodings that take a number; the others are given in the names of rows, after the colon."""
 
     options: ClassVar = tuple(option for option in OPTIONS if option.numeric)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingOptions(OptionGroup):
-    """Settings of all rows that support them."""
+    """The options of bench that set a value for all rows whose decoding has it."""
 
     block_size: BlockSizeOption = None
     own: NumericOptions
@@ -151,7 +151,7 @@ class SettingOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ComputingOptions(OptionGroup):
-    """Options of batches, machine and splitting."""
+    """The options of bench for batch size, machine and splitting of lines."""
 
     batch_size: BatchSizeOption = "1"
     device: DeviceOption = "auto"
@@ -163,7 +163,7 @@ class ComputingOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(OptionGroup):
-    """Options of the output."""
+    """The options of bench for its output."""
 
     json_file: JsonFileOption = None
     markdown: MarkdownOption = False

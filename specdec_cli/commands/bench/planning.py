@@ -1,4 +1,4 @@
-"""The plans of a bench, from its options."""
+"""Conversion of the options of `specdec bench` to a plan for each model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,11 @@ def make_plans(
     settings: SettingOptions,
     computing: ComputingOptions,
 ) -> list[Plan]:
-    """The plan of each model, checked as far as possible without loading it. Raises UsageError."""
+    """Read the input, and make the plan of each model from the options, without loading the models.
+
+    Raises UsageError for options that exclude each other, for models of different tasks, and for rows, sweeps and options that the
+    models do not support; InputError as `read_input` does.
+    """
     task = text.task or _task(models)
     if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or compared.plot):
         raise UsageError("--tune, --profile, --histogram and --plot are of one model each; give --model once")

@@ -1,4 +1,4 @@
-"""Choice of the rows of `specdec bench`: those asked for, those of a sweep, or the default ones."""
+"""Choice of the rows of `specdec bench`: those of --row, else the default rows, or those of a sweep."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -22,7 +22,7 @@ from specdec_cli.text.folding import Order
 
 
 def parse_sweeps(texts: Sequence[str]) -> Sweep:
-    """Parse all --sweep options. Raises UsageError."""
+    """Parse the values of all --sweep options into one Sweep. Raises UsageError for a malformed value, and a key that is given twice."""
     pairs = [parse_sweep(text) for text in texts]
     sweep = dict(pairs)
     if len(sweep) < len(pairs):
@@ -31,9 +31,11 @@ def parse_sweeps(texts: Sequence[str]) -> Sweep:
 
 
 def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
-    """The rows for a bundle of generation order `order`; a sweep includes greedy as the baseline, if the order allows it.
+    """The rows for a bundle of the generation order `order`: those named in `asked` or, if that is empty, the default ones.
 
-    Raises UsageError for a row that the order does not allow, and for an option that applies to no row.
+    If `sweep` is not empty, the row greedy is added as the baseline, if the order is left-to-right. All rows have the settings of
+    `base` that their decodings support. `rewriting`: the task is correction or simplification. Raises UsageError for a row that
+    the order does not allow, and for an option in `base` that applies to no row.
     """
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:

@@ -1,4 +1,4 @@
-"""The measurement of `specdec bench`."""
+"""The measurement of `specdec bench`, from a plan for each bundle to the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -31,7 +31,10 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure of a bundle. Rows that it does not support are left out, unless they were `asked` for by name."""
+    """What to measure of a bundle, and how: the options of `specdec bench` in parsed form.
+
+    If `asked` is true, the user named the rows, and one that the bundle does not support is an error; else it is left out.
+    """
 
     model: ModelChoice
     examples: Examples
@@ -53,7 +56,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Results. `left_out` has reasons by row, `points` are by row, and `histograms` by a row with drafts and its baseline."""
+    """All that a bench measured: a result for each row, the environment (machine, versions), the input, signatures of metrics.
+
+    `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module, and
+    `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a pair of names, of a row with
+    drafts and its baseline, to the histogram of the speedups of sentences.
+    """
 
     results: list[Result]
     environment: dict[str, Any]
@@ -76,9 +84,10 @@ class _Prepared:
 
 
 def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
-    """Inspect and convert each bundle, run all rows of all in turn, and summarise; the plans differ in model and rows only.
+    """Measure the rows of all plans, which take turns, and summarise the results; the plans differ in model and rows only.
 
-    Raises SpecdecError.
+    Before that, each bundle is inspected, and converted for CTranslate2 if a row needs it. Raises SpecdecError for a bundle that
+    cannot be loaded, for rows that are not supported, and for a process that fails.
     """
     plan = plans[0]
     lines = plan.examples.sources
@@ -140,16 +149,17 @@ def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
 
 
 def missing_drafter(row: Row, kind: str | None) -> str | None:
-    """Why a bundle with a drafter of `kind` (None: no drafter) does not support `row`; None if it does."""
+    """The reason, as text, why a bundle with a drafter of `kind` (None: no drafter) does not support `row`; None if it does."""
     if row.drafters <= {kind}:
         return None
     return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
 
 
 def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
-    """The rows that bundle and machine support, with all values resolved, and the reasons why others were left out.
+    """Of the plan's rows, those that bundle and machine support, with batch size and threads, varied by the sweep if there is one.
 
-    Raises UsageError for a row that was asked for and is not supported, and for a view or a sweep whose rows are missing.
+    The second value maps the names of rows that were left out to the reason. Raises UsageError for a row that was asked for and is
+    not supported, for a sweep of a key that applies to no row, and for --profile, --histogram or --plot without the rows they need.
     """
     possible, left_out = [], {}
     for row in plan.rows:

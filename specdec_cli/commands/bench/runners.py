@@ -1,4 +1,4 @@
-"""Choice of the engine that runs a row of a bundle: the native one wherever it supports the row, else the reference."""
+"""Choice of the engine that runs a row of a bundle: the native engine if it supports the row, else the reference engine."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Runner(Protocol):
-    """Runs rows."""
+    """Protocol of an object that decodes lines with the settings of a row of the benchmark."""
 
     def prepare(self, row: Row) -> dict[str, Any]:
-        """The resolved settings of `row`."""
+        """The settings with which `row` is decoded, defaults resolved, by name."""
 
     def run(self, row: Row, lines: list[str]) -> Run:
-        """Decode `lines` and measure the time."""
+        """Decode `lines` with the settings of `row`, and measure time and memory."""
 
 
 class BundleRunners:
@@ -38,11 +38,14 @@ class BundleRunners:
         self._reference: BundleRunner | None = None
 
     def of(self, row: Row) -> Runner:
-        """The runner of `row`. Raises UsageError if only the native engine is asked for and does not support it."""
+        """The runner of the engine that decodes `row`.
+
+        If `engine` is native, raises UsageError for a row, and ModelError for a bundle, that the native engine does not support.
+        """
         return self.native(row) or self.reference()
 
     def native(self, row: Row) -> "NativeRunner | None":
-        """The runner of the native engine, None if the reference engine runs `row`. Raises UsageError."""
+        """The runner of the native engine; None if the reference engine decodes `row`. Raises errors as `of` does."""
         if self._engine == "reference" or not native_precision(self._machine.device, self._machine.precision):
             return None
         from specdec_cli.benchmark.native_runner import NativeRunner
@@ -70,7 +73,7 @@ class BundleRunners:
 
 
 def native_precision(device: str, precision: str) -> bool:
-    """Whether the native engine is there, and computes in this precision on this device, either of which may be `auto`."""
+    """Whether the native engine can be loaded, and computes in this precision on this device; both may be `auto`."""
     try:
         load_library()
     except LibraryError:

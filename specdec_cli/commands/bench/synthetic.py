@@ -1,4 +1,4 @@
-"""`specdec bench --synthetic`: costs of rounds on this machine, with random weights and recorded acceptance."""
+"""`specdec bench --synthetic`: measurement of rounds on this machine, with random weights and a given acceptance of drafts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -35,7 +35,7 @@ OPTIONS = (
     "markdown",
     "quiet",
 )
-"""The parameters of `bench` that are valid with --synthetic."""
+"""The names of the parameters of `bench` that may be given with --synthetic."""
 
 _FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
 _TRIED_LINES, _TRIED_TIMES = 2, 2
@@ -46,7 +46,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Request:
-    """Options of a synthetic bench."""
+    """The options of a synthetic bench: the geometries (model shapes) to measure, and the settings of the measurement."""
 
     geometries: tuple[Geometry, ...]
     repetitions: int = 3
@@ -59,10 +59,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows of a geometry: our greedy decoding, then our decoding with drafts, then CTranslate2 with its fastest settings.
+    """The results of a geometry (model shape): greedy decoding and decoding with drafts by specdec, then the rows of CTranslate2.
 
-    `profile` has the seconds by module of the row with drafts, if asked for; `outside_kernels` is the share of greedy
-    decoding's time outside the compiled kernels, if these are used.
+    CTranslate2 has its fastest settings. `profile` has the seconds by module of the row with drafts (None: not asked for);
+    `outside_kernels` is the share (0 to 1) of greedy decoding's time outside the compiled kernels (None: they are not used).
     """
 
     geometry: Geometry
@@ -72,7 +72,7 @@ class Measurement:
 
     @property
     def speedups(self) -> dict[str, float]:
-        """Speedups of the row with drafts over each of the other rows."""
+        """The speedup of the row with drafts over each of the other rows, by the name of the other's decoding."""
         _, drafting, *_ = self.results
         others = (result for result in self.results if result is not drafting)
         return {other.row.decoding: drafting.number("tokens_per_second") / other.number("tokens_per_second") for other in others}
@@ -80,7 +80,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Results of all geometries, and the machine."""
+    """The measurements of all geometries, and descriptions of the machine and of the input, by name."""
 
     measurements: list[Measurement]
     environment: dict[str, Any]
@@ -88,12 +88,12 @@ class Outcome:
 
     @property
     def results(self) -> list[Result]:
-        """The rows of all geometries."""
+        """The results of all rows of all geometries."""
         return [result for measurement in self.measurements for result in measurement.results]
 
 
 def check_alone(context: typer.Context) -> None:
-    """Raise UsageError for parameters of `bench` that are not valid with --synthetic."""
+    """Raise UsageError if the command line has options of `bench` that are not allowed with --synthetic."""
     given = [p for p in context.command.params if p.name and getattr(context.get_parameter_source(p.name), "name", "") == "COMMANDLINE"]
     others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in OPTIONS]
     if others:
@@ -101,7 +101,7 @@ def check_alone(context: typer.Context) -> None:
 
 
 def run(request: Request, progress: Progress) -> Outcome:
-    """Measure one geometry after the other, the rows of each in turn. Raises SpecdecError."""
+    """Measure one geometry after the other; the rows of a geometry take turns. Raises SpecdecError if a process of a row fails."""
     measurements = []
     for geometry in request.geometries:
         with TemporaryDirectory(prefix="specdec-bench-") as temporary:
@@ -115,7 +115,7 @@ def run(request: Request, progress: Progress) -> Outcome:
 
 
 def print_outcome(outcome: Outcome, markdown: bool) -> None:
-    """Print the results: each geometry with its shape and its table."""
+    """Print the machine, and the shape and the table of each geometry, for a terminal or in Markdown."""
     view = View(markdown)
     view.paragraph(_EXPLANATION, *environment_lines(outcome.environment, outcome.examples))
     for measurement in outcome.measurements:
@@ -129,7 +129,7 @@ def print_outcome(outcome: Outcome, markdown: bool) -> None:
 
 
 def to_record(outcome: Outcome) -> dict[str, Any]:
-    """All numbers for JSON: those of `bench`, and the recorded acceptance."""
+    """The JSON object of a synthetic bench: that of `bench --json`, and shape, acceptance and speedups of each geometry."""
     return to_json(outcome.results, outcome.environment, outcome.examples, {}) | {
         "synthetic": {
             measurement.geometry.name: {

@@ -1,4 +1,4 @@
-"""Worker process of `specdec bench --synthetic`: a model with random weights, and recorded drafts."""
+"""The worker process of `specdec bench --synthetic`: a model with random weights, and prepared drafts."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class SyntheticWorker(Worker):
-    """A worker whose model is a geometry, given as a dictionary."""
+    """A Worker whose bundle has random weights; its `model` argument is a Geometry as a dictionary."""
 
     _recorded: "RecordedRunner"
 
     def open_bundle(self, model: dict[str, Any], device: str, precision: str, threads: int, *_: Any) -> None:
-        """Make a bundle, and record the output of greedy decoding."""
+        """Make the bundle of the geometry `model` with random weights, and prepare drafts from its greedy outputs."""
         from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
 
         geometry = Geometry.from_dict(model)
@@ -28,16 +28,19 @@ class SyntheticWorker(Worker):
         self._runner_of = lambda _: self._recorded
 
     def outside_kernels(self, row: dict[str, Any], lines: list[str]) -> float | None:
-        """The share of time outside compiled kernels; only for rows of a bundle in int8."""
+        """The share (0 to 1) of the time of decoding `lines` outside compiled kernels, in int8; None without kernels."""
         return self._recorded.share_outside_kernels(Row.from_dict(row), lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The methods that answer requests, by name of the request."""
+        """The methods that answer requests of the parent process, by name of the request."""
         return super().handlers() | {"outside-kernels": self.outside_kernels}
 
 
 def inspect(model: dict[str, Any], device: str, precision: str, threads: int | None, folders: dict[str, str]) -> dict[str, Any]:
-    """The fields of an Inspection. `folders` are the folders for the model converted to CTranslate2, by number format."""
+    """Make the bundle of a geometry (`model` has its fields), and return the fields of an Inspection, by name.
+
+    The bundle is converted to CTranslate2 in `folders`, by number format.
+    """
     from specdec_cli.benchmark.synthetic import random_bundle
 
     geometry = Geometry.from_dict(model)

@@ -20,16 +20,16 @@ ROWS: Mapping[str, Sequence[tuple[str, str | None]]] = {
     "block": (("greedy", None), ("specdec", None), ("specdec++", None)),
     "heads": (("greedy", None), ("blockwise", "exact"), ("blockwise", None)),
 }
-"""Decoding and variant of the rows, by the kind of drafter; the grid applies to the last one."""
+"""The decoding and variant of each row of a tuning run, by the kind of drafter; GRID applies to the last row."""
 GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
 LEAST_LINES = 100
-"""Fewest lines of dev data for which presets are stored; on fewer lines BLEU is too noisy."""
+"""The fewest lines of dev data for which presets are stored; on fewer lines BLEU is too noisy."""
 MOST_LOST = 0.5
-"""Largest loss of BLEU, in points, of a preset relative to greedy decoding."""
+"""The largest loss of BLEU, in points, that a preset may have relative to greedy decoding."""
 
 
 def check_tunable(model: ModelChoice, task: Task) -> None:
-    """Raise UsageError for a bundle that cannot be tuned or written, before anything is decoded."""
+    """Raise UsageError if `task` is not translate, or the bundle has no drafter or cannot be written."""
     folder = find_bundle(model)
     if task != "translate":
         raise UsageError(f"--tune uses BLEU, and so is for the task translate, not for {task}")
@@ -40,7 +40,11 @@ def check_tunable(model: ModelChoice, task: Task) -> None:
 
 
 def tuning_plan(plan: Plan) -> Plan:
-    """`plan` with greedy, exact drafting and every setting of the grid as rows. Raises UsageError for options that tuning excludes."""
+    """A copy of `plan` whose rows are greedy, exact drafting, and tolerant drafting with every combination of top-beta and tolerance.
+
+    The values are those of GRID, or of the plan's sweep. Raises UsageError for options that --tune excludes, and for input without
+    references.
+    """
     if plan.asked or plan.profile or plan.histogram or plan.plot:
         raise UsageError("--tune chooses its rows; --row, --profile, --histogram and --plot cannot be given with it")
     unknown = [key for key in plan.sweep if key not in GRID]
@@ -54,9 +58,10 @@ def tuning_plan(plan: Plan) -> Plan:
 
 
 def choose(results: Sequence[Result]) -> dict[str, Result]:
-    """The results that become presets, by name; none if all lose more than `MOST_LOST` BLEU points relative to greedy.
+    """Choose the presets "high-quality" (most BLEU) and "high-efficiency" (most tokens per round); return their results by name.
 
-    BLEU and tokens per round are compared as printed, with two digits; among equal ones the first of the grid is chosen.
+    Settings that lose more than MOST_LOST (0.5) BLEU points relative to greedy decoding are not chosen; if all do, the result is
+    empty. Values are compared as printed, with two decimals; of equal settings, the first one is chosen.
     """
     greedy = next(result for result in results if result.row.decoding == "greedy")
     close = [r for r in results if r.row.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
@@ -69,7 +74,7 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool) -> None:
-    """Print the machine, and every setting with its numbers and the preset that it becomes."""
+    """Print the machine and the table of all settings with their results, and with the presets for which they were chosen."""
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
     view.table(tuning_table(outcome.results, chosen))
@@ -77,14 +82,15 @@ def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool)
 
 
 def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
-    """Top-beta and tolerance by name, as `bundle.json` has them."""
+    """Top-beta and tolerance of each chosen preset, by name of the preset, as `bundle.json` has them."""
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
 def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
-    """Store the results `chosen` as the bundle's presets, and print them; `lines` is the number of lines they were chosen on.
+    """Store the settings of the results `chosen` as presets in bundle.json, and print them.
 
-    Raises UsageError if bundle.json cannot be written, SpecdecError if there are no presets or too few lines.
+    `lines` is the number of lines on which they were chosen. Raises UsageError if bundle.json cannot be written, and SpecdecError if
+    `chosen` is empty or there are fewer than LEAST_LINES (100) lines.
     """
     if lines < LEAST_LINES:
         raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")

@@ -1,4 +1,4 @@
-"""Output of `specdec bench`."""
+"""The text output of `specdec bench`."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome
 
 MOST_BUSY = 0.1
-"""Largest share of all processors that other processes may use for times to be called reliable."""
+"""The largest share (0 to 1) of all processors that other processes may use during a bench without a warning."""
 _WIDE = 200
 _HEADER_WIDTH = 9
 
@@ -32,7 +32,7 @@ class View:
         self._console = Console(width=_WIDE if wide else None, highlight=False)
 
     def paragraph(self, *lines: str) -> None:
-        """Print lines of text."""
+        """Print lines of text, as one paragraph in Markdown."""
         for line in lines:
             # Two spaces at its end break the line in Markdown.
             self._console.print(line + "  " * self._markdown, soft_wrap=True, markup=False)
@@ -40,7 +40,7 @@ class View:
             self._console.print()
 
     def table(self, table: Table) -> None:
-        """Print a table."""
+        """Print a table; columns that do not fit the terminal are printed in further tables below."""
         if self._markdown:
             self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
             return
@@ -59,7 +59,7 @@ class View:
 
 
 def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
-    """Print all results, with the machine and the input."""
+    """Print the machine, the input, and the tables of all results; `sweep` has the values that were varied (empty: none)."""
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
     view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
@@ -78,7 +78,7 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
 
 
 def print_left_out(left_out: Mapping[str, str]) -> None:
-    """Print to stderr which rows were left out, by reason."""
+    """Print to stderr, for each reason in `left_out`, the names of the rows that were left out for it."""
     for reason in dict.fromkeys(left_out.values()):
         names = ", ".join(name for name, why in left_out.items() if why == reason)
         print(f"specdec: left out: {names} ({reason})", file=sys.stderr)
@@ -95,7 +95,7 @@ def _framed(table: Table) -> RichTable:
 
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
-    """Lines with machine, versions and input."""
+    """Lines of text with the machine, the versions and the input of a bench; see `machine_lines`."""
     return [
         *machine_lines(environment),
         f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
@@ -104,7 +104,7 @@ def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any
 
 
 def machine_lines(environment: Mapping[str, Any]) -> list[str]:
-    """Lines with machine and versions, and a warning if other processes were busy."""
+    """Lines of text with the machine and the versions, and a warning if other processes were busy during the measurement."""
     place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
     versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
     engine = f"; {environment['engine']}" if environment.get("engine") else ""
@@ -117,7 +117,7 @@ def machine_lines(environment: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def progress(runs: int, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on a terminal; yields the function to call after each run."""
+    """Context manager that shows a progress bar of `runs` runs, on a terminal unless `quiet`; gives the function to call after each."""
     shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     # Drawn only between runs: drawing during a run would take processor time.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"))

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What the parent process, which does not load torch, must know about machine and bundle.
+    """What a worker process tells the parent process, which does not load torch, about the machine and the bundle.
 
-    `limits` are pairs of a padded source length and the largest number of output tokens; `refused` has the reason for each
-    number format that CTranslate2 does not support.
+    `drafter` is the kind of the bundle's drafter (None: no drafter). `limits` are pairs of a padded source length and the largest
+    number of output tokens; `refused` has the reason for each number format that CTranslate2 does not support.
     """
 
     device: str
@@ -37,38 +37,38 @@ class Inspection:
 
 
 class Worker:
-    """Answers calls of the parent process; libraries are imported when a call needs them."""
+    """Answers the requests of the parent process to load a model and to run rows; libraries are imported when a request needs them."""
 
     _runner_of: Callable[[Row], Runner]
 
     def open_bundle(
         self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool, engine: str, row: dict[str, Any]
     ) -> None:
-        """Load a bundle by the engine that runs `row`."""
+        """Load the bundle that `model`, the fields of a ModelChoice, names, for the engine that runs `row` (the fields of a Row)."""
         self._runner_of = BundleRunners(ModelChoice(**model), Machine(device, precision, threads), split, engine).of
         self._runner_of(Row.from_dict(row))
 
     def open_ctranslate2(
         self, folder: str, compute_type: str, device: str, workers: int, threads: int, limits: list[tuple[int, int]], split: bool
     ) -> None:
-        """Load a converted bundle."""
+        """Load the CTranslate2 model in `folder`, which was converted from a bundle; the arguments are those of CTranslate2Runner."""
         from specdec_cli.benchmark.ctranslate2_runner import CTranslate2Runner
 
         runner = CTranslate2Runner(Path(folder), compute_type, device, workers, threads, dict(limits), split)
         self._runner_of = lambda _: runner
 
     def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The resolved settings of a row."""
+        """The settings with which a row (given by its fields) is decoded, defaults resolved, by name."""
         asked = Row.from_dict(row)
         return self._runner_of(asked).prepare(asked)
 
     def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
-        """Decode lines and measure the time."""
+        """Decode `lines` with a row (given by its fields) and measure the time; return the fields of a Run."""
         asked = Row.from_dict(row)
         return self._runner_of(asked).run(asked, lines).to_dict()
 
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
-        """Seconds by module; for rows of the reference engine only."""
+        """The seconds spent in each module while decoding `lines`; only for rows of the reference engine."""
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
         asked = Row.from_dict(row)
@@ -77,7 +77,7 @@ class Worker:
         return runner.profile(asked, lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The methods that answer requests, by name of the request."""
+        """The methods that answer requests of the parent process, by name of the request."""
         return {
             "open-bundle": self.open_bundle,
             "open-ctranslate2": self.open_ctranslate2,
@@ -90,9 +90,10 @@ class Worker:
 def inspect(
     model: dict[str, Any], device: str, precision: str, threads: int | None, max_length: int | None, folders: dict[str, str], engine: str
 ) -> dict[str, Any]:
-    """The fields of an Inspection. `folders` are the folders for the bundle converted to CTranslate2, by number format.
+    """Load the bundle that `model`, the fields of a ModelChoice, names, and return the fields of an Inspection, by name.
 
-    Where the native engine computes, the precision is int8 for all rows, also for those of the reference engine.
+    The bundle is converted to CTranslate2 in `folders`, by number format. If the native engine can be used, the precision is int8
+    for all rows, also for those of the reference engine.
     """
     if engine != "reference" and native_precision(device, precision):
         precision = "int8"
@@ -101,7 +102,10 @@ def inspect(
 
 
 def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
-    """The fields of an Inspection of `bundle`, which has not been moved to `machine` yet."""
+    """The fields of an Inspection of `bundle` and `machine`; `bundle` is still on the CPU in float32.
+
+    The bundle is converted to CTranslate2 in `folders`, by number format; `max_length` is the length limit of outputs in tokens.
+    """
     import torch
 
     return {
