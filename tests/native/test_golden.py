@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import shape_of
-from specdec_cli.native.tensors import verifier_tensors
+from specdec_cli.native.tensors import drafter_tensors, verifier_tensors
 from tests.native.conftest import FLAGS, ISAS, SOURCES
 
 DIGESTS = Path(__file__).parent.parent / "golden" / "native_digests.txt"
 ARM = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 NOT_THERE = 5
 SMALL = TransformerConfig(230, width=64, feed_forward=112, heads=4, encoder_layers=2, decoder_layers=2, max_positions=64)
+DRAFTER = DrafterConfig(layers=2, feed_forward=80, max_block=5, chain=32, candidates=5, shortlist=170)
 MODELS = {
     "pre-norm, relu": SMALL,
     "post-norm, gelu": replace(SMALL, norm="post", activation="gelu", positions="learned"),
@@ -27,11 +29,11 @@ MODELS = {
 
 
 def write_model(config: TransformerConfig, path: Path) -> None:
-    """Write a model with random weights, and some sources, as golden.c reads them."""
+    """Write a model and a drafter with random weights, and some sources, as golden.c reads them."""
     generator = random.Random(3)
-    tensors = list(verifier_tensors(config))
+    tensors = [*verifier_tensors(config), *drafter_tensors(DRAFTER, config)]
     with path.open("wb") as stream:
-        stream.write(bytes(shape_of(config)))
+        stream.write(bytes(shape_of(config, DRAFTER)))
         stream.write(array.array("q", [len(tensors)]))
         for name, shape in tensors:
             rows, columns = (*shape, 1)[:2]
