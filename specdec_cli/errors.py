@@ -6,7 +6,9 @@ _NO_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory|b
 
 
 class SpecdecError(Exception):
-    """A failure with a message for the user; the command line prints it and exits with `exit_code`."""
+    """Base class of errors with a message for the user; the command line prints the message and exits with
+    `exit_code`.
+    """
 
     exit_code = 1
 

@@ -21,17 +21,18 @@ FeedForward = Annotated[int, Between(16, 2**18)]
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """An encoder-decoder Transformer (Vaswani et al. 2017) with the variants that trained models use.
+    """Configuration of an encoder-decoder Transformer (Vaswani et al. 2017), with the variants that trained models
+    use.
 
     - `vocabulary_size`: tokens of the target vocabulary.
-    - `width`: units of a state; a multiple of `heads`, and of 16, because sums over a ragged tail are added up in another order.
+    - `width`: units of a state; a multiple of `heads`, and of 16, because for other widths sums may be added up in another order.
     - `feed_forward`: inner width of the feed-forward layers.
-    - `heads`: attention heads.
+    - `heads`: number of attention heads.
     - `encoder_layers`: number of encoder layers.
     - `decoder_layers`: number of decoder layers.
     - `norm`: layer normalisation before ("pre") or after ("post") each sublayer.
     - `activation`: activation function of the feed-forward layers.
-    - `positions`: kind of the position embeddings.
+    - `positions`: position embeddings are computed ("sinusoidal") or trained ("learned").
     - `position_offset`: the row of the position table for the first token.
     - `max_positions`: rows of the position table.
     - `embedding_scale`: token embeddings are multiplied by the square root of `width`.
@@ -43,12 +44,12 @@ class TransformerConfig:
     - `eos`: the id of the end of a sentence.
     - `decoder_start`: the id that the decoder reads first.
     - `source_vocabulary_size`: tokens of the source vocabulary (0: source and target share theirs).
-    - `order`: the order in which the decoder writes tokens (see text/folding.py); positions are those in the folded sentence.
+    - `order`: the order in which the decoder writes tokens (see text/folding.py); positions are those in generation order.
     - `mask`: with order "masked", the id that the model reads in place of each token that is to be predicted.
     - `length_reach`: with order "masked", the model predicts how many tokens the target has more than the source, from minus this
       number to this number.
 
-    Raises ModelError for inconsistent sizes and for an unknown variant.
+    Raises ModelError for values that are out of range, inconsistent, or an unknown variant.
     """
 
     vocabulary_size: Annotated[int, Between(1, 2**24)]

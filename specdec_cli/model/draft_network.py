@@ -51,10 +51,11 @@ class DraftNetwork(nn.Module):
         return self.vocabulary.embedding.tokens.weight
 
     def lower_precision(self, dtype: torch.dtype) -> None:
-        """Convert the network in place to `dtype`, and use copies of the verifier's embeddings and output projection
-        in `dtype`.
+        """Convert the network in place to `dtype`; it then uses copies in `dtype` of the verifier's embeddings and
+        output projection.
 
-        The verifier keeps its own type, so exact decoding has the same output.
+        A network with embeddings of its own makes no copies. The verifier keeps its own type, so exact decoding has
+        the same output.
         """
         self.to(dtype)
         if self.vocabulary is self._vocabulary[0]:

@@ -1,4 +1,4 @@
-"""The network of the block drafter: it decodes a block of tokens in one pass after a cached prefix."""
+"""The network of the block drafter: it predicts a block of tokens in one pass after a cached prefix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

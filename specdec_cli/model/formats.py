@@ -14,7 +14,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 
 PLUGINS = ("converters.registration",)
-"""Modules that register formats, imported on the first use of a format."""
+"""Names of the modules that register formats; they are imported on the first use of a format."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class ConversionOptions:
 
 @dataclass(frozen=True)
 class Conversion:
-    """A converted model, and the settings of the original (`name=value`) that affect its output but are not supported."""
+    """A converted model, and those settings of the original (`name=value`) that affect its output but that bundles
+    do not support.
+    """
 
     bundle: Bundle
     dropped_settings: tuple[str, ...] = ()
@@ -51,7 +53,7 @@ class Reader:
 
 
 class Writer(Protocol):
-    """Writes a bundle in another format."""
+    """Protocol of a function that writes a bundle in the format of another toolkit."""
 
     def __call__(
         self,

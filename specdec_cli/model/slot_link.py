@@ -45,8 +45,8 @@ class SlotLink(nn.Module):
         """The drafted ids (N, k): from left to right, in each slot, the best of its `candidates` after the token
         chosen before it.
 
-        The candidates of a slot are its best tokens when the token before is unknown, with ids below `shortlist` if
-        that is not 0. `last` (N,) are the tokens before the first slot.
+        The candidates of the first slot are its best tokens after `last` (N,), those of a later slot its best tokens
+        when the token before is unknown. Their ids are below `shortlist` if that is not 0.
         """
         first = self.project(last, vocabulary)[:, None]
         tokens = torch.cat([first, self.unknown.expand(states.shape[0], states.shape[1] - 1, -1)], dim=1)

@@ -32,7 +32,7 @@ class Memory:
 
 
 class Encoder(nn.Module):
-    """Embeds and encodes source ids."""
+    """The encoder of a Transformer: embeddings, encoder layers and, with pre-norm, a final layer norm."""
 
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding, dropout: float = 0.0) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Encoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and output projection: the architecture of verifiers and teachers."""
+    """A Transformer with encoder, decoder and output projection: the architecture of verifiers and teachers."""
 
     def __init__(self, config: TransformerConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -71,7 +71,9 @@ class Transformer(nn.Module):
 
     @property
     def batch_invariant(self) -> bool:
-        """Whether results depend neither on the other rows of a batch nor on the number of threads."""
+        """Whether a row's results depend neither on the other rows of a batch nor on the number of threads; true for
+        int8 models.
+        """
         return self.row_multiple == 1
 
     def encode(self, source: Tensor) -> Memory:

@@ -35,9 +35,10 @@ PATIENCE = 20
 class Request:
     """Options of a decoding by the native engine, with the meanings of the fields of `struct specdec_options`.
 
-    `batch` is the number of sentences that a thread decodes together; 0 means no limit for `block_size` and
-    `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that begins a word,
-    else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding.
+    `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the model's
+    limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
+    begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
+    the decoding.
     """
 
     decoding: str = "greedy"
@@ -120,7 +121,8 @@ class NativeModel:
         """Decode sources (ids ending with EOS), and yield each sentence as soon as it is done, in any order.
 
         `meanwhile` is called about every PATIENCE milliseconds; an exception that it raises ends the decoding.
-        Raises NativeError for source ids or options that are out of range, and MemoryError.
+        Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
+        ValueError unless there are no word starts or one for each token.
         """
         with self._session(sources, request) as session:
             output, due = Output(), time.monotonic()

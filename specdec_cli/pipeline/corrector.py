@@ -24,10 +24,11 @@ class EditFilter:
     """Rejects edits whose score, a log probability, is below `minimum`, and with `keeps_content` edits that change
     digits or remove two or more words.
 
-    If an edit of a sentence passes, its other edits pass with a score of at least `minimum_beside_others` (None:
-    `minimum`), because errors often come together. Edits without a score pass. `maximum_ratio` is the largest edit
-    ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words counts
-    as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence does).
+    If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
+    because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
+    edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
+    counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
+    does).
     """
 
     minimum: float | None = None
@@ -39,11 +40,11 @@ class EditFilter:
 
     @classmethod
     def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
-        """Make the filter for a bundle from its info; a `minimum` or `maximum_ratio` that is given replaces the
-        bundle's value.
+        """Make the filter for a bundle. A `minimum` that is given applies to all edits, in place of the bundle's
+        scores.
 
-        Content is kept only for the task "correct", because other rewriting tasks may drop words and change whole
-        sentences.
+        Without `maximum_ratio`, it is 0.6 for the task "correct" and unlimited for others. Content is kept only for
+        the task "correct", because other rewriting tasks may drop words and change whole sentences.
         """
         corrects = info.task == "correct"
         return cls(

@@ -39,8 +39,8 @@ class DecodedText:
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
         """Compute `output` from the decoded ids of the current attempt and return True.
 
-        If the attempt has no output, because a protected span was lost, start the next attempt and return False.
-        `decode` converts ids to text.
+        If the attempt fails, for instance because a protected span was lost, start the next attempt and return
+        False. `decode` converts ids to text.
         """
         self.parts.sort(key=lambda part: part.number)
         self.output = self._placed([decode(part.ids) for part in self.parts])

@@ -42,6 +42,7 @@ class NativeDecoding:
 def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
     """Return how the native engine decodes by `settings`; with `shows_rounds`, each round must be reported.
 
+    If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
     Raises Unsupported, with a message that names the setting or property of the bundle that only the reference
     engine supports.
     """

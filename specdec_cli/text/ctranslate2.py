@@ -44,7 +44,11 @@ class FolderTokenizer:
         return self._tokenizer
 
     def encode(self, text: str) -> list[str]:
-        """The pieces of a source as input of CTranslate2, without EOS if CTranslate2 adds it."""
+        """The pieces of a source text as input of CTranslate2; with a bundle's tokenizer they include special
+        tokens.
+
+        EOS is left out if CTranslate2 adds it.
+        """
         return self._sentencepiece.split(text) if self._sentencepiece else self.source_pieces(self._tokenizer.encode(text))
 
     def source_pieces(self, ids: Sequence[int]) -> list[str]:

@@ -59,7 +59,7 @@ def is_in_language(text: str, language: str, rather_than: str) -> bool:
 
 
 def is_foreign(text: str, language: str) -> bool:
-    """Whether `text` is in a known language other than `language`, in the sense of `is_in_language`."""
+    """Whether `text` is in another language than `language`, of those that can be detected (see `is_in_language`)."""
     counts = _count_words(text)
     return any(_is_in(counts, other, short_code(language)) for other in _WORDS)
 

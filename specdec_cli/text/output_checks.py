@@ -54,9 +54,9 @@ def repeats_itself(output: str, source: str) -> bool:
 
 
 def lost_numbers(source: str, output: str) -> list[str]:
-    """The numbers of `source` that are missing from `output`, in order; separators between their digits may differ.
+    """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
 
-    A number up to 12 may also be written as a word, and a time of day on another clock.
+    A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock.
     """
     digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}

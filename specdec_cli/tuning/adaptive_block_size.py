@@ -20,7 +20,7 @@ MARGIN = 1.1
 covers timing error.
 """
 MEMORY = 0.99
-"""Factor by which the weight of earlier rounds decreases with each round."""
+"""Factor by which the weight of each earlier round is multiplied in each round."""
 NEGLIGIBLE = 1e-3
 """Slots after one that is reached and accepted with a smaller probability are not considered."""
 LARGE = 1e6

@@ -24,7 +24,9 @@ from specdec_cli.tuning.round_costs import ROWS, Costs
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
 UNKNOWN = 1.0
-"""Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
+"""Cost in milliseconds that is assumed for rounds that could not be measured, because the model ends every sentence
+at once.
+"""
 _SOURCE = 14
 """Tokens of a made-up source."""
 _TOKENS = 8

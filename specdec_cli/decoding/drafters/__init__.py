@@ -6,7 +6,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class Drafter(Protocol):
-    """Proposes tokens for the verifier to check."""
+    """Protocol of drafters, which propose tokens for the verifier to check."""
 
     def begin(self, state: State) -> object:
         """Return the drafter's data for new rows, which the caller keeps in `state.drafting`; the first dimension of
@@ -33,6 +33,8 @@ class OptionalDrafter(Drafter, Protocol):
 
 
 class SizedDrafter(Drafter, Protocol):
-    """A drafter whose drafts have at most `block_size` tokens (0: no bound). The size may change between rounds."""
+    """A drafter whose drafts have at most `block_size` tokens (0: no limit). The attribute may be set between
+    rounds.
+    """
 
     block_size: int

@@ -47,7 +47,9 @@ class Fallback:
         return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
-        """For each row the first draft that is not empty, cut to the row's longest draft: (B, k)."""
+        """Return for each row the first draft that is not empty, in the order of the drafters, cut to the row's
+        longest draft: (B, k).
+        """
         own: FallbackState = state.drafting
         ids, counts = state.tokens[:, :0], state.lengths * 0
         for drafter, record in zip(self._drafters, own.records, strict=True):

@@ -1,4 +1,4 @@
-"""Choice of the execution for a model."""
+"""Choice of the execution, which computes the rounds of a model."""
 
 import torch
 
