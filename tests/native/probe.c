@@ -1,10 +1,14 @@
 // The kernels of one instruction set, for the tests to call.
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "adaptive.h"
 #include "memory.h"
 #include "model.h"
+#include "team.h"
 
 #define API __attribute__((visibility("default")))
 
@@ -71,3 +75,36 @@ API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { retur
 API int64_t probe_adaptive_size(struct specdec_adaptive *all, int64_t rows) { return adaptive_size(all->each, rows); }
 API void probe_adaptive_count(struct specdec_adaptive *all, int64_t passed) { adaptive_count(all->each, passed); }
 API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { adaptive_finish(all->each, size); }
+
+// Work of two parts. The helper sleeps in its part, for which the caller waits in its own.
+struct nap {
+    atomic_int begun, threads;
+};
+
+static void nap(struct member *member, const void *argument) {
+    struct nap *own = *(struct nap *const *)argument;
+    const struct timespec pause = {0, 20000000};
+    if (!member->index) atomic_store(&own->threads, member->threads);
+    SHARED_FOR (member, i, 2) {
+        if (member->index) {
+            atomic_store(&own->begun, 1);
+            nanosleep(&pause, 0);
+        }
+        for (long looks = 0; member->threads > 1 && !atomic_load(&own->begun) && looks < 1000000; looks++) sched_yield();
+    }
+}
+
+// Threads of a piece of work in which the helper is delayed, times ten, and of the next one.
+API int probe_delay(void) {
+    struct nap own = {0};
+    struct nap *const argument = &own;
+    struct team *team = team_open();
+    team_borrow(team, 2);
+    team_start(team);
+    team_run(team, 1 << 30, nap, &argument, sizeof argument);
+    const int first = atomic_load(&own.threads);
+    team_run(team, 1 << 30, nap, &argument, sizeof argument);
+    team_give_back(team);
+    team_close(team);
+    return 10 * first + atomic_load(&own.threads);
+}

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,10 @@ def test_more_threads_after_fewer() -> None:
 def test_a_child_process_goes_on_with_a_queue() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_one_thread_works_alone_after_a_helper_was_delayed(probe: Any) -> None:
+    assert probe.probe_delay() == 21
 
 
 @pytest.mark.parametrize("batch", [1, 4])
