@@ -56,7 +56,7 @@ class Comparison:
 
 
 def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
-    """Pair each row with the first greedy row and the first beam row of its bundle that have the same batch size and threads."""
+    """Pair each row with the first greedy row and the first beam row that `baseline` finds for it among `measured`."""
     return [Comparison(one, baseline(one.row, measured, "greedy"), baseline(one.row, measured, "beam")) for one in measured]
 
 

@@ -49,7 +49,7 @@ class Geometry:
         return replace(self, block_size=block_size)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, nested dataclasses as dictionaries, for JSON."""
         return asdict(self)
 
     @classmethod

@@ -39,7 +39,7 @@ class Run:
     block_size: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, outputs as dictionaries, for JSON."""
         return asdict(self)
 
     @classmethod
@@ -59,7 +59,7 @@ class RowRuns:
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The outputs of the first run."""
+        """The output of each line, in order, in the first run."""
         return self.runs[0].outputs
 
 

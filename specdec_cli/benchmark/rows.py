@@ -103,7 +103,7 @@ class Row:
 
     @property
     def drafts(self) -> bool:
-        """Whether the decoding uses drafts."""
+        """Whether the decoding uses drafts, which `auto` is assumed to do."""
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property

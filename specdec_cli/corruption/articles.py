@@ -69,7 +69,7 @@ def _precedes_noun(sentence: Sentence, i: int) -> bool:
 
 
 def article_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace `a` by `the` or vice versa, mostly where the next word shows which one is right."""
+    """Replace `a` or `an` by `the` or vice versa, mostly where the next word shows which article is right (the first, a lot)."""
     words = sentence.words
     if words[i] not in ARTICLES or not sentence.is_wordlike(i + 1) or words[i + 1] in DETERMINERS:
         return None

@@ -90,7 +90,7 @@ def conjunction(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def dropped_word(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
-    """Remove a function word whose absence is recognisable."""
+    """Remove a function word (to, and, if, he, there, too) whose absence is an error."""
     words = sentence.words
     if words[i] not in _DROPPABLE or not sentence.is_wordlike(i + 1):
         return None

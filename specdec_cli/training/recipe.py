@@ -16,13 +16,13 @@ class OptimizerSettings:
 
     - `learning_rate`: the peak, reached after the warm-up.
     - `warmup`: updates in which the rate rises linearly.
-    - `schedule`: after the warm-up, "inverse-sqrt" falls with the square root of the update number; "constant" stays, and then
-      falls linearly to 0.
-    - `decay_from`: with "constant", the fraction of `max_updates` from which on the rate falls.
+    - `schedule`: after the warm-up, with "inverse-sqrt" the rate falls with the inverse square root of the update number; with
+      "constant" it stays, and then falls linearly to 0.
+    - `decay_from`: with "constant", the fraction of `max_updates` after which the rate falls.
     - `betas`: decay rates of the mean gradient and of the mean squared gradient.
-    - `epsilon`: what is added to the denominator.
-    - `weight_decay`: decoupled from the gradient.
-    - `clip`: the largest norm of the gradient (0: no clipping).
+    - `epsilon`: AdamW's epsilon, which is added to the denominator of the update.
+    - `weight_decay`: the weight decay, decoupled from the gradient.
+    - `clip`: the norm to which a larger gradient is scaled down (0: no clipping).
     """
 
     learning_rate: float = 1e-3
@@ -41,17 +41,17 @@ class RunSettings:
 
     - `max_updates`: updates after which the run ends.
     - `max_epochs`: epochs after which it ends, if they come first.
-    - `batch_tokens`: padded positions of the longer side of a batch.
-    - `accumulation`: batches that make an update.
+    - `batch_tokens`: number of positions of a batch on its longer side (source or target), padding included.
+    - `accumulation`: number of batches whose gradients are averaged for an update.
     - `dropout`: the dropout rate.
-    - `smoothing`: the label smoothing.
+    - `smoothing`: the label smoothing, the probability mass that is spread over the vocabulary.
     - `precision`: number format of the arithmetic, as Lightning Fabric names it.
-    - `seed`: seed of all that is random.
+    - `seed`: seed of all random numbers.
     - `checkpoint_minutes`: minutes between checkpoints.
     - `evaluate_every`: updates between evaluations.
     - `patience`: evaluations without improvement after which the run ends (0: no limit).
-    - `average`: the state that is evaluated and saved is the mean of the last so many evaluated states.
-    - `keep_start`: weight of the initial state, with which that mean is interpolated. Above 0 it reduces forgetting in
+    - `average`: number of the last evaluated states whose mean is evaluated and saved.
+    - `keep_start`: weight of the initial state in an interpolation with that mean. A weight above 0 reduces forgetting in
       fine-tuning (Wortsman et al. 2022).
     - `edit_weight`: in rewriting tasks, the loss weight of target tokens that differ from the source (Junczys-Dowmunt et al.
       2018).
@@ -96,14 +96,14 @@ class DrafterRecipe:
     """Recipe of a block drafter or heads. Raises ModelError for a setting that only the other kind has.
 
     - `drafter`: the shape of the drafter.
-    - `cuts`: prefixes of a sentence after which a block is trained. A single one is drawn uniformly; of several, the first is the
-      empty prefix.
-    - `vary_block`: half of the batches have a random block size of at most `drafter.max_block`; otherwise all have that size.
-    - `slot_decay`: the loss of slot j has this weight to the power of j.
-    - `known`: share of slots that condition on the true previous token through the slot link.
+    - `cuts`: number of prefixes of a sentence after which a block is trained. A single prefix is drawn uniformly; of several, the
+      first is the empty prefix.
+    - `vary_block`: whether half of the batches have a random block size of at most `drafter.max_block`; the others have that size.
+    - `slot_decay`: weight of the loss of a slot relative to that of the slot before it.
+    - `known`: share of slots whose slot link gets the true previous token; the others get a trained vector for an unknown token.
     - `glancing`: glancing ratio at the start and the end of the run, for block drafters only (0: no glancing).
-    - `verifier`: "frozen", or for heads only "fine-tuned": the verifier's weights are trained too, by the cross-entropy of every
-      target token in addition to that of the heads (Stern et al. 2018, Section 6).
+    - `verifier`: "frozen", or for heads only "fine-tuned". In that case the verifier's weights are trained too: the cross-entropy of
+      every target token is added to the loss of the heads (Stern et al. 2018, Section 6).
     - `optimizer`: the optimiser.
     - `run`: the run.
     """

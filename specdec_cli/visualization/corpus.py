@@ -104,7 +104,7 @@ class Corpus:
         return {kind: group(tokens) for kind, tokens in of_kind.items() if tokens}
 
     def to_dict(self) -> dict[str, Any]:
-        """All statistics, for JSON."""
+        """The name, the counts and all statistics of the text as a dictionary for JSON."""
         tokens, iterations = len(self.tokens), self.iterations
         return {
             "format": FORMAT,
@@ -123,7 +123,7 @@ class Corpus:
 
 
 def group(tokens: Sequence[Token]) -> Group:
-    """The statistics of `tokens` (at least one)."""
+    """Compute the statistics of a group of `tokens` (at least one)."""
     waited = [token.waited for token in tokens if token.waited is not None]
     return Group(
         tokens=len(tokens),

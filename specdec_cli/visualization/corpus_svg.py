@@ -28,7 +28,7 @@ class Chart:
 
 
 def to_corpus_svg(corpus: Corpus) -> str:
-    """An SVG document of all charts, in two columns."""
+    """An SVG document with a headline and the four charts of a corpus's statistics, in two columns."""
     parts = [
         text(_GAP, 28, f"{corpus.name}, decoded in parallel", "start", font_size=16, font_weight=600),
         text(_GAP, 48, _subtitle(corpus), "start", class_="dim"),

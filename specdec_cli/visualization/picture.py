@@ -66,5 +66,5 @@ class Picture:
         return [mark for mark in MEANINGS if mark in found]
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON."""
+        """All fields by name, cells as dictionaries, and the mean number of tokens per row, for JSON."""
         return {"format": FORMAT, "tokens_per_row": round(len(self.target) / len(self.rows), 3)} | asdict(self)
