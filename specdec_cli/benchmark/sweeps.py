@@ -49,14 +49,15 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     return key, tuple(dict.fromkeys(values))
 
 
-def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
-    """Copies of each row with every combination of the values of those keys of `sweep` that apply to its decoding.
-
-    Raises UsageError for a key that applies to none of the rows.
-    """
+def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:
+    """Raise UsageError for a key of `sweep` that applies to none of `rows`."""
     for key in sweep:
         if not any(_applies(key, row) for row in rows):
-            raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.name for row in rows)})")
+            raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.label for row in rows)})")
+
+
+def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
+    """Copies of each row with every combination of the values of those keys of `sweep` that apply to its decoding."""
     return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
 
 

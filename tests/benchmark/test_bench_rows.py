@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
-from specdec_cli.benchmark.sweeps import parse_sweep, sweep_defaults, sweep_rows
+from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows
 from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
@@ -63,7 +63,7 @@ def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:
         ("mask-predict", {"iterations": 10, "length_beam": 3}),
     ]
     with pytest.raises(UsageError, match="sweep of iterations: none of the rows depends on it"):
-        sweep_rows([parse("greedy"), named], {"iterations": (4,)})
+        check_sweep([parse("greedy"), named], {"iterations": (4,)})
 
 
 def test_sweep_values_are_parsed() -> None:
@@ -95,7 +95,7 @@ def test_a_sweep_makes_a_grid_of_the_settings_that_each_row_has() -> None:
 
 def test_a_sweep_without_values_is_refused() -> None:
     with pytest.raises(UsageError, match=r"block-size: none of the rows depends on it \(greedy, beam\)"):
-        sweep_rows([Row("greedy"), Row("beam")], {"block-size": (4,)})
+        check_sweep([Row("greedy"), Row("beam")], {"block-size": (4,)})
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
-from specdec_cli.benchmark.sweeps import Sweep, sweep_rows
+from specdec_cli.benchmark.sweeps import Sweep, check_sweep, sweep_rows
 from specdec_cli.commands.bench.worker import Inspection
 from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.model_choice import ModelChoice
@@ -75,7 +75,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A bundle that was inspected and converted: its rows with all values resolved, and the reasons why others were left out."""
+    """A bundle that was inspected and converted: its rows before they are swept, and the reasons why others were left out."""
 
     inspection: Inspection
     conditions: Conditions
@@ -93,7 +93,8 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
     lines = plan.examples.sources
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         prepared = [_prepare(each, Path(temporary) / str(number)) for number, each in enumerate(plans)]
-        rows = [row for each in prepared for row in each.rows]
+        check_sweep([row for each in prepared for row in each.rows], plan.sweep)
+        rows = [row for each in prepared for row in _rows(each, plan)]
         conditions = {each.rows[0].model: each.conditions for each in prepared if each.rows}
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             before = cpu_share_of_others()
@@ -124,7 +125,12 @@ def _prepare(plan: Plan, folder: Path) -> _Prepared:
     conditions = Conditions(
         asdict(plan.model), inspection.device, inspection.precision, plan.split, dict(inspection.limits), there, plan.engine
     )
-    return _Prepared(inspection, conditions, choose_fastest_settings(WORKER, rows, conditions, plan.examples.sources), left_out)
+    return _Prepared(inspection, conditions, rows, left_out)
+
+
+def _rows(prepared: _Prepared, plan: Plan) -> list[Row]:
+    """The rows of a bundle, with the values of the sweep, and CTranslate2's fastest settings where they were asked for."""
+    return choose_fastest_settings(WORKER, sweep_rows(prepared.rows, plan.sweep), prepared.conditions, plan.examples.sources)
 
 
 def _formats(rows: Sequence[Row]) -> list[str]:
@@ -156,10 +162,10 @@ def missing_drafter(row: Row, kind: str | None) -> str | None:
 
 
 def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[str, str]]:
-    """Of the plan's rows, those that bundle and machine support, with batch size and threads, varied by the sweep if there is one.
+    """Of the plan's rows, those that bundle and machine support, with batch size and threads.
 
-    The second value maps the names of rows that were left out to the reason. Raises UsageError for a row that was asked for and is
-    not supported, for a sweep of a key that applies to no row, and for --profile, --histogram or --plot without the rows they need.
+    The second value maps the labels of rows that were left out to the reason. Raises UsageError for a row that was asked for and is
+    not supported, and for --profile, --histogram or --plot without the rows they need.
     """
     possible, left_out = [], {}
     for row in plan.rows:
@@ -172,7 +178,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
         else:
             left_out[row.label] = problem
     _check_views(plan, possible)
-    return (sweep_rows(possible, plan.sweep) if plan.sweep else possible), left_out
+    return possible, left_out
 
 
 def _check_views(plan: Plan, rows: Sequence[Row]) -> None:

@@ -58,7 +58,6 @@ def test_a_row_needs_its_kind_of_drafter() -> None:
     [
         (["specdec"], {"asked": True}, "--row specdec: the bundle has no drafter"),
         (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
-        (["greedy", "specdec"], {"sweep": {"block-size": (4,)}}, "sweep of block-size"),
         (["greedy"], {"profile": True}, "--profile needs"),
         (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
         (["specdec"], {"plot": True, "batch_size": 1}, "--row specdec|--plot needs"),
