@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Exact:
     """Accept a token only if it is the verifier's first choice, so that the output is that of greedy decoding
-    (technical report, Sun et al. 2022, equation 7).
+    (technical report, Ge et al. 2022, equation 7).
     """
 
 
@@ -14,7 +14,7 @@ class Exact:
 class Tolerant:
     """Accept a token that is among the verifier's `top_beta` best and at most `tolerance` nats below the best.
 
-    This is the rule of SpecDec++ (technical report, Sun et al. 2022, equations 8 and 9). Every token that ties for the first place is
+    This is the rule of SpecDec++ (technical report, Ge et al. 2022, equations 8 and 9). Every token that ties for the first place is
     accepted, so `top_beta` = 1 can accept more than Exact.
     """
 

@@ -49,7 +49,7 @@ def decode(
     """Decode `sentences` and yield a hypothesis for each, in the order in which they finish.
 
     All sources must have the same `Verifier.source_width`. `onlooker` is called once in each round. This is
-    generalized aggressive decoding (technical report, Sun et al. 2022, Section 3.2; Algorithm 1 for a round).
+    generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2; Algorithm 1 for a round).
     """
     begin = partial(_begin, verifier, drafter, options.max_length)
     with open_batch(verifier.execution, sentences, begin, options.batch_size, options.rule, with_scores=options.with_scores) as batch:

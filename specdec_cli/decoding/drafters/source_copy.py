@@ -48,7 +48,7 @@ class SourceCopy:
 
     The first draft is the whole source. After a bifurcation the rule `match` says where the next draft begins:
 
-    - "unique" (technical report, Sun et al. 2022, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once
+    - "unique" (technical report, Ge et al. 2022, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once
       in the source; if there is none, the draft is empty. Source and output begin with the same token, the decoder start (the
       report's o0 = x0), so the suffix may be the whole output.
     - "unique-3", the rule of the report's published code: the same for suffixes of at most LONGEST_SUFFIX tokens without the
