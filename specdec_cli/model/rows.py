@@ -13,13 +13,21 @@ T = TypeVar("T")
 
 
 def select_rows(record: T, rows: Tensor) -> T:
-    """Copy the rows of `record` with the indices `rows`, in this order; fields that are not tensors are kept."""
+    """Copy the rows with the indices `rows`, in this order, of `record`: a tensor, or a list or dataclass of such
+    records.
+
+    Fields that are not tensors are kept.
+    """
     selected: T = _map(lambda tensors: tensors[0].index_select(0, rows), [record])
     return selected
 
 
 def join_rows(first: T, second: T) -> T:
-    """Concatenate the rows of `first` and those of `second`, a record of the same structure, in a new record."""
+    """Concatenate the rows of two tensors, or of corresponding tensors in two lists or dataclasses of the same
+    structure.
+
+    The result has new tensors.
+    """
     joined: T = _map(torch.cat, [first, second])
     return joined
 
@@ -29,19 +37,20 @@ UNINITIALIZED = {"uninitialized": True}
 
 
 def replace_rows(record: T, rows: Tensor, others: T) -> T:
-    """Replace the rows of `record` with the indices `rows` by those of `others`, a record of the same structure;
-    return the record.
+    """Replace the rows with the indices `rows` of a tensor, or of all tensors in a list or dataclass, by the rows of
+    `others`.
 
-    Its tensors are changed in place.
+    `others` has the same structure. The tensors of `record` are changed in place; the result has these tensors.
     """
     replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], skip=UNINITIALIZED)
     return replaced
 
 
 def keep_rows(record: T, kept: Tensor) -> T:
-    """Keep the rows of `record` for which the boolean mask `kept` (B,) is true; their order may change.
+    """Keep the rows for which the boolean mask `kept` (B,) is true, of a tensor or of all tensors in a list or
+    dataclass.
 
-    The tensors are overwritten in place; the result has views of their first rows.
+    The order of the rows may change. The tensors are overwritten in place; the result has views of their first rows.
     """
     number = int(kept.sum())
     holes, movers = (~kept[:number]).nonzero()[:, 0], number + kept[number:].nonzero()[:, 0]
@@ -50,13 +59,15 @@ def keep_rows(record: T, kept: Tensor) -> T:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
-    """Copy `record` with each tensor replaced by the result of `function`."""
+    """Copy a list or dataclass, with each tensor in it replaced by the result of `function`."""
     mapped: T = _map(lambda tensors: function(tensors[0]), [record])
     return mapped
 
 
 def tensors(record: Any) -> Iterator[Tensor]:
-    """Yield all tensors in `record`, in the order of its fields."""
+    """Yield the tensors in `record` (a tensor, or a list, tuple or dataclass of such records), in the order of its
+    fields.
+    """
     if isinstance(record, Tensor):
         yield record
     else:
@@ -65,7 +76,8 @@ def tensors(record: Any) -> Iterator[Tensor]:
 
 
 def form(record: Any) -> Hashable:
-    """A key that is equal for two records of the same classes, tensor shapes and types, and values of other fields.
+    """A key that is equal for two tensors, lists or dataclasses of the same classes, tensor shapes and types, and
+    other values.
 
     One of two such records can be copied to the other.
     """

@@ -118,8 +118,8 @@ class LineDecoder:
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
-    target language. With `place`, the output has every protected span as often as the source: a sentence whose
-    output lacks one is decoded again, with a placeholder for the span or without it.
+    target language. With `place`, the output has every protected span (a URL, say) as often as the source: a
+    sentence whose output does not is decoded again, with a placeholder for the span or without it.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class LineDecoder:
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
-        """Yield each line with its decoded texts, in order, as soon as it is available."""
+        """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts."""
         encoded: dict[str, list[int]] = {}
         pending = deque(self._prepared(index, line, encoded) for index, line in enumerate(lines))
         waiting = [text for line in pending for text in line.texts]

@@ -27,7 +27,7 @@ class DecodingRequest:
 
     `options` are the values of the options that only some decodings have, by name. `memory` limits the size of
     batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft` keeps drafts of the
-    full block size even where they do not pay, so that they can be shown.
+    full block size even where they make decoding slower, so that they can be shown.
     """
 
     decoding: str = "auto"

@@ -35,7 +35,7 @@ PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficie
 
 
 class Described(Protocol):
-    """Protocol of what settings need of a bundle, which Bundle and BundleDescription implement."""
+    """Protocol of the parts of a bundle on which settings depend; Bundle and BundleDescription implement it."""
 
     @property
     def info(self) -> BundleInfo:

@@ -33,9 +33,9 @@ RENEWAL = 8
 """Rounds after which the block size is chosen again."""
 FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
 SHORT_PAUSE = 4
-"""While drafting does not pay, one call of `for_rows` in FIRST_PAUSE still returns the drafter, to update the
-statistics; if drafting paid before, the first one after SHORT_PAUSE calls. The interval doubles each time, up to
-LONGEST_PAUSE.
+"""While drafting is slower than plain decoding, one call of `for_rows` in FIRST_PAUSE still returns the drafter, to
+update the statistics; if drafting was faster before, the first one after SHORT_PAUSE calls. The interval doubles
+each time, up to LONGEST_PAUSE.
 """
 
 

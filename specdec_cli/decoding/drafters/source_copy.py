@@ -70,8 +70,10 @@ class SourceCopy:
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends))
 
     def propose(self, state: State) -> Draft:
-        """Return the source tokens (B, k) from `start` to the end, without the source's EOS, which only the verifier
+        """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
         predicts.
+
+        A draft has at most `block_size` tokens, if that is not 0, and does not exceed the row's limit.
         """
         own: CopyState = state.drafting
         if self._kernels is not None:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Graph(Protocol):
-    """A captured computation. Its outputs are the same tensors after every replay."""
+    """A computation that was captured as a CUDA graph. Its outputs are the same tensors after every replay."""
 
     outputs: Any
 

@@ -18,8 +18,8 @@ from specdec_cli.model.drafter_config import Reads
 
 @dataclass(frozen=True)
 class DrafterOptions:
-    """What the drafter needs of the verifier (`reads`), and the largest numbers of sentences in a batch and of
-    tokens in an output.
+    """Which results of the verifier's model the drafter needs (`reads`), and the largest numbers of sentences in a
+    batch and of tokens in an output (None: what fits the cache).
     """
 
     reads: Reads
