@@ -12,17 +12,17 @@ from specdec_cli.model.drafter_config import Reads, check_shortlist
 
 @dataclass(frozen=True)
 class HeadsConfig:
-    """Configuration of heads on the verifier's top states (Stern et al. 2018, Section 3). With `chain` 0 and no
-    `start` they are as published.
+    """Configuration of heads on the verifier's top states (Stern et al. 2018, Section 3).
 
     - `kind`: distinguishes heads from a block drafter.
     - `max_block`: the number of heads, which is the largest block size: K - 1 where the paper's K counts the verifier's prediction too.
     - `feed_forward`: the inner width of a head.
-    - `chain`: width of the slot link, 0 for none.
+    - `chain`: width of the slot link, 0 for none, as in the paper.
     - `candidates`: number of tokens per slot among which the slot link chooses.
     - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
       0 for all.
-    - `start`: draft also before the first token, from the encoder's states; without it a sentence's first round has no draft.
+    - `start`: draft also before the first token, from the encoder's states; without it, as in the paper, a sentence's first round has
+      no draft.
     """
 
     kind: Literal["heads"] = "heads"

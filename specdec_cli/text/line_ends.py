@@ -55,12 +55,12 @@ def is_unfinished(line: str) -> bool:
 
 
 def drop_boundary_edits(edits: Sequence[Edit], start: int, end: int, *, continues_next: bool, continues_previous: bool) -> list[Edit]:
-    """Return `edits` without those that would begin or end a sentence at a line end inside it; the text has the
-    offsets `start` to `end`.
+    """Return `edits`, dropped or changed where they would begin or end a sentence at a line end inside it.
 
-    If the sentence continues on the next line (`continues_next`), the punctuation at `end` is kept. If it continues
-    from the previous line (`continues_previous`), the first letter keeps its case (except for the pronoun I), and no
-    capitalised word is inserted before it.
+    The text of the edits has the offsets `start` to `end` in its line. If its sentence continues on the next line
+    (`continues_next`), the punctuation at `end` is kept. If it continues from the previous line
+    (`continues_previous`), the first letter keeps its case (except for the pronoun I), and no capitalised word is
+    inserted before it.
     """
     kept: list[Edit] = []
     for edit in edits:

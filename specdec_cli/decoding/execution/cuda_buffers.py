@@ -106,8 +106,8 @@ class BatchBuffers:
 
 
 class BufferPool:
-    """Free BatchBuffers by the form of their batch (see model/rows.py); a decoding removes buffers from the pool
-    while it uses them.
+    """Free BatchBuffers by the form of their batch (see `form` in model/rows.py); a decoding removes buffers from
+    the pool while it uses them.
     """
 
     def __init__(self, capture: Capture) -> None:
