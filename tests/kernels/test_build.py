@@ -136,6 +136,7 @@ def test_a_compiler_has_limited_time(path: Path, make_compiler: Callable[[str, s
     assert load_again() is None and calls(path) == ["slow"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["truncated", "zeroed", "garbage", "of something else", "empty", "a folder's worth"])
 def test_a_damaged_library_is_compiled_again(
     damage: str, path: Path, library: bytes, tmp_path: Path, make_compiler: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,7 @@ def test_drafts_that_may_be_left_out_are() -> None:
     assert "native engine (" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--decoding", "beam"], ["--decoding", "jacobi"], ["--precision", "float32"]])
 def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")

@@ -37,6 +37,7 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
     assert engines() == ["native engine", reference[1]]
 
 
+@pytest.mark.slow
 def test_rows_that_the_native_engine_does_not_support_are_refused(bundle_folder: Path) -> None:
     error = run(bundle_folder, "--row", "beam", "--engine", "native")
     assert isinstance(error, UsageError)
