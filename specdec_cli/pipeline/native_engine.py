@@ -12,7 +12,8 @@ from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.tuning.native_block_size import NativeBlockSize
-from specdec_cli.tuning.native_round_timing import native_round_costs
+from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
+from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
 """With fewer sentences per thread, all threads decode one sentence after another together."""
@@ -44,17 +45,23 @@ class NativeEngine:
         self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
         try:
             self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
+            if self._way.adaptive and not self._way.may_skip:
+                self._choose_sizes(round_costs(self._measured()))
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
     def _load(self, *, with_drafter: bool) -> None:
-        way = self._way
         verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
-        self._model = NativeModel(self._shape, verifier, way.drafter if with_drafter else None, drafter if with_drafter else None)
-        if with_drafter and way.adaptive and way.drafter is not None:
-            threads = self._threads if self.workers == 1 else 1
-            costs = native_round_costs(self._model, way.drafter, way.block_size, threads)
-            self._sizes = NativeBlockSize(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+        self._model = NativeModel(self._shape, verifier, *((self._way.drafter, drafter) if with_drafter else ()))
+
+    def _choose_sizes(self, costs: Costs) -> None:
+        way = self._way
+        self._sizes = NativeBlockSize(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+
+    def _measured(self) -> MeasuredModel:
+        way = self._way
+        assert way.drafter is not None
+        return MeasuredModel(self._model, way.drafter, way.block_size, self._threads if self.workers == 1 else 1)
 
     @property
     def settings(self) -> Settings:
@@ -66,13 +73,21 @@ class NativeEngine:
         return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
 
     def _consider_drafts(self, sentences: int) -> None:
-        """Load an optional drafter once so many sentences came that it can pay."""
+        """Once so many sentences came that an optional drafter can pay, load it unless the costs of rounds say that it cannot."""
         self._sentences += sentences
-        if self._sizes is None and self._way.may_skip and self._sentences >= WORTH_LOADING:
-            try:
+        if self._sizes is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
+            return
+        known = stored_costs(self._measured())
+        try:
+            if known is None or can_pay(known, self._way.block_size):
                 self._load(with_drafter=True)
-            except UnsupportedModel:
-                self._way = NativeDecoding("greedy")
+                known = round_costs(self._measured())
+        except UnsupportedModel:
+            known = None
+        if known is not None and can_pay(known, self._way.block_size):
+            self._choose_sizes(known)
+        else:
+            self._way = NativeDecoding("greedy")
 
     @property
     def workers(self) -> int:

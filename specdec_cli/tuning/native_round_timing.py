@@ -1,6 +1,7 @@
 """Measurement of the costs of the native engine's rounds on this machine, without torch."""
 
-from dataclasses import asdict
+import time
+from dataclasses import asdict, dataclass
 
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -9,26 +10,58 @@ from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
-_SOURCE, _TOKENS = 14, 8
+OPTIMISTIC = 0.8
+"""Probability that a drafted token is accepted, given that all before it were, in the judgement whether drafts can pay at all."""
+_SOURCE, _TOKENS = 14, 6
 """Tokens of a made-up source, and tokens decoded of each, besides those of a draft: shorter drafts are not timed."""
 _REPETITIONS = 5
+_ENOUGH = 1.0
+"""Seconds after which no further repetition starts."""
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
 
 
-def native_round_costs(model: NativeModel, drafter: DrafterConfig, longest: int, threads: int) -> Costs:
-    """Return the costs of rounds of `model` with its drafter; they are measured on the first use on a machine and
-    cached on disk.
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model whose rounds are measured, its drafter, which drafts at most `longest` tokens, and the number of threads.
 
-    `longest` is the largest number of drafted tokens. One row is decoded by `threads` threads, several rows by one
-    thread.
+    One row is decoded by `threads` threads, several rows by one thread.
     """
-    measurement = CachedMeasurement("costs", ("native", model.instructions, threads, model.config, drafter, longest))
-    kept = measurement.read(Costs.from_dict)
+
+    model: NativeModel
+    drafter: DrafterConfig
+    longest: int
+    threads: int
+
+    @property
+    def measurement(self) -> CachedMeasurement:
+        """The cached costs."""
+        return CachedMeasurement("costs", ("native", self.model.instructions, self.threads, self.model.config, self.drafter, self.longest))
+
+
+def stored_costs(measured: MeasuredModel) -> Costs | None:
+    """The costs if they were measured before on this machine; the drafter need not be loaded."""
+    return measured.measurement.read(Costs.from_dict)
+
+
+def round_costs(measured: MeasuredModel) -> Costs:
+    """The costs, measured on the first use on a machine and cached; the drafter must be loaded."""
+    kept = stored_costs(measured)
     if kept is None:
-        kept = measure_native_costs(model, longest, threads)
-        measurement.write(asdict(kept))
+        kept = measure_native_costs(measured.model, measured.longest, measured.threads)
+        measured.measurement.write(asdict(kept))
     return kept
+
+
+def can_pay(costs: Costs, longest: int) -> bool:
+    """Whether drafts of at most `longest` tokens are faster than none, for one row, if the share OPTIMISTIC of them is accepted."""
+    tokens = passing = 1.0
+    for size in range(1, longest + 1):
+        passing *= OPTIMISTIC
+        tokens += passing
+        if tokens * costs.without(1) > costs.with_draft(1, size, size):
+            return True
+    return False
 
 
 def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:
@@ -41,7 +74,10 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
     sizes = (min(SHORT, longest), min(LONG, longest))
     cases = [(rows, size) for rows in (1, ROWS) for size in (0, *sizes)]
     # Repetitions are interleaved, so that a short load on the machine does not fall on one of them alone.
-    repetitions = [{case: _times(model, *case, threads) for case in cases} for _ in range(_REPETITIONS)]
+    repetitions: list[dict[tuple[int, int], tuple[float, float]]] = []
+    started = time.perf_counter()
+    while len(repetitions) < _REPETITIONS and (not repetitions or time.perf_counter() - started < _ENOUGH):
+        repetitions.append({case: _times(model, *case, threads) for case in cases})
     drafting, verifying = ({case: _least([each[case][part] for each in repetitions]) for case in cases} for part in (0, 1))
     short, long = sizes
     return Costs(

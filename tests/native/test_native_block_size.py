@@ -1,17 +1,26 @@
 """The number of drafted tokens that the native engine chooses, against the reference's."""
 
 import ctypes
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.native.model import NativeModel
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.native_block_size import costs_struct
+from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
 from specdec_cli.tuning.round_costs import Costs
+from tests.fakes import tiny_drafter
 
 TIMES = st.floats(0.05, 3.0)
 PAIRS = st.tuples(TIMES, TIMES)
@@ -113,3 +122,25 @@ def test_the_scale_of_the_statistics_does_not_overflow(probe: Any) -> None:
         reference.observe(state_of(1), SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor([passed + 1]))))  # type: ignore[arg-type]
         native.observe(size, [passed])
     native.close()
+
+
+@pytest.mark.parametrize(("drafting", "expected"), [(0.1, True), (0.9, True), (3.0, False)])
+def test_drafts_that_cannot_pay_are_known_from_the_costs(drafting: float, expected: bool) -> None:
+    costs = Costs((3, 10), (1.0, 8.0), ((1.1, 2.0), (9.0, 20.0)), ((drafting, 3 * drafting), (drafting, 3 * drafting)))
+    assert can_pay(costs, 10) == expected
+
+
+def test_costs_are_measured_once_without_torch(make_bundle: Callable[..., Bundle], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = make_bundle()
+    drafter = tiny_drafter(bundle.verifier, chain=16)
+    save_bundle(replace(bundle, drafter=drafter), tmp_path)
+    paths = [tmp_path / part / "model.safetensors" for part in ("verifier", "drafter")]
+    model = NativeModel(bundle.verifier.config, paths[0], drafter.config, paths[1])
+    measured = MeasuredModel(model, drafter.config, 4, 1)
+    assert stored_costs(measured) is None
+    costs = round_costs(measured)
+    assert costs.sizes == (3, 4)
+    assert all(times > 0 for times in (*costs.plain, *itertools.chain(*costs.verifying, *costs.drafting)))
+    monkeypatch.setattr(NativeModel, "times", None)
+    assert round_costs(measured) == costs
+    assert stored_costs(replace(measured, longest=3)) is None
