@@ -98,7 +98,7 @@ static void run_together(struct team *team, struct work *work) {
 }
 
 void team_run(struct team *team, int64_t multiplications, team_work run, const void *argument, size_t size) {
-    const int64_t threads = team ? smaller(1 + multiplications / WORTHWHILE, team->hired + 1) : 1;
+    const int64_t most = team ? smaller(team->threads, team->hired + 1) : 1, threads = smaller(1 + multiplications / WORTHWHILE, most);
     if (threads < 2 || clock_of(CLOCK_MONOTONIC) < team->alone_until) {
         struct member member = {0, 0, 0, 1};
         run(&member, argument);

@@ -20,7 +20,7 @@ from specdec_cli.tuning.round_costs import Costs
 SENTENCES, LONGEST = 10, 24
 
 
-WAYS = ((1, 1), (1, 3), (3, 1), (4, 3))
+WAYS = ((1, 1), (1, 5), (1, 3), (3, 1), (4, 3))
 """Sentences in a batch, and threads."""
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
 

@@ -108,3 +108,23 @@ API int probe_delay(void) {
     team_close(team);
     return 10 * first + atomic_load(&own.threads);
 }
+
+static void count_threads(struct member *member, const void *argument) {
+    if (!member->index) **(int *const *)argument = member->threads;
+}
+
+// Threads of a piece of work for a session with `fewer` threads, after one with `more`.
+API int probe_fewer(int more, int fewer) {
+    int found = 0;
+    int *const argument = &found;
+    struct team *team = team_open();
+    team_borrow(team, more);
+    team_start(team);
+    team_give_back(team);
+    team_borrow(team, fewer);
+    team_start(team);
+    team_run(team, 1 << 30, count_threads, &argument, sizeof argument);
+    team_give_back(team);
+    team_close(team);
+    return found;
+}

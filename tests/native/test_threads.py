@@ -59,6 +59,10 @@ def test_more_threads_after_fewer() -> None:
     assert found == [found[0]] * 5
 
 
+def test_a_queue_has_no_more_threads_than_it_asked_for(probe: Any) -> None:
+    assert [probe.probe_fewer(more, fewer) for more, fewer in ((5, 2), (2, 5), (3, 3), (4, 1))] == [2, 5, 3, 1]
+
+
 def test_a_child_process_goes_on_with_a_queue() -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
