@@ -1,0 +1,57 @@
+"""Decoding `auto` of the native engine: the drafter is loaded where it can pay, and the output does not change."""
+
+from collections.abc import Callable
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+from specdec_cli.tuning.round_costs import Costs
+
+CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
+DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((2.2, 5.0), (9.0, 30.0)))
+SENTENCES = [f"Tom {verb} {count} books." for verb in ("has", "sees", "reads", "buys") for count in range(10)]
+
+
+def fail(_: object) -> Costs:
+    raise AssertionError("measured")
+
+
+@pytest.fixture
+def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
+    """Decodes SENTENCES in windows, with costs that were stored or are measured; the hypotheses by number."""
+
+    def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None) -> list[Hypothesis]:
+        monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: stored)
+        monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: measured or stored or fail(None))
+        bundle = describe_bundle(SHIPPED / "en-de")
+        engine = NativeEngine(bundle, resolve(DecodingRequest(decoding=decoding), bundle), 1)
+        ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
+        sentences = [Sentence(number, source) for number, source in enumerate(ids)]
+        found = [each for first in range(0, len(ids), window) for each in engine.decode(sentences[first : first + window])]
+        return sorted(found, key=lambda each: each.number)
+
+    return run
+
+
+def test_cheap_drafts_are_made_once_enough_sentences_came(decode: Callable[..., list[Hypothesis]]) -> None:
+    expected = [each.ids for each in decode("greedy", 8, None)]
+    found = decode("auto", 8, None, CHEAP)
+    assert [each.ids for each in found] == expected
+    before = WORTH_LOADING // 8 * 8 - 8
+    assert {each.decoding for each in found[:before]} == {"greedy"}
+    assert {each.decoding for each in found[before:]} == {"specdec"}
+    assert sum(each.rounds for each in found[before:]) < sum(map(len, expected[before:]))
+
+
+@pytest.mark.parametrize(("stored", "measured"), [(DEAR, None), (None, DEAR)])
+def test_a_drafter_that_cannot_pay_never_drafts(
+    stored: Costs | None, measured: Costs | None, decode: Callable[..., list[Hypothesis]]
+) -> None:
+    found = decode("auto", 40, stored, measured)
+    assert {each.decoding for each in found} == {"greedy"}
+    assert all(each.rounds == len(each.ids) for each in found)
