@@ -18,7 +18,7 @@ _GERMAN = ("rot", "gruen", "haus", "fluss", "alt", "neu", "mann", "sonne")
 def prepare(folder: Path, text: str) -> None:
     """Write into `folder` the example files, training data and small models that the commands in `text`, a page's content, read."""
     shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, folder)
     (folder / ".venv").symlink_to(sys.prefix)
     (folder / "tests").symlink_to(ROOT / "tests")
