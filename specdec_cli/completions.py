@@ -20,9 +20,11 @@ _MADE = "made by `make completions`; do not edit"
 
 @dataclass(frozen=True)
 class CompletedOption:
-    """An option for completion: its names, its help, and the kind of its value, with the `choices` that are offered.
+    """An option for completion: its names, its help, and the kind of its `value`, with the `choices` that are
+    offered.
 
-    If `value` is "file" or "folder", files or folders are offered together with the choices.
+    If `value` is "file" or "folder", files or folders are offered together with the choices; "choice" offers the
+    choices only, "text" is a value for which nothing is offered, and "none" is an option without a value.
     """
 
     names: tuple[str, ...]

@@ -27,24 +27,27 @@ def fingerprint(*parts: object) -> str:
 
 
 class CachedMeasurement:
-    """A measurement in a JSON file of the cache folder; the file's name has `kind` and a hash of specdec's version,
-    the processor and `parts`.
+    """A measurement in a JSON file of the cache folder, which need not exist. The file's name has `kind` (the kind
+    of measurement) and a hash of specdec's version, the processor and `parts`, on which the measured value depends.
     """
 
     def __init__(self, kind: str, parts: tuple[object, ...]) -> None:
         self.path = cache_folder() / f"{kind}-{fingerprint(__version__, *parts)}.json"
 
     def read(self, check: Callable[[dict[str, Any]], T]) -> T | None:
-        """Return the cached value, converted from JSON by `check`; None if there is none, or if it is not valid.
+        """Return the cached value; None if there is none, or if it is not valid.
 
-        `check` raises KeyError, TypeError or ValueError for an object that is not valid.
+        `check` converts the JSON object to the value; it must raise KeyError, TypeError or ValueError for an object
+        that is not valid.
         """
         with contextlib.suppress(InputError, KeyError, TypeError, ValueError):
             return check(read_json(self.path, InputError))
         return None
 
     def write(self, value: dict[str, Any]) -> bool:
-        """Store `value`; return whether this succeeded."""
+        """Store `value` in place of an older one; return whether this succeeded. No error is raised if the file
+        cannot be written.
+        """
         try:
             write_json(self.path, value)
         except OSError:

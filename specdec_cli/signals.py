@@ -15,12 +15,13 @@ _IMPORT = "<frozen importlib._bootstrap>"
 
 
 class Ending:
-    """Handlers of SIGINT and SIGTERM: the first signal raises an exception; one more than PATIENCE later ends the process at once.
+    """Handlers of SIGINT and SIGTERM: the first signal raises an exception; further ones are ignored for 1 second
+    (PATIENCE), and after that the next one ends the process at once.
 
-    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. During an import the exception is delayed until the import has ended,
-    because import code may swallow or replace it. `signal` is the number of the signal that arrived, None before. Set `over`
-    when the program has done its work: the first signal then ends the process at once too, because an exception during the
-    interpreter's exit would only be printed.
+    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. During an import the exception is delayed until the import
+    has ended, because import code may swallow or replace it. `signal` is the number of the signal that arrived, None
+    before. Set `over` when the program has done its work: the first signal then ends the process at once too,
+    because an exception during the interpreter's exit would only be printed.
     """
 
     def __init__(self) -> None:

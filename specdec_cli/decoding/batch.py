@@ -31,8 +31,8 @@ def open_batch(
 
 
 class Batch:
-    """Up to `size` sentences that are decoded together; `state` holds their rows and is None when all sentences are
-    done.
+    """Up to `size` sentences that are decoded together; `state` holds their rows. It is None when all sentences are
+    done, or if there were none.
     """
 
     def __init__(self, execution: Execution, queue: SourceQueue, rows: Rows, size: int, with_scores: bool) -> None:
@@ -41,8 +41,9 @@ class Batch:
         self.state = None if entering is None else rows.begin(entering)
 
     def advance(self, state: State, verdict: Verdict) -> Iterator[Hypothesis]:
-        """Append the accepted tokens of `verdict` to `state` in place. Once a quarter of the rows have finished,
-        yield their hypotheses and set `self.state` to a batch with new sentences in their places.
+        """Append the accepted tokens of `verdict` to `state` in place. Once a quarter of the rows or more have
+        finished, yield their hypotheses and set `self.state` to a batch with new sentences in their places, while
+        there are any; before that, yield nothing.
         """
         finished = self._execution.advance(state, verdict) - self._rows.empty
         running = len(state.finished) - self._rows.empty

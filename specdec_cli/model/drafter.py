@@ -36,7 +36,8 @@ class BlockDrafter(DraftNetwork):
     Section 3.1).
 
     The configuration says what it shares with the verifier, and how prefix and block are laid out and attend to each
-    other. Raises ModelError if the configuration does not fit that of `verifier`.
+    other. The attributes `embedding` and `output` exist only with `embeddings` "own" in `config`; `vocabulary` has
+    those in use. Raises ModelError if the configuration does not fit that of `verifier`.
     """
 
     config: DrafterConfig

@@ -59,7 +59,9 @@ def keep_rows(record: T, kept: Tensor) -> T:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], record: T) -> T:
-    """Copy a list or dataclass, with each tensor in it replaced by the result of `function`."""
+    """Copy a list or dataclass, and those nested in it, with each tensor replaced by the result of `function`; other
+    values are kept.
+    """
     mapped: T = _map(lambda tensors: function(tensors[0]), [record])
     return mapped
 
@@ -76,10 +78,10 @@ def tensors(record: Any) -> Iterator[Tensor]:
 
 
 def form(record: Any) -> Hashable:
-    """A key that is equal for two tensors, lists or dataclasses of the same classes, tensor shapes and types, and
-    other values.
+    """A key that is equal for two records if and only if they have the same structure of lists and dataclasses,
+    tensors of the same shapes and types, and equal other values.
 
-    One of two such records can be copied to the other.
+    One of two such records can be copied to the other in place.
     """
     if isinstance(record, Tensor):
         return record.shape, record.dtype

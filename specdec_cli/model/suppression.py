@@ -10,10 +10,10 @@ SUPPRESSED = -1e4
 
 
 def without_suppression(logits: Tensor) -> Tensor:
-    """Float32 logits (..., V) from which SUPPRESSED is subtracted where it was added, for normalisation over all
-    tokens.
+    """Float32 logits (..., V), for normalisation over all tokens: SUPPRESSED (-10000), which the output bias adds to
+    the logits of suppressed tokens, is subtracted from these logits again.
 
-    In half precision the original value of a suppressed logit is lost to rounding, so it is returned as it is.
+    Logits in half precision are only converted: there the original value of a suppressed logit is lost to rounding.
     """
     if logits.dtype not in (torch.float32, torch.float64):
         return logits.float()
@@ -21,7 +21,7 @@ def without_suppression(logits: Tensor) -> Tensor:
 
 
 def suppressed(logits: Tensor) -> Tensor:
-    """A boolean tensor, of the shape of `logits`, that is true for suppressed tokens: those with a logit below half
-    of SUPPRESSED.
+    """A boolean tensor, of the shape of `logits`, that is true for suppressed tokens: those with a logit below
+    -5000, half of SUPPRESSED, which is added to the output bias of such tokens.
     """
     return logits < SUPPRESSED / 2

@@ -32,7 +32,9 @@ _pointer, _int32, _int64, _double = ctypes.c_void_p, ctypes.c_int32, ctypes.c_in
 
 
 class Shape(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_shape`: the sizes and variants of a model."""
+    """ctypes definition of the C structure `specdec_shape`: the sizes and variants of a model. `specdec.h` explains
+    its fields.
+    """
 
     _fields_ = tuple(
         (name, _int32)
@@ -47,13 +49,15 @@ class Shape(ctypes.Structure):
 
 
 class Tensor(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_tensor`: a tensor of a model in memory."""
+    """ctypes definition of the C structure `specdec_tensor`: a tensor of a model in memory. `specdec.h` explains its
+    fields.
+    """
 
     _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("reserved", _int32))
 
 
 class Options(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_options`: how to decode."""
+    """ctypes definition of the C structure `specdec_options`: how to decode. `specdec.h` explains its fields."""
 
     _fields_ = (
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
@@ -66,7 +70,9 @@ class Options(ctypes.Structure):
 
 
 class CostsStruct(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_costs`: milliseconds of the parts of a round."""
+    """ctypes definition of the C structure `specdec_costs`: milliseconds of the parts of a round. `specdec.h`
+    explains its fields.
+    """
 
     _fields_ = (
         *((name, _int32) for name in ("shorter", "longer")),
@@ -76,7 +82,7 @@ class CostsStruct(ctypes.Structure):
 
 
 class Output(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_output`: a decoded sentence."""
+    """ctypes definition of the C structure `specdec_output`: a decoded sentence. `specdec.h` explains its fields."""
 
     _fields_ = (
         *((name, _int64) for name in ("number", "length", "rounds", "drafted")),
@@ -172,7 +178,9 @@ def _expected_layout() -> list[int]:
 
 
 def check(status: int) -> int:
-    """Return `status` if it is not negative. Raises MemoryError for -1, and NativeError for any other error."""
+    """Return `status`, the result of a function of the library, if it is not negative. Raises MemoryError for -1,
+    and NativeError for any other negative number.
+    """
     if status == -1:
         raise MemoryError(_MESSAGES[status])
     if status < 0:

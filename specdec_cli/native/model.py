@@ -120,9 +120,9 @@ class NativeModel:
     ) -> Generator[Decoded]:
         """Decode sources (ids ending with EOS), and yield each sentence as soon as it is done, in any order.
 
-        `meanwhile` is called about every PATIENCE milliseconds; an exception that it raises ends the decoding.
+        `meanwhile` is called about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
         Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
-        ValueError unless there are no word starts or one for each token.
+        ValueError if `request.word_starts` is neither empty nor has one byte for each token.
         """
         with self._session(sources, request) as session:
             output, due = Output(), time.monotonic()

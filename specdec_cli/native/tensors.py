@@ -10,8 +10,8 @@ Named = tuple[str, tuple[int, ...]]
 
 
 def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
-    """Yield the names and shapes of the tensors of encoder, decoder and output projection; a shared tensor is named
-    once.
+    """Yield the names and shapes of the tensors of encoder, decoder and output projection, in the order in which the
+    library expects them; a shared tensor is named once.
     """
     width = config.width
     yield "encoder.embedding.tokens.weight", (config.source_size, width)
@@ -35,7 +35,7 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
 
 def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
     """Yield the names and shapes of the tensors of a block drafter over the top states of a verifier of shape
-    `config`.
+    `config`, in the order in which the library expects them.
     """
     width = config.width
     yield "slots", (drafter.max_block, width)

@@ -22,7 +22,8 @@ LONGEST_HEADER = 100_000_000
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor as the header of its file describes it: its values are the bytes from `start` up to `end` of the
+    """A tensor as the header of its file describes it: `dtype` is safetensors' name of the number format ("F32",
+    say), and its values are the bytes from `start` up to `end` (excluded), both counted from the beginning of the
     file.
     """
 

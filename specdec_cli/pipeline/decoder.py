@@ -32,7 +32,9 @@ class SentenceDecoder(Protocol):
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The total number of rounds with a draft and their mean block size; None if the block size is not adaptive."""
+        """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
+        tokens asked for; None if the block size is not adaptive.
+        """
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may

@@ -83,8 +83,8 @@ class Engine:
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The total number of rounds with a draft and the mean number of tokens asked for in them; None if the block
-        size is not adaptive.
+        """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
+        tokens asked for; None if the block size is not adaptive.
         """
         adaptive = [drafter for drafter in self._drafters if isinstance(drafter, AdaptiveBlockSize)]
         rounds = sum(each.rounds for each in adaptive)

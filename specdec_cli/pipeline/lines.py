@@ -19,10 +19,12 @@ Languages = tuple[str, str]
 
 
 class DecodedText:
-    """A part of a line that is decoded, the current attempt to decode it, and the hypotheses of that attempt.
+    """A part of a line that is decoded (`text`), its current `attempt`, and the hypotheses of that attempt
+    (`parts`).
 
-    `ways` are the attempts in order, of which the last has an output in any case. With `is_fragment`, as for a
-    heading or a table cell, a final full stop that the source does not have is removed from the output.
+    `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
+    until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
+    removed from the output if `text` ends with a letter or digit (see `without_added_stop`).
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -33,7 +35,9 @@ class DecodedText:
 
     @property
     def finished(self) -> bool:
-        """Whether all texts of the current attempt are decoded; `output` may still be missing."""
+        """Whether all texts of the current attempt are decoded; `settle` may not have been called, so `output` may
+        still be None.
+        """
         return len(self.parts) == len(self.attempt.segments.texts)
 
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
@@ -49,10 +53,10 @@ class DecodedText:
         return self.output is not None
 
     def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
-        """The n-best output of rank `rank` (0: the best), or the last one if there are fewer, with its log
-        probability.
+        """The n-best output of rank `rank` (0: the best), with its log probability; each of the texts of the attempt
+        contributes its output of that rank, or its last one if it has fewer.
 
-        If this output lacks a protected span, the best output is returned. `decode` converts ids to text.
+        If the joined output lacks a protected span, that of rank 0 is returned. `decode` converts ids to text.
         """
         chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
         output = self._placed([decode(one.ids) for one in chosen])

@@ -27,11 +27,12 @@ _FLOAT = 4
 
 
 class NativeEngine:
-    """The native engine: decodes sentences with a bundle in int8 by `threads` threads, according to `settings`.
+    """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
+    according to `settings`.
 
-    With `shows_rounds`, each round must be reported, which is unsupported. Raises Unsupported for what only the
-    reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not
-    match the configuration.
+    `shows_rounds` says that each round must be reported; that is not supported, and Unsupported is raised. Raises
+    Unsupported also for other things that only the reference engine supports, UsageError if the engine's library is
+    missing, and ModelError for weights that do not match the configuration.
     """
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
@@ -65,8 +66,9 @@ class NativeEngine:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the decoding that runs; they say "greedy" while an optional drafter is not loaded or not
-        supported.
+        """The settings of the decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
+        were given (WORTH_LOADING), and is used if the measured costs of rounds allow a gain; until then, or if it is
+        never used, the settings say "greedy" with block size 0.
         """
         if self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None):
             return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
@@ -91,7 +93,9 @@ class NativeEngine:
 
     @property
     def workers(self) -> int:
-        """Number of batches that are decoded at the same time."""
+        """Number of batches that are decoded at the same time: 1 if the batch size is 1 (all threads share a
+        sentence), else the number of threads.
+        """
         return 1 if self._asked.batch_size == 1 else self._threads
 
     @property
@@ -111,8 +115,8 @@ class NativeEngine:
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The total number of rounds with a draft and the mean number of tokens drafted in them; None if the block
-        size is not adaptive.
+        """The total number of rounds with a draft, counted for each row, and their mean block size; None if the
+        block size is not adaptive, or if the drafter is not used.
         """
         if self._sizes is None:
             return None

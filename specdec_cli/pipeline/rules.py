@@ -10,9 +10,11 @@ from specdec_cli.pipeline.request import DecodingRequest
 
 @dataclass(frozen=True)
 class SettingRule:
-    """A setting, a function that tells whether a request has it, and the decodings with which it is valid.
+    """A setting by its name in error messages, a function that tells whether a request has it, and the decodings
+    with which it is valid.
 
-    With `in_chains`, it is also valid with chains that contain one of these decodings.
+    Without `in_chains`, it is not valid with a chain; with `in_chains`, it is valid with chains that contain at
+    least one of these decodings.
     """
 
     setting: str

@@ -30,10 +30,11 @@ class TokenizerConfig:
     """Configuration of a converted model's tokenizer; tokens are given as pieces, not ids.
 
     `kind` is the segmenter, loaded from `files` (names in the tokenizer's folder; SentencePiece may have one for
-    each side). The special pieces `before` and `after` surround a source. Each target starts with `forced`, if
-    given; `start` replaces the model's decoder start token. `languages` maps languages to their tokens. `hidden`
-    pieces are left out of decoded text. Raises ModelError for a field of a wrong type, a wrong number of files, or a
-    file name with a path.
+    each side). `unknown` is the piece for text that is not in the vocabulary, `mask` the piece that drafters read as
+    the mask token. The special pieces `before` and `after` surround a source. Each target starts with `forced`, if
+    given; `start`, if given, replaces the model's decoder start token. In place of a piece, "{source}" and
+    "{target}" stand for the language tokens, which `languages` gives by language. `hidden` pieces are left out of
+    decoded text. Raises ModelError for a field of a wrong type, a wrong number of files, or a file name with a path.
     """
 
     kind: Kind

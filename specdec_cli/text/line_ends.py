@@ -21,7 +21,11 @@ _MIN_WRAPPED_LINES = 3
 
 
 def without_added_stop(output: str, source: str) -> str:
-    """Return `output` without the punctuation mark at its end if `source` ends with a letter or digit."""
+    """Return `output` without its last character if that is one of . , ; : ? ! and `source` ends with a letter or
+    digit.
+
+    Otherwise, and if a full stop is before this character (as in an ellipsis), `output` is returned as it is.
+    """
     return _ADDED.sub("", output) if source[-1:].isalnum() else output
 
 
@@ -47,8 +51,8 @@ def find_continued(lines: Sequence[str]) -> list[bool]:
 
 
 def is_unfinished(line: str) -> bool:
-    """Whether `line` has text and this text does not end with punctuation; markers such as bullets do not count as
-    text.
+    """Whether `line` has text and this text does not end with one of . ! ? … : ; or their full-width forms, with
+    closing quotes or a bracket after it or not. Markers such as bullets do not count as text.
     """
     body = split_marks(line).body
     return bool(body) and not _END.search(body)

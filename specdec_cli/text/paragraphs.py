@@ -18,8 +18,9 @@ class Paragraph(Line):
     """Several lines joined to one: `text` has them separated by spaces, without the markers before the text of all
     but the first.
 
-    `lines` are the original lines, `heads` the markers before their text, `starts` their offsets in `text`; `width`
-    is the number of characters of the longest line.
+    For each of the original `lines`, `heads` has the markers before its text, and `starts` the offset in `text`, in
+    code points, at which the line begins there: with its markers for the first line, without them for the others.
+    `width` is the number of characters of the longest line. The other fields are those of a Line.
     """
 
     lines: tuple[Line, ...] = ()

@@ -37,19 +37,21 @@ class Attempt:
 
 @dataclass(frozen=True)
 class CheckedAttempt(Attempt):
-    """Decodes the text unchanged, and accepts the output if it contains the protected `spans` of `source`."""
+    """Decodes the text unchanged, and accepts the output if it has the protected `spans` of the text `source`, in
+    order of their positions (see `accepts`).
+    """
 
     source: str
     spans: tuple[str, ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output, or None if it is not accepted."""
+        """Return the output; None if `accepts` rejects it."""
         output = self.segments.join(outputs)
         return output if self.accepts(output) else None
 
     def accepts(self, output: str) -> bool:
-        """Whether `output` has each protected span as often as the source, tags and format arguments in the same
-        order, and no repetition.
+        """Whether `output` has each protected span as often as the source, tags and format arguments without a
+        number or name in the same order, and no repetition that the source does not have (see `repeats_itself`).
         """
         return _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
@@ -66,8 +68,8 @@ class PlaceholderAttempt(CheckedAttempt):
     joined: tuple[tuple[bool, bool], ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output with the spans in the place of their placeholders; None if a placeholder is lost or
-        repeated, or the result is not accepted.
+        """Return the output with each placeholder replaced by its span; None if a placeholder does not occur exactly
+        once, or if `accepts` rejects the result.
         """
         output = self.segments.join(outputs)
         positions = []
@@ -87,8 +89,8 @@ class PlaceholderAttempt(CheckedAttempt):
 
 @dataclass(frozen=True)
 class SplitAttempt(Attempt):
-    """Decodes the texts between the protected spans separately; the source is the output if a span is then
-    duplicated.
+    """Decodes the texts between the protected `spans` separately. If an output also contains a span, which is then
+    there more often than in the text `source`, `source` is the output.
     """
 
     source: str
@@ -97,8 +99,8 @@ class SplitAttempt(Attempt):
     def restore(self, outputs: Sequence[str]) -> str | None:
         """Return the outputs with the protected spans between them; it is never None.
 
-        Final punctuation is removed from an output whose text has none. If a span is then duplicated, the source is
-        returned.
+        Marks at the end of an output (. ! ? : ; , …) are removed if the text between the spans that it belongs to
+        does not end with one. If the result does not have each span as often as the source, the source is returned.
         """
         kept = [
             output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)

@@ -44,10 +44,9 @@ class Segments:
 
 
 def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segments:
-    """Split `line` into sentences (one if not `split`), and sentences of more than `limit` tokens into pieces of at
-    most `limit`.
-
-    `count` returns the number of tokens of a text.
+    """Split `line` into sentences (one, the whole line, if not `split`), and sentences of more than `limit` tokens
+    into pieces of at most `limit`; only a piece of a single character may exceed it. `count` returns the number of
+    tokens of a text.
     """
     sentences = split_sentences(line) if split else whole_line(line)
     texts: list[str] = []

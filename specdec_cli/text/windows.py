@@ -21,12 +21,14 @@ def windows(
     weight: int = 1,
     goes_on: Callable[[T], bool] = lambda _: False,
 ) -> Iterator[list[T]]:
-    """Yield windows: lists of 1 to `size` items, with all items that have arrived when the window is requested.
+    """Yield windows: lists of 1 to `size` items, with all items that have arrived when the window is requested; wait
+    for one if none has.
 
     If the last item may continue in the next one (`goes_on`), the window waits up to 20 ms for that one and may have
     up to `2 * size` items. The items of a window have a total weight (by `weigh`) of at most `weight`, or the window
-    has one item. A thread reads ahead at most four windows of items with a total weight of `weight`, and one more
-    item. An exception that iterating over `items` raises is raised here after all items before it.
+    has one item. A thread reads ahead: it stops while `4 * size` items, or items with a total weight of at least
+    `weight`, are waiting, and then has one more item. An exception that iterating over `items` raises is raised here
+    after all items before it.
     """
     buffer = _Buffer(items, _WINDOWS_AHEAD * size, weigh, weight, goes_on)
     Thread(target=buffer.read, daemon=True).start()

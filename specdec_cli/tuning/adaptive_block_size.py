@@ -45,8 +45,8 @@ class AdaptiveBlockSize:
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
     A round with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, in the time that `costs` gives.
-    `for_rows` also compares this with decoding without drafts. `measure` measures the costs again; `check_costs`
-    calls it at most once.
+    `for_rows` also compares this with decoding without drafts. The function `measure` measures the costs again;
+    `check_costs` calls it at most once (None: never).
     """
 
     def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int, measure: Callable[[], Costs] | None = None) -> None:
@@ -95,10 +95,11 @@ class AdaptiveBlockSize:
         return self._choices[rows]
 
     def for_rows(self, rows: int) -> Drafter:
-        """The drafter for the next sentences, decoded `rows` at a time: this one, or one that proposes nothing if
-        that is faster.
+        """The drafter for the next sentences, decoded `rows` at a time: this one if it is expected to be faster than
+        decoding without drafts by more than 10 %, else one that proposes nothing.
 
-        While that is faster, this drafter is still returned now and then, to update its statistics.
+        In the second case this drafter is still returned now and then, at most once in 4 calls and later at least
+        once in 1024, to update its statistics.
         """
         if self._choice(rows)[1]:
             self._pause, self._skipped = SHORT_PAUSE, 0
@@ -110,10 +111,11 @@ class AdaptiveBlockSize:
         return self
 
     def check_costs(self) -> None:
-        """Measure the costs again, once, if rounds take less than half or more than twice the expected time; the
-        block size is then chosen again.
+        """If the median round of the last 200 took less than half or more than twice its expected time, measure the
+        costs again, and choose the block size anew in the next round.
 
-        Call it only while nothing is being decoded.
+        This happens at most once; without the argument `measure`, never. Call it only while nothing is being
+        decoded.
         """
         if self._measure is not None and self._check.failed:
             self._costs, self._measure = self._measure(), None
@@ -146,8 +148,11 @@ class AdaptiveBlockSize:
         return self._drafted
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass the verdict to the wrapped drafter, add the round to the statistics, and compare its duration with
-        its expected cost.
+        """Pass the verdict to the wrapped drafter, and add the round to the statistics from which the next block
+        sizes are chosen.
+
+        Store also the ratio of the round's duration to its expected cost. It has no effect until `check_costs` is
+        called, which measures the costs again if the median of the ratios is not between 1/2 and 2.
         """
         self._drafter.observe(state, verdict)
         # Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.

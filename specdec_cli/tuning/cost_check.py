@@ -15,8 +15,8 @@ WIDEST = 32
 
 
 class CostCheck:
-    """Compares the durations of the last CHECKED rounds with the costs that were expected; larger rounds than were
-    measured are left out.
+    """Stores the ratio of duration to expected cost of the last 200 rounds (CHECKED), from which `failed` says
+    whether the costs are outdated. Rounds that are larger than those measured are left out.
     """
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class CostCheck:
     def add(self, state: State, milliseconds: float, expected: float) -> None:
         """Add a round: its duration `milliseconds` and its `expected` cost in milliseconds.
 
-        The round is ignored if the batch of `state` has more than ROWS rows or wider sources than WIDEST, or is on a
-        GPU.
+        The round is ignored if the batch of `state` has more than 8 rows (ROWS), sources padded to more than 32
+        tokens (WIDEST), or is on a GPU, or if `expected` is 0.
         """
         rows, width = state.source.shape
         if rows <= ROWS and width <= WIDEST and expected > 0 and not state.tokens.is_cuda:
@@ -34,12 +34,12 @@ class CostCheck:
 
     @property
     def full(self) -> bool:
-        """Whether at least CHECKED rounds were added."""
+        """Whether at least 200 rounds (CHECKED) were added; ignored rounds do not count."""
         return len(self._ratios) == CHECKED
 
     @property
     def failed(self) -> bool:
-        """Whether CHECKED rounds were added and the median of their ratios of duration to expected cost is below 1/2
-        or above 2.
+        """Whether at least 200 rounds (CHECKED) were added, and the median ratio of duration to expected cost of the
+        last 200 is below 1/2 or above 2.
         """
         return self.full and not 1 / FACTOR <= median(self._ratios) <= FACTOR

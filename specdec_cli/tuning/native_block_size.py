@@ -7,11 +7,12 @@ from specdec_cli.tuning.round_costs import Costs
 
 
 class NativeBlockSize:
-    """The native engine's statistics for an adaptive number of drafted tokens, 1 to `longest`, at the given `costs`.
+    """The native engine's statistics for choosing the number of drafted tokens of each round, 1 to `longest`, at the
+    given `costs` of rounds.
 
-    They serve batches of at most `rows` rows in at most `workers` workers, for one decoding at a time. With
-    `may_skip`, sentences are decoded without drafts where that is faster. `address` is the pointer of the C
-    structure. Raises NativeError for values out of range.
+    They serve batches of at most `rows` rows in at most `workers` threads that decode a batch each, for one decoding
+    at a time. With `may_skip`, sentences are decoded without drafts where that is faster. `address` is the pointer
+    of the C structure, for `Request.adaptive`. Raises NativeError for values out of range.
     """
 
     def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:

@@ -23,7 +23,8 @@ _UNKNOWN = 1.0
 
 @dataclass(frozen=True)
 class MeasuredModel:
-    """A model whose rounds are measured, its drafter, which drafts at most `longest` tokens, and the number of threads.
+    """What the costs of rounds depend on, and the key of their cache: the `model`, the configuration of its
+    `drafter`, the largest number of drafted tokens (`longest`), and the number of `threads`.
 
     One row is decoded by `threads` threads, several rows by one thread.
     """
@@ -35,17 +36,21 @@ class MeasuredModel:
 
     @property
     def measurement(self) -> CachedMeasurement:
-        """The cached costs."""
+        """The file of the cache for the costs of this model on this processor; it need not exist yet."""
         return CachedMeasurement("costs", ("native", self.model.instructions, self.threads, self.model.config, self.drafter, self.longest))
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
-    """The costs if they were measured before on this machine; the drafter need not be loaded."""
+    """The costs if they were measured before on this machine, else None. The model may have been loaded without the
+    drafter.
+    """
     return measured.measurement.read(Costs.from_dict)
 
 
 def round_costs(measured: MeasuredModel) -> Costs:
-    """The costs, measured on the first use on a machine and cached; the drafter must be loaded."""
+    """The costs, from the cache, or measured and cached if it has none. To be measured, the model must have been
+    loaded with the drafter.
+    """
     kept = stored_costs(measured)
     if kept is None:
         kept = measure_native_costs(measured.model, measured.longest, measured.threads)
@@ -54,7 +59,9 @@ def round_costs(measured: MeasuredModel) -> Costs:
 
 
 def can_pay(costs: Costs, longest: int) -> bool:
-    """Whether drafts of at most `longest` tokens are faster than none, for one row, if the share OPTIMISTIC of them is accepted."""
+    """Whether for some size from 1 to `longest` drafts are faster than none, for one row, if each drafted token is
+    accepted with probability 0.8 (OPTIMISTIC) after all those before it were.
+    """
     tokens = passing = 1.0
     for size in range(1, longest + 1):
         passing *= OPTIMISTIC
@@ -65,8 +72,8 @@ def can_pay(costs: Costs, longest: int) -> bool:
 
 
 def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:
-    """Measure the costs of rounds over made-up sources, of 1 row and of ROWS rows, without and with drafts of at
-    most `longest` tokens.
+    """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
+    drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
     decoded by `threads` threads, several rows by one thread.

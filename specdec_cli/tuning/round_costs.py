@@ -14,11 +14,12 @@ Times = tuple[float, float]
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured milliseconds of the parts of a round, each as a pair of values for 1 row and for ROWS rows.
+    """Measured milliseconds of the parts of a round, each as a pair of values: for 1 row and for 8 rows (ROWS).
 
-    `plain` is a round without drafts, `verifying` the verification of drafts of the two `sizes` in tokens, and
-    `drafting` all work of the drafter for such drafts. Costs of other sizes and numbers of rows are interpolated
-    linearly; a draft shorter than the first size costs as much as one of that size.
+    `plain` is a round without drafts. `verifying` and `drafting` have for each of these numbers of rows a pair of
+    values, for drafts of the two `sizes` in tokens, the shorter first: the time of the verification, and of all work
+    of the drafter. Costs of other sizes and numbers of rows are on the line through the two values; a draft shorter
+    than the first size costs as much as one of that size.
     """
 
     sizes: tuple[int, int]
@@ -44,16 +45,16 @@ class Costs:
         return _at(rows, (1, ROWS), self.plain)
 
     def with_draft(self, rows: int, asked: int, offered: float) -> float:
-        """Milliseconds of a round of `rows` rows in which the drafter is asked for `asked` tokens a row and drafts
-        `offered` on average.
+        """Milliseconds of a round of `rows` rows in which the drafter is asked for `asked` tokens a row, its block
+        size, and drafts `offered` tokens a row on average, which may be fewer.
         """
         fixed, each_asked, each_offered = self.with_drafts(rows)
         short = self.sizes[0]
         return fixed + each_asked * max(asked - short, 0) + each_offered * max(offered - short, 0)
 
     def with_drafts(self, rows: int) -> tuple[float, float, float]:
-        """Milliseconds of a round of `rows` rows with the shorter draft, of each further token asked for, and of
-        each further token drafted.
+        """Milliseconds of a round of `rows` rows with drafts of `sizes[0]` tokens; then those that each further
+        token a row adds to the work of the drafter (asked for), and to the verification (drafted).
         """
         verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
         return verifying[0] + drafting[0], drafting[1], verifying[1]

@@ -87,8 +87,9 @@ class Block:
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Write the keys and values of the verifier's top states to the drafter's cache, if these states are its
-        prefix.
+        """With `prefix` "states" in the network's configuration, write the keys and values of the verifier's top
+        states to the drafter's cache, and keep the state that predicted the last accepted token. Otherwise do
+        nothing.
         """
         if self.network.config.prefix == "states":
             self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)

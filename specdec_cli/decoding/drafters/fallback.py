@@ -20,8 +20,8 @@ a draft.
 
 @dataclass
 class FallbackState:
-    """The data of each drafter, the longest draft (B,) allowed in the next round, and the length (B,) of the last
-    draft.
+    """The drafters' data (`records`, one of each drafter, in order), the `longest` draft in tokens (B,) that is
+    allowed in the next round, and the length (B,) of the last draft (`drafted`).
     """
 
     records: list[Any]
@@ -33,8 +33,8 @@ class Fallback:
     """Takes for each row the draft of the first of `drafters` whose draft is not empty, cut to the row's longest
     draft.
 
-    The longest draft of a row grows, up to `block_size`, while all tokens of its drafts are accepted; otherwise it
-    falls back to SHORTEST.
+    The longest draft of a row is SHORTEST (3 tokens) at first. If all tokens of a draft are accepted, it is doubled
+    and increased by 1, up to `block_size`; after any other round, also one without a draft, it is SHORTEST again.
     """
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:

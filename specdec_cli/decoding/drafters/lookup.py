@@ -12,14 +12,16 @@ LONGEST = 3
 
 
 def make(inputs: DrafterInputs) -> "Lookup":
-    """Make a drafter that searches the output, and also the source if the bundle has one vocabulary for both."""
+    """Make a drafter that searches the output, and also the source if the bundle has one vocabulary for both.
+    Without a block size in `inputs` (0), it is LONGEST_DRAFT, 15 tokens.
+    """
     config = inputs.bundle.verifier.config
     return Lookup(inputs.block_size or LONGEST_DRAFT, config.eos, config.padding, inputs.bundle.tokenizer.shared)
 
 
 class Lookup:
-    """Copies up to `block_size` tokens that follow the last other occurrence of the output's suffix, in source or
-    output.
+    """Copies up to `block_size` tokens that follow another occurrence of the output's last tokens, in source or
+    output (see `propose`).
 
     Prompt lookup (Saxena 2023), with the source as the prompt. The source is searched only if source and target
     share their vocabulary (`shared`). It drafts well for names, numbers, markup and code. `eos` and `padding` are
@@ -35,8 +37,12 @@ class Lookup:
         return None
 
     def propose(self, state: State) -> Draft:
-        """The tokens (B, k) that follow the occurrence of the suffix; an empty draft for a row without an
-        occurrence.
+        """The tokens (B, k) that follow another occurrence of the last 3 tokens (LONGEST) of the row's output; if
+        these have none, of the last 2, else of the last one.
+
+        Source and output, in this order, are searched as one text, and of several occurrences the last counts; the
+        decoder start belongs to no occurrence. The draft ends before the end of the source or of the output, after
+        `block_size` tokens, or at the row's limit. It is empty for a row without an occurrence.
         """
         text, is_text = self._searched(state)
         suffix = _suffix(state)

@@ -12,18 +12,20 @@ _UNKNOWN = -1
 
 
 def make(inputs: DrafterInputs) -> "NgramMemory":
-    """Make a drafter with an empty memory, with one entry for each token of the bundle's vocabulary."""
+    """Make a drafter that remembers nothing yet. Its memory is for the target vocabulary of the bundle, on the
+    device of the verifier. Without a block size in `inputs` (0), it is SHORTEST, 3 tokens.
+    """
     return NgramMemory(inputs.block_size or SHORTEST, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
 
 
 class NgramMemory:
-    """Drafts up to `block_size` tokens, each the one that last followed the same two tokens, or else the same single
-    token.
+    """Drafts up to `block_size` tokens, each the one that last followed the same two tokens, or, if the memory has
+    none, the same single token.
 
     The memory is kept from sentence to sentence, so the number of rounds depends on the text decoded before. It has
-    two tables: one of continuations of single tokens (bigrams), and a hash table of 65,536 entries for continuations
-    of pairs (trigrams). Pairs with the same hash overwrite each other; that can cause a wrong draft but never
-    changes the output.
+    two tables on `device`: one of `vocabulary_size` entries for continuations of single tokens (bigrams), and a hash
+    table of 65,536 entries for continuations of pairs (trigrams). Pairs with the same hash overwrite each other;
+    that can cause a wrong draft but never changes the output.
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:

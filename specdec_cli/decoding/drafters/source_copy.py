@@ -48,14 +48,16 @@ class SourceCopy:
 
     The first draft is the whole source. After a bifurcation the rule `match` says where the next draft begins:
 
-    - "unique" (technical report, Ge et al. 2022, Algorithm 1): after a suffix of the output, of any length, that occurs exactly once
-      in the source; if there is none, the draft is empty. Source and output begin with the same token, the decoder start (the
-      report's o0 = x0), so the suffix may be the whole output.
-    - "unique-3", the rule of the report's published code: the same for suffixes of at most LONGEST_SUFFIX tokens without the
-      decoder start.
-    - "nearest", this toolkit's own: after the occurrence of the verifier's new token that is nearest to the end of the last copy.
-      If there is none within WINDOW, the token was inserted or replaced a word; which of them follows from `word_starts` (V,),
-      true for tokens that begin a word. The draft is never empty. The compiled `kernels` compute this rule, if they are given.
+    - "unique" (technical report, Ge et al. 2022, Algorithm 1): after a suffix of the output, of any length, that
+      occurs exactly once in the source; if there is none, the draft is empty. Source and output begin with the same
+      token, the decoder start (the report's o0 = x0), so the suffix may be the whole output.
+    - "unique-3", the rule of the report's published code: the same for suffixes of at most 3 tokens (LONGEST_SUFFIX)
+      without the decoder start.
+    - "nearest", this toolkit's own: after the occurrence of the verifier's new token that is nearest to the end of
+      the last copy. It is searched up to 4 tokens (WINDOW) ahead; after n successive rounds that accepted no
+      drafted token, up to 4 (1 + n) tokens ahead and behind. If there is none, the token was inserted or replaced a word;
+      which of them follows from `word_starts` (V,), true for tokens that begin a word. The draft is empty only at
+      the end of the source. The compiled `kernels` compute this rule, if they are given.
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:

@@ -66,11 +66,11 @@ class BatchBuffers:
         return _new_records(self._batch)
 
     def run(self, name: tuple[Hashable, ...], step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> Any:
-        """Return the result of `step(state, *inputs)`; after WARM_UP_CALLS calls of the same step, a CUDA graph
-        computes it.
+        """Return the result of `step(state, *inputs)`. The first 3 calls (WARM_UP_CALLS) of a step with inputs of
+        the same shapes and types call it; later ones replay a CUDA graph of it, captured when it is first needed.
 
-        `name` identifies the step; `name[0]` is the kind of step. The result of a graph is overwritten when the
-        graph is replayed.
+        `name` identifies the step; `name[0]` is its kind, and graphs of one kind share their memory. So the result
+        of a graph is valid until a graph of this kind is replayed.
         """
         kind = (name, *((each.shape, each.dtype) for each in inputs))
         if self._calls[kind] < WARM_UP_CALLS:
@@ -121,8 +121,8 @@ class BufferPool:
         return self._free.pop(form, None) or BatchBuffers(like, self._capture)
 
     def give_back(self, form: Hashable, buffers: BatchBuffers) -> None:
-        """Add `buffers` to the pool; if it then holds too many buffers or bytes, free those that were given back
-        first.
+        """Add `buffers` to the pool. If it then has more than MOST_FREE (16) buffers or MOST_FREE_BYTES (1 GiB),
+        free those that were given back first.
         """
         self._free[form] = buffers
         while len(self._free) > MOST_FREE or sum(each.bytes for each in self._free.values()) > MOST_FREE_BYTES:

@@ -74,7 +74,9 @@ class GraphExecution:
         return SourcePrefetcher(PlainQueue(sentences, encode), self._encode_stream, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """Return `drafter` with its drafts padded to few sizes, since a CUDA graph is captured for each size."""
+        """Return `drafter`, with the ids (B, k) of its drafts padded so that k + 1 is a multiple of 4, since a CUDA
+        graph is captured for each k. The padding is never accepted (see PaddedDrafter).
+        """
         return PaddedDrafter(drafter)
 
 

@@ -12,10 +12,12 @@ from specdec_cli.model.transformer import ROW_MULTIPLE
 
 
 class PaddedDrafter:
-    """Pads the drafts of `drafter` so that the verifier's pass has a multiple of ROW_MULTIPLE positions.
+    """Pads the drafts (B, k) of `drafter` so that the verifier's pass, over the last accepted token and the draft,
+    has a multiple of 4 (ROW_MULTIPLE) positions: k + 1 is rounded up to it.
 
-    A value set as `block_size` is rounded up to the largest draft with the same number of positions, but not above
-    the drafter's original block size, if that is not 0.
+    The padding is never accepted, because a draft's `counts` do not include it. A value set as `block_size` is
+    rounded up in the same way, to 3, 7, 11 and so on, but not above the drafter's original block size, if that is
+    not 0.
     """
 
     def __init__(self, drafter: SizedDrafter) -> None:
@@ -36,8 +38,8 @@ class PaddedDrafter:
         return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
-        """Return the wrapped drafter's draft with its ids padded; the counts do not change, and an empty draft stays
-        empty.
+        """Return the wrapped drafter's draft with its ids (B, k) padded with 0, so that k + 1 is a multiple of
+        ROW_MULTIPLE. The counts do not change, so the padding cannot be accepted; a draft with k = 0 stays empty.
         """
         draft = self._drafter.propose(state)
         self._size = draft.ids.shape[1]

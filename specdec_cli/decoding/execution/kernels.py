@@ -95,7 +95,8 @@ class KernelExecution:
     def rows(self, batch_size: int, rule: Rule | None) -> AbstractContextManager[Rows]:
         """Return a context manager that gives the Rows of a decoding with batches of at most `batch_size` rows.
 
-        Finished rows stay in the batch if the kernels verify by `rule`, because the kernels skip such rows.
+        If `rule` is Exact and no constraint can apply at any position, the kernels verify, and finished rows stay in
+        the batch as empty rows, because the kernels skip them; otherwise finished rows are removed.
         """
         if isinstance(rule, Exact) and not self._constraints.everywhere:
             return nullcontext(KeptRows())
@@ -106,7 +107,7 @@ class KernelExecution:
         return self._operators.queue(sentences, encode, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """Return `drafter` unchanged."""
+        """Return `drafter` unchanged: new sizes of drafts have no cost."""
         return drafter
 
     def _batch(self, state: State) -> BatchStruct:

@@ -59,7 +59,7 @@ class OperatorExecution:
         return PlainQueue(sentences, encode)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """Return `drafter` unchanged."""
+        """Return `drafter` unchanged: new sizes of drafts have no cost."""
         return drafter
 
 

@@ -71,4 +71,6 @@ class Execution(Protocol):
         """
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """Return `drafter`, with its drafts padded to a few sizes if each new size has a cost."""
+        """Return `drafter`; if each new size of a draft has a cost, with the ids (B, k) of its drafts padded to a
+        few sizes k. The padding is never accepted, because the draft's counts do not include it.
+        """
