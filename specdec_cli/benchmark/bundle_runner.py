@@ -33,7 +33,7 @@ class BundleRunner:
         return describe_settings(row, engine.settings, engine, self._bundle.info)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` with the settings of `row`, and measure time and memory.
+        """Decode `lines` with the settings of `row`, and measure time and memory: on a GPU its memory, else that of the process.
 
         The engine is new, so that acceptance statistics of earlier runs have no effect.
         """
@@ -44,7 +44,10 @@ class BundleRunner:
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Decode `lines`; return the seconds spent in "encoder", "drafter", "verifier" and "others", for a row that drafts or searches."""
+        """Decode `lines`; return the wall time in seconds spent in "encoder", "drafter", "verifier" and "others", by these names.
+
+        `row` must be one that drafts or searches (`Row.profiled`).
+        """
         engine, stopwatch = self.engine(row, lines), Stopwatch(self._on_gpu)
         add_timers(engine, stopwatch)
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)

@@ -51,7 +51,11 @@ class CTranslate2Runner:
         return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` with the settings of `row`; return outputs, wall time and peak memory (CPU only)."""
+        """Decode `lines` with the settings of `row`; return outputs, wall time and peak memory.
+
+        The peak is that of this process's main memory since it started (see `peak_resident_mb`). On a GPU no memory is measured, and
+        the peak is None.
+        """
         run = timed(lambda part: self._decode(row, part), lines, row.batch_size == 1)
         return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
 

@@ -13,7 +13,10 @@ _SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 
 @dataclass(frozen=True)
 class Examples:
-    """The input of a benchmark: its name, source lines, one reference for each (None: no references), and languages (None: unknown)."""
+    """The input of a benchmark: its name, source lines, one reference for each, and source and target language.
+
+    The references are None if there are none, the languages if they are unknown.
+    """
 
     name: str
     sources: tuple[str, ...]

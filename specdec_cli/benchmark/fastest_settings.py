@@ -13,9 +13,10 @@ _TRIAL_BATCHES = 6
 
 
 def choose_fastest_settings(worker: str, rows: Sequence[Row], conditions: Conditions, lines: Sequence[str]) -> list[Row]:
-    """A copy of `rows` in which rows of the variant "best" have the settings with which they are fastest on the first of `lines`.
+    """A copy of `rows` in which rows of the variant "best" have the settings (see `candidates`) with which they are fastest.
 
-    `worker` is the Python module of the processes that run the trials, under `conditions`.
+    They are tried on the first 12 of `lines` or, with batches, on the first 6 * `batch_size`. `worker` is the Python module of
+    the processes that run the trials, under `conditions`.
     """
     return [_fastest(worker, row, conditions, lines) if row.variant == BEST else row for row in rows]
 

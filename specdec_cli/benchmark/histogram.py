@@ -16,7 +16,7 @@ class Bin:
 
 
 def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list[Bin]:
-    """The histogram of the ratios of `baseline` and `times`, the times of the same sentences in two decodings.
+    """The histogram of the speedups `baseline[i]` / `times[i]`, of the times of sentence i in two decodings.
 
     The bins go from the smallest to the largest speedup; empty bins between them are included.
     """

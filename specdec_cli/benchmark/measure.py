@@ -19,10 +19,11 @@ _IDLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions that all rows of a bundle share: the bundle, device, precision, whether lines are split into sentences, and the engine.
+    """Conditions that all rows of a bundle share.
 
-    `model` has the fields of the ModelChoice, by name; `limits` maps padded source lengths to the largest output lengths (tokens);
-    `converted` maps number formats to folders with the bundle as a CTranslate2 model.
+    `model` has the fields of the bundle's ModelChoice, by name; `device` and `precision` are resolved (not `auto`), `engine` is
+    auto, native or reference. With `split`, lines are split into sentences. `limits` maps padded source lengths to the largest
+    output lengths (tokens); `converted` maps number formats to folders with the bundle as a CTranslate2 model.
     """
 
     model: Mapping[str, Any]
@@ -80,7 +81,7 @@ class Pool:
 def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[RowRuns]:
     """Decode `lines` with every row in turn, `repetitions` times after a warm-up; return the runs of each row, in the order of `rows`.
 
-    `report` is called after each run but those of the warm-up.
+    In each repetition every row decodes all lines once. `report` is called after each run but those of the warm-up.
     """
     settings = [pool.call("prepare", row) for row in rows]
     for row in rows:

@@ -119,8 +119,9 @@ def synthetic_table(results: Sequence[Result]) -> Table:
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
     """Milliseconds a sentence and share of the time by module, in two columns for each row (Ge et al. 2022, Table 15).
 
-    `profiles` has the seconds by module of each row, summed over `sentences` sentences; `iterations` the mean number of rounds of a
-    sentence. The last line is the time of one round of a sentence, without the encoder.
+    `profiles` has, for each row by name, the seconds in "encoder", "drafter", "verifier" and "others", summed over `sentences`
+    sentences; `iterations` the mean number of rounds of a sentence. The last line is the time of one round of a sentence, without
+    the encoder.
     """
     columns = ["module"]
     rows: dict[str, list[str]] = {}

@@ -69,7 +69,7 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
     """Score the corrected lines `texts`: GLEU if `gold` has references, MaxMatch (precision, recall, F0.5) if it has annotators.
 
-    The edit ratio, the mean over lines, is always computed.
+    The edit ratio, the mean over lines, is always computed. The keys are "gleu", "precision", "recall", "f05" and "edit_ratio".
     """
     tokens = [" ".join(sentence.edit(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
     values = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}
@@ -82,7 +82,10 @@ def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
 
 
 def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
-    """Score the simplified lines `texts`: SARI and BLEU with all references, if there are any, and the mean edit ratio."""
+    """Score the simplified lines `texts`: SARI and BLEU with all references, if there are any, and the mean edit ratio.
+
+    The keys are "sari", "bleu" and "edit_ratio".
+    """
     from sacrebleu.metrics.bleu import BLEU
 
     values, signatures = {"edit_ratio": mean_edit_ratio(gold.sources, texts)}, {}

@@ -38,7 +38,7 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
 def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split: bool) -> Decode:
     """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct).
 
-    With `split`, lines are split into sentences.
+    If `row` has a `min_score`, lines are corrected for any task. With `split`, lines are split into sentences.
     """
     decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
     if bundle.info.task not in REWRITING and row.min_score is None:

@@ -55,12 +55,25 @@ LENGTH_AWARE = ("jacobi", "gs-jacobi")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the benchmark's table: a decoding and its settings; None stands for the default of the preset or the bundle.
+    """A row of the benchmark's table: a decoding and its settings.
 
-    `model` is the name of the bundle, as the user gave it; "" if only one is measured. `variant` is the part of the row's name
-    after the colon: a preset, a value of the decoding's own option, or a number format of CTranslate2. `options` are the values
-    of the decoding's own options by name, that of the variant included. `oracle_length`: the decoding gets the lengths of the greedy
-    outputs. For the variant "best", `fastest_type` is the fastest number format, with `workers` workers of `worker_threads` threads.
+    A setting of None has the default of the preset or the bundle; settings that the decoding does not have are ignored.
+
+    - `decoding`: the name of a decoding of specdec, several joined by commas, `auto`, or a name in CTRANSLATE2.
+    - `variant`: the part of the row's name after the colon: a preset, a value of the decoding's own option, or a number format
+      of CTranslate2; None without a colon.
+    - `block_size`: the largest number of tokens in a draft; "auto" adapts it during decoding.
+    - `top_beta`, `tolerance`: the tolerant acceptance rule (top-β and τ).
+    - `min_score`: edits of the source whose log probability is lower are rejected; searches and CTranslate2 ignore it.
+    - `options`: pairs of name and value of the decoding's own options, that of the variant included.
+    - `oracle_length`: whether the decoding gets the lengths of the greedy outputs beforehand.
+    - `beam_size`, `length_penalty`: the settings of beam search.
+    - `max_length`: the length limit of outputs in tokens.
+    - `batch_size`: the number of sentences in a batch; 1 also means that lines are decoded, and timed, one by one.
+    - `threads`: the number of threads of the row.
+    - `fastest_type`: for the variant "best", the number format that is fastest; None before it is chosen, and for other variants.
+    - `workers`, `worker_threads`: the workers of CTranslate2, and the threads of each (0: `threads`).
+    - `model`: the name of the bundle, as the user gave it; "" if only one is measured.
     """
 
     decoding: str

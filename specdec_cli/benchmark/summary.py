@@ -19,7 +19,7 @@ class Result:
     """The values of a row of the table: quality metrics by name, and `numbers` by the key of their column (None: not measured).
 
     `settings` are those with which the row was decoded, by name. `first_difference` is the number (from 1) of the first line whose
-    output tokens differ from those of greedy decoding; None if there is none.
+    output tokens differ from those of greedy decoding; None if there is no such line, or no greedy row.
     """
 
     row: Row

@@ -100,10 +100,11 @@ class Stream:
         decode: Callable[[Sequence[str]], Iterator[R]],
         goes_on: Callable[[str], bool] = lambda _: False,
     ) -> Iterator[tuple[Line, R]]:
-        """Yield each line, in order, with its decoded line. `decode` is called with the texts of up to a window of lines at once.
+        """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window at once.
 
-        If `goes_on` is true for a line, which then may continue in the next line, both are decoded in the same window if the next
-        one arrives soon. Raises InputError for lines that cannot be read.
+        A window has the lines that have arrived, up to limits of their number and memory. If `goes_on` is true for a line, which
+        then may continue in the next line, both are decoded in the same window if the next one arrives soon. Raises InputError for
+        lines that cannot be read.
         """
         size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
         try:

@@ -72,7 +72,10 @@ def relatives(word: str) -> tuple[str, ...]:
 
 
 def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace an adverb by the adjective or vice versa, boring by bored, a comparative by a wrong one (more bigger)."""
+    """Replace an adverb by the adjective or vice versa, boring by bored, a comparative by a wrong one (more bigger).
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     word, following = words[i], readings(words[i + 1])
     if not sentence.is_plain(i):
@@ -96,7 +99,10 @@ def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
 
 
 def derivation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a word by one with the same stem but another part of speech (important > importance)."""
+    """Replace a word by one with the same stem but another part of speech (important > importance).
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     if len(sentence.words[i]) < 5 or sentence.words[i] in _UNRELATED or not sentence.is_plain(i):
         return None
     others = relatives(sentence.words[i])

@@ -145,7 +145,10 @@ believe: belief
 
 
 def collocation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace or remove the preposition that token i requires: interested on, depends of, listen music."""
+    """Replace or remove the preposition that token i requires: interested on, depends of, listen music.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     if words[i + 1] not in PREPOSITIONS and words[i + 1] != "to":
         # "thank you for", "remind her of", "spend money on"
@@ -177,7 +180,10 @@ def _change_preposition(sentence: Sentence, i: int, position: int, random: Rando
 
 
 def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace the preposition of a time: in Monday, at 1995, on the morning, since five years."""
+    """Replace the preposition of a time: in Monday, at 1995, on the morning, since five years.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     word, following = words[i], words[i + 1]
     text = sentence.tokens[i + 1].text.lower() if i + 1 < len(sentence.tokens) else ""
@@ -197,7 +203,10 @@ def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 
 
 def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Add a plural ending to an irregular plural or an uncountable noun: childrens, informations."""
+    """Add a plural ending to an irregular plural or an uncountable noun: childrens, informations.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     others = _WRONG_PLURALS.get(sentence.words[i])
     if others is None or sentence.words[i + 1] == NAME or not sentence.is_plain(i):
         return None
@@ -205,7 +214,10 @@ def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | Non
 
 
 def common_homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a word by a homophone, of those that are confused most often: your going, its late, should of."""
+    """Replace a word by a homophone, of those that are confused most often: your going, its late, should of.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     if words[i] == "have" and words[i - 1] in MODALS and "VBN" in readings(words[i + 1]):
         return replace_token(sentence, i, "of")

@@ -215,7 +215,10 @@ _SHARE_OF_FREQUENT = 0.06
 
 
 def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a word by one of similar sound, spelling or meaning; `have` after a modal by `of`."""
+    """Replace a word by one of similar sound, spelling or meaning; `have` after a modal by `of`.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = sentence.words[i]
     if word == "have" and sentence.words[i - 1] in MODALS and random.random() < _SHARE_OF_HAVE:
         return replace_token(sentence, i, "of")
@@ -226,7 +229,10 @@ def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def verb_choice(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a verb by one that learners confuse it with (say and tell, make and do), in the same form."""
+    """Replace a verb by one that learners confuse it with (say and tell, make and do), in the same form.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     tags = readings(sentence.words[i])
     for tag in ("VBG", "VBD", "VBZ", "VBN", "VB"):
         lemma = tags.get(tag, "")

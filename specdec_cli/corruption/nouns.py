@@ -21,7 +21,10 @@ _OPENING = "\u2018"
 
 
 def noun_number(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a plural by the singular (many reason, three car) or vice versa (a cars, the reasons is, advices)."""
+    """Replace a plural by the singular (many reason, three car) or vice versa (a cars, the reasons is, advices).
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     if not sentence.is_plain(i):
         return None
     word = sentence.words[i]
@@ -50,7 +53,10 @@ def _is_one_of(sentence: Sentence, position: int) -> bool:
 
 
 def possessive(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace `John's book` by `John book`, `Johns book` or `Johns' book`; `the boys' room` by `the boys room` or `boy's`."""
+    """Replace `John's book` by `John book`, `Johns book` or `Johns' book`; `the boys' room` by `the boys room` or `boy's`.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     tokens = sentence.tokens
     text = tokens[i].text
     if straight(text[-2:]) == "'s" and text[:-2].lower() not in _NOT_POSSESSIVE and sentence.is_wordlike(i + 1):

@@ -15,7 +15,10 @@ _SHARE_OF_OTHERS = 0.01
 
 
 def word_order(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Swap two adjacent words: adverb and verb, adjective and noun, or subject and auxiliary of a question; rarely any two words."""
+    """Swap two adjacent words: adverb and verb, adjective and noun, or subject and auxiliary of a question; rarely any two words.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     word, following = words[i], words[i + 1]
     if not following.isalpha() or word == following:

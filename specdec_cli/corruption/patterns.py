@@ -37,7 +37,10 @@ _FINAL_ADVERBS = ("very much", "a lot", "very well")
 
 
 def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Change the complement of a verb: look forward to meet, made me to wait, want that you come, explain me the rules."""
+    """Change the complement of a verb: look forward to meet, made me to wait, want that you come, explain me the rules.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     tags, following = readings(words[i]), words[i + 1]
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
@@ -73,7 +76,10 @@ def _object_first(sentence: Sentence, i: int) -> TokenEdit | None:
 
 
 def clause_tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Change the tense of a clause: when I will arrive, if I would have time, she is living here since 2010."""
+    """Change the tense of a clause: when I will arrive, if I would have time, she is living here since 2010.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     if words[i] in _CONDITIONS and words[i + 1] in SUBJECTS:
         return _condition(sentence, i)
@@ -117,7 +123,10 @@ def _condition(sentence: Sentence, i: int) -> TokenEdit | None:
 
 
 def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace `be` by `have`: I have 25 years old, she has ten years, I have cold."""
+    """Replace `be` by `have`: I have 25 years old, she has ten years, I have cold.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     have = _HAVE_FOR.get(words[i]) or _CONTRACTED.get(words[i])
     if have is None:
@@ -133,7 +142,10 @@ def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | N
 
 
 def clause_order(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
-    """Change the order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean."""
+    """Change the order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean.
+
+    None if the error cannot be made at token i.
+    """
     words = sentence.words
     if words[i] in QUESTION_WORDS and i not in sentence.initials and words[i - 1] not in (",", "-"):
         return _indirect_question(sentence, i)

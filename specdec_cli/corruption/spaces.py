@@ -25,7 +25,10 @@ _SHARE_APART = 0.75
 
 
 def fused(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Remove the space between two words: alot, infact, highschool; rarely between any two short words."""
+    """Remove the space between two words: alot, infact, highschool; rarely between any two short words.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     words = sentence.words
     if not words[i + 1] or not sentence.is_plain(i) or not sentence.is_plain(i + 1) or (i + 1) in sentence.initials:
         return None
@@ -36,7 +39,10 @@ def fused(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def split(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
-    """Split a compound: class room, every one, with out, can not."""
+    """Split a compound: class room, every one, with out, can not.
+
+    None if the error cannot be made at token i.
+    """
     word = sentence.words[i]
     if len(word) < 6 or not sentence.is_plain(i):
         return None
@@ -59,7 +65,10 @@ def _split_at(sentence: Sentence, i: int, at: int) -> TokenEdit | None:
 
 
 def hyphen(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace `well-known` by `well known` or, less often, `wellknown`; `high school` by `high-school`."""
+    """Replace `well-known` by `well known` or, less often, `wellknown`; `high school` by `high-school`.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = sentence.words[i]
     if "-" in word and word[0].isalpha():
         apart = random.random() < _SHARE_APART or word.count("-") > 1
@@ -73,7 +82,10 @@ def hyphen(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def spacing(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Remove the space after a punctuation mark, or insert one before it."""
+    """Remove the space after a punctuation mark, or insert one before it.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     if sentence.words[i] not in _MARKS_AFTER_WORDS or not i or not sentence.is_wordlike(i - 1) or sentence.gap(i - 1):
         return None
     if random.random() < 0.5 and sentence.is_wordlike(i + 1) and sentence.gap(i):

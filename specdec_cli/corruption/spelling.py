@@ -38,7 +38,10 @@ _NEIGHBOURS = _neighbours()
 
 
 def misspelling(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a word by a known misspelling."""
+    """Replace a word by a known misspelling.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = sentence.words[i]
     if len(word) <= _MIN_LETTERS and random.random() >= _SHARE_OF_SHORT[len(word)]:
         return None
@@ -48,7 +51,10 @@ def misspelling(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def sound(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a word by a phonetic spelling: becouse, tecnology, definately."""
+    """Replace a word by a phonetic spelling: becouse, tecnology, definately.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = _spellable_word(sentence, i, _MIN_LETTERS + 1)
     if not word:
         return None
@@ -70,7 +76,10 @@ def _is_unstressed(word: str, at: int) -> bool:
 
 
 def keyboard(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a letter by one on an adjacent key, or insert such a letter before it."""
+    """Replace a letter by one on an adjacent key, or insert such a letter before it.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
         return None
@@ -80,7 +89,10 @@ def keyboard(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def transposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Swap two adjacent letters."""
+    """Swap two adjacent letters.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
         return None
@@ -89,7 +101,10 @@ def transposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | Non
 
 
 def letter_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Remove a letter, preferably one of a double letter."""
+    """Remove a letter, preferably one of a double letter.
+
+    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
         return None
@@ -99,7 +114,11 @@ def letter_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 
 
 def letter_double(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Double a letter, mostly a consonant between vowels."""
+    """Double a letter, mostly a consonant between vowels.
+
+    None if token i is not a known English word of at least 4 ASCII letters, if the drawn letter is part of a double letter, or if
+    the result is a word; mostly also if the letter is not a consonant between vowels.
+    """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
         return None

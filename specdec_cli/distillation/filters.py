@@ -24,7 +24,10 @@ class Filters:
 
 
 def reason_to_drop(source: str, translation: Translation, filters: Filters) -> str | None:
-    """The reason for dropping `translation` of `source`, as a label for counting; None if it is kept."""
+    """The reason for dropping `translation` of `source`, as a label for counting; None if it is kept.
+
+    Beside the conditions of `filters`, the translation must be finished and not blank, and have no tab, line break or NUL.
+    """
     text = translation.text
     if translation.tokens == 0:
         return "source too long"

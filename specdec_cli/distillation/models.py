@@ -17,7 +17,8 @@ class TeacherModel:
     """The folder of a teacher model, and the search settings stored in it.
 
     `max_positions` is the largest sentence length in tokens (None: not stored). `max_length` is the limit on the output in tokens
-    (0: no limit). `beam_size` is 0 if the folder does not store one.
+    (0: no limit). `beam_size` is 0 if the folder does not store one. A CTranslate2 folder stores none of the search settings; its
+    `task` is "translate".
     """
 
     folder: Path

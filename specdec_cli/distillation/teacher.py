@@ -21,7 +21,10 @@ class Translation:
 
 @dataclass(frozen=True)
 class Search:
-    """Settings of a teacher's beam search, all of which affect its output. Lengths are in tokens, EOS included."""
+    """Settings of a teacher's beam search, all of which affect its output. Lengths are in tokens, EOS included.
+
+    Sources longer than `max_source_length` are not translated. `compute_type` is a number format of CTranslate2.
+    """
 
     beam_size: int = 5
     length_penalty: float = 1.0

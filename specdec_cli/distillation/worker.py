@@ -39,7 +39,11 @@ class Worker:
         )
 
     def translate(self, sources: Sequence[str]) -> Iterator[Result]:
-        """Yield a result for every source line, in order of completion; a line that is too long has no output tokens."""
+        """Yield a result for every source line, in order of completion.
+
+        A result is (index in `sources`, output text, source tokens, output tokens, whether the output ends with EOS); the last four
+        are the fields of a Translation. A line that is too long has no output tokens.
+        """
         pieces = [self._text.encode(source) for source in sources]
         running: deque[tuple[list[int], Any]] = deque()
         for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):

@@ -14,7 +14,7 @@ _Counts = list[Counter[tuple[str, ...]]]
 
 
 def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """GLEU of a corpus, from 0 to 100: the mean of 500 scores, each with a random choice of one reference for every line.
+    """GLEU of a corpus, from 0 to 100: the mean of 500 scores, each with a random choice (fixed seeds) of one reference for every line.
 
     Each of `references` has a line for each source line; tokens are separated by white space. Defined in Napoles et al. 2015
     (Ground Truth for Grammatical Error Correction Metrics) and 2016 (GLEU Without Tuning), as reported for JFLEG. The score of a

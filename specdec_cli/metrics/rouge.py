@@ -19,7 +19,7 @@ def check_rouge() -> None:
 def rouge(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """ROUGE-1, ROUGE-2 and ROUGE-Lsum: mean F1 over texts, with stemming, from 0 to 100 (Lin 2004).
 
-    Raises ValueError for unequal numbers of texts.
+    The keys are "rouge1", "rouge2" and "rougeLsum". Raises ValueError for unequal numbers of texts.
     """
     from rouge_score.rouge_scorer import RougeScorer
 

@@ -15,7 +15,7 @@ class Score:
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """BLEU and chrF of a corpus with one reference for each line (Post 2018; Popović 2015).
 
-    Raises ValueError for unequal numbers of lines.
+    The keys are "bleu" and "chrf". Raises ValueError for unequal numbers of lines.
     """
     # Imported here because the import is slow.
     from sacrebleu.metrics.bleu import BLEU

@@ -62,7 +62,7 @@ class Tokenised:
 
 
 def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
-    """Join tokens with the Moses detokeniser, and join clitics such as n't to the word before them.
+    """Join tokens with the Moses detokeniser for `language`, and join clitics such as n't to the word before them.
 
     If any token has the form @...@ (such as @-@), all tokens are joined with spaces instead.
     """

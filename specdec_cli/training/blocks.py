@@ -56,9 +56,9 @@ def block_states(
 ) -> Tensor:
     """The drafter's states (B, M, K, W) of M blocks per sentence, each of K = `slots` slots.
 
-    `cuts` (B, M) are prefix lengths: block m follows the first `cuts[:, m]` tokens of the target. Slot j (from 0) of a block
-    after a prefix of c tokens has position c + j (c + j + 1 in the unshifted layout). It attends to the prefix, to itself and to
-    the first `visible` slots of its block. `glanced` (B, M, K) are target ids that replace mask tokens in the input (-1: no
+    `cuts` (B, M) are prefix lengths: block m follows the first `cuts[:, m]` tokens of the target. Slot j (from 0) of a block after a
+    prefix of c tokens has position c + j (c + j + 1 in the layout "unshifted" of DrafterConfig). It attends to the prefix, to itself
+    and to the first `visible` slots of its block. `glanced` (B, M, K) are target ids that replace mask tokens in the input (-1: no
     replacement). For `Heads` without `start`, the states after an empty prefix (cut 0) are undefined.
     """
     if isinstance(network, Heads):

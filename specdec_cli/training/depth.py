@@ -45,9 +45,9 @@ def check_preset(config: TransformerConfig, name: str, changes: Mapping[str, Any
 def with_depth(first: Transformer, config: TransformerConfig, dropout: float) -> Transformer:
     """A Transformer of `config` with the weights of `first`; `config` differs from `first.config` only in numbers of layers.
 
-    With fewer layers, the first ones are kept. With more, each new layer is a copy of the last trained one whose output
-    projections onto the residual stream are zero. So a new pre-norm layer is initially the identity; a new post-norm layer
-    initially applies its layer norms only.
+    `dropout` is its dropout rate. With fewer layers, the first ones are kept. With more, each new layer is a copy of the last
+    trained one whose output projections onto the residual stream are zero. So a new pre-norm layer is initially the identity; a new
+    post-norm layer initially applies its layer norms only.
     """
     model = Transformer(config, dropout)
     own = model.state_dict()

@@ -23,9 +23,10 @@ from specdec_cli.training.simulation import simulate
 
 
 class DrafterObjective(nn.Module):
-    """Cross-entropy of the k tokens after each prefix; slot j has the weight `slot_decay` ** j (Ge et al. 2022, Section 3.2.1).
+    """Weighted sum of the label-smoothed cross-entropies of the k tokens after each prefix (Ge et al. 2022, Section 3.2.1).
 
-    If the recipe fine-tunes the verifier, the verifier's cross-entropy of every target token is added, with weight 1 per token.
+    Slot j of a block, counted from 0, has the weight `slot_decay` ** j; a slot whose label is given by glancing has none. If the
+    recipe fine-tunes the verifier, the verifier's cross-entropy of every target token is added, with weight 1 per token.
     """
 
     def __init__(self, network: AnyDrafter, recipe: DrafterRecipe) -> None:
@@ -128,8 +129,10 @@ class DrafterTask:
     def evaluate(self) -> Mapping[str, float]:
         """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets.
 
-        If the verifier is fine-tuned, its greedy output is computed anew, and the metrics refer to that; `same_lines` is the share
-        of dev lines whose greedy output equals that of the verifier before training.
+        The keys are `tokens_per_round` (the mean), `tokens_per_round_NAME` for the dev set NAME, and `slot_1` to `slot_3`, the
+        shares of prefixes after which the slots up to this one are all right. If the verifier is fine-tuned, its greedy output is
+        computed anew, and the metrics refer to that; `same_lines` is the share of dev lines whose greedy output equals that of the
+        verifier before training.
         """
         largest, dev = self.network.config.max_block, self.dev
         if self.recipe.verifier == "fine-tuned":

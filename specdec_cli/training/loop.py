@@ -22,14 +22,14 @@ from specdec_cli.training.stop_signal import StopSignal
 
 
 class TrainingTask(Protocol):
-    """A model to train, with its objective, data and evaluation."""
+    """A model to train, with its data; its best state has the best `criterion`: the largest if `higher_is_better`, else the smallest.
+
+    `objective` maps the tensors of a batch to (sum of losses in nats, weight of tokens); `criterion` is a key of `evaluate()`'s result.
+    """
 
     objective: nn.Module
-    """A module that maps the tensors of a batch to the sum of its losses and its number (or total weight) of tokens."""
     higher_is_better: bool
-    """Whether a larger value of `criterion` is better."""
     criterion: str
-    """The key of `evaluate()`'s result by which the best state is selected."""
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """A key for each batch of epoch number `epoch` (from 0), in the order of training."""
@@ -50,7 +50,7 @@ class Progress:
 
     `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch;
     `seconds` and `tokens` are totals of the run, earlier processes included. `best` is the best value of the criterion so far
-    (negated if lower is better); `since_best` counts the evaluations after the one that gave it.
+    (negated if lower is better; None before the first evaluation); `since_best` counts the evaluations after the one that gave it.
     """
 
     update: int = 0
@@ -242,7 +242,7 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
-    """Launch Lightning Fabric on `devices` devices of type `device` with the run's precision, and seed all random generators."""
+    """Launch Lightning Fabric on `devices` devices of the kind `device` ("cpu", "cuda"), with the run's precision and random seed."""
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
     fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
     fabric.launch()

@@ -33,7 +33,7 @@ def draw_masks(words: Tensor, width: int, generator: torch.Generator | None = No
 class MaskedLoss:
     """Losses of a batch in nats (all fields are scalars).
 
-    `tokens` is the weighted sum over the masked tokens, `weight` the sum of their weights, `lengths` the sum of the length
+    `tokens` is the weighted sum of the losses of the masked tokens, `weight` the sum of their weights, `lengths` the sum of the length
     losses of the sentences, and `right` the number of sentences whose predicted length is right.
     """
 
@@ -93,7 +93,11 @@ class MaskedTask(VerifierTask):
         self.objective = self._masked
 
     def evaluate(self) -> Mapping[str, float]:
-        """Loss, perplexity of the masked tokens, and share of sentences whose length is predicted rightly, on the dev data."""
+        """The values on the dev data under the keys `dev_loss`, `dev_perplexity` and `dev_length_accuracy`.
+
+        They are the loss of MaskedTask, the perplexity of the masked tokens, and the share (0 to 1) of sentences whose length is
+        predicted rightly.
+        """
         tokens = weight = lengths = right = sentences = 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
             loss = self._masked.measure(*self._tensors(self.dev, key))

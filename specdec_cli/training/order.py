@@ -25,10 +25,10 @@ def order_fields(order: str | None) -> dict[str, Any]:
 def with_order(first: Transformer, order: str, dropout: float, mask: int = MASK) -> Transformer:
     """A Transformer of generation order `order` with the weights of `first`; `first` itself if it already has that order.
 
-    Learned positions are initialised with those of `first`, sinusoidal or learned. In the bidirectional order, both tokens
-    of a step are initialised with the position of the left one. A masked model has the mask token id `mask`, and a length head with
-    random weights. Raises UsageError if `first` has neither `order` nor the order left-to-right, and ModelError for an unknown
-    order or a mask id that a masked model cannot have.
+    `dropout` is the dropout rate of a new Transformer. Learned positions are initialised with those of `first`, sinusoidal or
+    learned. In the bidirectional order, both tokens of a step are initialised with the position of the left one. A masked model has
+    the mask token id `mask`, and a length head with random weights. Raises UsageError if `first` has neither `order` nor the order
+    left-to-right, and ModelError for an unknown order or a mask id that a masked model cannot have.
     """
     if order == first.config.order:
         return first

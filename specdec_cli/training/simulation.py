@@ -35,7 +35,7 @@ class Simulation:
 
 @torch.no_grad()
 def simulate(network: AnyDrafter, outputs: Sequence[SentencePair], block_size: int) -> Simulation:
-    """Compute, by teacher forcing, how many rounds exact decoding with `network` takes for `outputs`.
+    """Compute, by teacher forcing, how many rounds exact decoding with `network` takes for `outputs`, in blocks of `block_size` slots.
 
     `outputs` are pairs of a source and the verifier's greedy output, ids ending with EOS.
     Raises ValueError for a source or output longer than the verifier's `max_positions`.

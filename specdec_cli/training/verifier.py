@@ -65,7 +65,7 @@ class VerifierTask:
         return self._tensors(self.train, key, self.run.edit_weight)
 
     def evaluate(self) -> Mapping[str, float]:
-        """Loss (nats a token) and perplexity on the dev data."""
+        """The loss (nats a token) and the perplexity on the dev data, under the keys `dev_loss` and `dev_perplexity`."""
         total, tokens = 0.0, 0.0
         for key in epoch_order(self._dev_groups, 0, 0):
             loss, count = self.objective(*self._tensors(self.dev, key))

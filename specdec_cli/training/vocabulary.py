@@ -18,9 +18,9 @@ _FENCE = "\u0001"
 def with_vocabulary(first: Bundle, subwords: Tokenizer, dropout: float) -> Transformer:
     """A copy of the verifier of `first` with the vocabulary of the tokenizer `subwords`.
 
-    The embedding and the output bias of a new piece are the means over the pieces into which the tokenizer of `first` splits the
-    text of the new piece (Gee et al. 2022, Fast Vocabulary Transfer). Raises UsageError if `first` has separate vocabularies for
-    source and target.
+    `dropout` is the dropout rate of the copy. The embedding and the output bias of a new piece are the means over the pieces into
+    which the tokenizer of `first` splits the text of the new piece (Gee et al. 2022, Fast Vocabulary Transfer). Raises UsageError if
+    `first` has separate vocabularies for source and target.
     """
     config = first.verifier.config
     if subwords is first.tokenizer:

@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, WIDTH - 8, 56, HEIGHT - 40
 
 @dataclass(frozen=True)
 class Axes:
-    """Axes with `columns` columns and values up to `largest`; with `percent`, values are shares (0.5 is shown as 50%)."""
+    """Axes with `columns` columns and values from 0 to `largest`; with `percent`, values are shares (0.5 is shown as 50%)."""
 
     columns: int
     largest: float

@@ -21,7 +21,8 @@ def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: i
     """Decode `lines`, of one sentence each, by greedy and by Jacobi decoding, and return the statistics, named `name`.
 
     Blank lines, lines too long for the model, and sentences whose Jacobi iteration does not reach the output of greedy decoding
-    (possible on a GPU) are skipped and counted. `watch` gets the iterator of greedy outputs. Raises InputError if no line is left.
+    (possible on a GPU) are skipped and counted. Greedy decoding has batches of `batch_size` sentences. `watch` gets the iterator of
+    greedy outputs and their number, and returns the same outputs, to show progress. Raises InputError if no line is left.
     """
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=batch_size), bundle))
     tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos

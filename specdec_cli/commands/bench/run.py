@@ -33,7 +33,10 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 class Plan:
     """What to measure of a bundle, and how: the options of `specdec bench` in parsed form.
 
-    If `asked` is true, the user named the rows, and one that the bundle does not support is an error; else it is left out.
+    If `asked` is true, the user named the rows, and one that the bundle does not support is an error; else it is left out. `scorer`
+    scores output lines; `sweep` has the values to try by key (empty: no sweep). `device`, `precision` and `engine` may be `auto`;
+    `threads` may be None, the default of the machine. With `split`, lines are split into sentences. `profile`, `histogram` and
+    `plot` tell which of these results are computed beside the table.
     """
 
     model: ModelChoice
@@ -58,9 +61,9 @@ class Plan:
 class Outcome:
     """All that a bench measured: a result for each row, the environment (machine, versions), the input, signatures of metrics.
 
-    `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module, and
-    `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a pair of names, of a row with
-    drafts and its baseline, to the histogram of the speedups of sentences.
+    `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module (see
+    `BundleRunner.profile`), and `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a
+    pair of names, of a row with drafts and its baseline, to the histogram of the speedups of sentences.
     """
 
     results: list[Result]

@@ -46,7 +46,11 @@ Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Request:
-    """The options of a synthetic bench: the geometries (model shapes) to measure, and the settings of the measurement."""
+    """The options of a synthetic bench: the geometries (model shapes) to measure, and the settings of the measurement.
+
+    `device` and `precision` may be `auto`; `threads` None stands for the default of the machine. With `profile`, the time of the
+    modules is measured too.
+    """
 
     geometries: tuple[Geometry, ...]
     repetitions: int = 3
@@ -61,8 +65,9 @@ class Request:
 class Measurement:
     """The results of a geometry (model shape): greedy decoding and decoding with drafts by specdec, then the rows of CTranslate2.
 
-    CTranslate2 has its fastest settings. `profile` has the seconds by module of the row with drafts (None: not asked for);
-    `outside_kernels` is the share (0 to 1) of greedy decoding's time outside the compiled kernels (None: they are not used).
+    CTranslate2 has its fastest settings. `profile` has the seconds of the row with drafts in "encoder", "drafter", "verifier" and
+    "others" (None: not asked for); `outside_kernels` is the share (0 to 1) of greedy decoding's time outside the compiled kernels
+    (None: they are not used).
     """
 
     geometry: Geometry

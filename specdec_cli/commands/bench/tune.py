@@ -74,7 +74,10 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool) -> None:
-    """Print the machine and the table of all settings with their results, and with the presets for which they were chosen."""
+    """Print the machine and the table of all settings with their results, for a terminal or in `markdown`.
+
+    The table names the presets for which a setting was chosen; `chosen` has a result by name of the preset, as `choose` returns it.
+    """
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
     view.table(tuning_table(outcome.results, chosen))
@@ -82,15 +85,16 @@ def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool)
 
 
 def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
-    """Top-beta and tolerance of each chosen preset, by name of the preset, as `bundle.json` has them."""
+    """The list [top-beta, tolerance] of each result in `chosen`, by name of the preset, as `bundle.json` has them."""
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
 def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
-    """Store the settings of the results `chosen` as presets in bundle.json, and print them.
+    """Store the settings of the results `chosen` as presets in bundle.json, and print them, for a terminal or in `markdown`.
 
-    `lines` is the number of lines on which they were chosen. Raises UsageError if bundle.json cannot be written, and SpecdecError if
-    `chosen` is empty or there are fewer than LEAST_LINES (100) lines.
+    `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. `lines` is the number
+    of lines on which they were chosen. Raises UsageError if bundle.json cannot be written, and SpecdecError if `chosen` is empty or
+    there are fewer than LEAST_LINES (100) lines.
     """
     if lines < LEAST_LINES:
         raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class Inspection:
     """What a worker process tells the parent process, which does not load torch, about the machine and the bundle.
 
-    `drafter` is the kind of the bundle's drafter (None: no drafter). `limits` are pairs of a padded source length and the largest
-    number of output tokens; `refused` has the reason for each number format that CTranslate2 does not support.
+    `device`, `precision` and `threads` are resolved (not `auto`); `gpu` is the name of the GPU (None: it is not used), `torch` the
+    version. `languages` are those of source and target. `drafter` is the kind of the bundle's drafter ("block" or "heads"; None: no
+    drafter). `limits` are pairs of a padded source length and the largest number of output tokens; `refused` has the reason, as
+    text, for each number format that CTranslate2 does not support.
     """
 
     device: str
@@ -63,12 +65,16 @@ class Worker:
         return self._runner_of(asked).prepare(asked)
 
     def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
-        """Decode `lines` with a row (given by its fields) and measure the time; return the fields of a Run."""
+        """Decode `lines` with a row (given by its fields); return the measured time, memory and outputs as the fields of a Run, by name."""
         asked = Row.from_dict(row)
         return self._runner_of(asked).run(asked, lines).to_dict()
 
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
-        """The seconds spent in each module while decoding `lines`; only for rows of the reference engine."""
+        """Decode `lines` with a row (given by its fields); return the result of `BundleRunner.profile`.
+
+        It has the seconds spent in "encoder", "drafter", "verifier" and "others", by these names. Raises AssertionError if the native
+        engine or CTranslate2 decodes the row, because their modules are not timed.
+        """
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
         asked = Row.from_dict(row)
