@@ -16,8 +16,8 @@ from specdec_cli.decoding.verifier import Verifier
 
 @dataclass(frozen=True)
 class Round:
-    """A round: the draft, the accepted tokens, and the state before they are appended to it. Onlookers are called
-    with it.
+    """A round: the draft, the accepted tokens, and the state before they are appended to it. Onlookers, functions
+    that observe a decoding, are called with it.
     """
 
     state: State
@@ -48,8 +48,9 @@ def decode(
 ) -> Iterator[Hypothesis]:
     """Decode `sentences` and yield a hypothesis for each, in the order in which they finish.
 
-    All sources must have the same `Verifier.source_width`. `onlooker` is called once in each round. This is
-    generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2; Algorithm 1 for a round).
+    All sources must have the same `Verifier.source_width`. `onlooker` is called with each Round, after the
+    verification. This is generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2; Algorithm 1
+    for a round).
     """
     begin = partial(_begin, verifier, drafter, options.max_length)
     with open_batch(verifier.execution, sentences, begin, options.batch_size, options.rule, with_scores=options.with_scores) as batch:

@@ -154,12 +154,16 @@ BEAM_SIZE = 5
 
 
 def parts(decoding: str) -> list[str]:
-    """Split a chain such as "lookup,gs-jacobi" into its decodings, in order; any other decoding is its only part."""
+    """Split a chain such as "lookup,gs-jacobi" into its decodings, in order. For a decoding that is not a chain, the
+    list has its name only.
+    """
     return decoding.split(",")
 
 
 def methods_of(decoding: str) -> list[Method]:
-    """The properties of a decoding, or of each decoding of a chain, in order; unknown names are skipped."""
+    """The properties of a decoding, or of each decoding of a chain, in order; names that are not in METHODS are left
+    out.
+    """
     return [METHODS[part] for part in parts(decoding) if part in METHODS]
 
 

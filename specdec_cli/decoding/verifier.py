@@ -188,10 +188,10 @@ class Verifier:
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token (or pair, for a model that writes two tokens per step) and
-        those after it.
+        those after it, counted from 0, the decoder start.
 
-        Q is `asked`, rounded up to a multiple of the model's `row_multiple`. Positions beyond the cache's capacity
-        become its last one.
+        Q is `asked`, the number of positions needed, rounded up to a multiple of the model's `row_multiple`.
+        Positions beyond the cache's capacity become its last one.
         """
         count = round_up(asked, self.model.row_multiple)
         return (state.lengths[:, None] - self.model.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)

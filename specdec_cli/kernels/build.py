@@ -49,8 +49,11 @@ class Kernels:
     """The functions of the compiled library, named without their prefix "specdec_", and scratch memory for each
     thread.
 
-    `instructions` names the instruction set of the matrix products. Raises AttributeError if the library lacks a
-    function.
+    `linear` computes a linear layer, `layers` the layers of an encoder or decoder, `embed` embeddings, `encode` an
+    encoder's states, `verify` a verification. `advance` appends accepted tokens. `copy` and `realign` are the steps
+    `propose` and `observe` of SourceCopy. `largest` finds the ids of the largest logits, `log_probabilities`
+    computes the log probabilities of given ids, and `chain` chooses drafts by a slot link. `instructions` names the
+    instruction set of the matrix products. Raises AttributeError if the library lacks a function.
     """
 
     linear: _Function

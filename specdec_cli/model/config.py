@@ -151,7 +151,8 @@ PRESETS: dict[str, TransformerConfig] = {
 
 
 def preset(name: str, vocabulary_size: int, **changes: Any) -> TransformerConfig:
-    """The preset named `name` with `vocabulary_size`, and with the fields `changes` replaced.
+    """The configuration of the preset `name` ("base", "big", "deep-shallow" or "small") with a vocabulary of
+    `vocabulary_size` tokens, and with the values of `changes` in the fields that they name.
 
     Raises ModelError for an unknown name or field, and for values that are out of range or inconsistent.
     """

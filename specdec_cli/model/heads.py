@@ -34,9 +34,9 @@ class Heads(DraftNetwork):
     """Predicts several tokens after the verifier's next token, all from the verifier's top state that predicts the
     next token.
 
-    The state at a position predicts the next token through the verifier's output projection. Head j predicts from
-    the same state, through the same projection, the token j positions after the next one. A draft needs no pass over
-    the decoder. Raises ModelError if the configuration does not fit that of `verifier`.
+    The state at a position predicts the next token through the verifier's output projection. Head j, from 1,
+    predicts from the same state, through the same projection, the token j positions after the next one. A draft
+    needs no pass over the decoder. Raises ModelError if the configuration does not fit that of `verifier`.
     """
 
     config: HeadsConfig

@@ -25,8 +25,8 @@ _FLOATS = ("F64", "F32", "F16", "BF16")
 def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
     """Write the weights of `module` to `path` atomically, tied weights once.
 
-    `storage` is the number format; "int8" stores matrices as int8 with a scale per row, and other tensors as
-    float32.
+    `storage` is the number format: "float32", "float16", or "int8", which stores matrices as int8 with a scale per
+    row, and other tensors as float32.
     """
     tensors: dict[str, Tensor] = {}
     for name, value in _own_tensors(module).items():

@@ -58,11 +58,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Decoded:
-    """A decoded sentence: its index in the sources, its ids (ending with EOS unless a limit cut it), and its number
-    of rounds.
+    """A decoded sentence: its index in the sources, from 0, its ids (ending with EOS unless a limit cut it), and its
+    number of rounds.
 
-    `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` says whether its
-    rounds had drafts.
+    `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` is False if the
+    sentence was decoded without drafts.
     """
 
     number: int
@@ -73,8 +73,9 @@ class Decoded:
 
 
 class NativeModel:
-    """A verifier of shape `config` with the weights in the file `path`, and the drafter in `drafter_path` if that is
-    given.
+    """A verifier of shape `config` with the weights in the file `path`. If `drafter_path` is given, the block
+    drafter with the configuration `drafter` and the weights in that file is loaded too; without it, `drafter` has no
+    effect.
 
     Raises ModelError for weights that do not match the configuration, UsageError for an instruction set in
     SPECDEC_ISA that the machine does not have, and LibraryError if the library cannot be loaded.

@@ -56,7 +56,11 @@ class EditFilter:
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Return those of the edits of a sentence that the filter does not reject, in order."""
+        """Return those of the edits of a sentence that the filter does not reject, in order.
+
+        If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
+        else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
+        """
         sure = [edit for edit in edits if self._passes(edit, self.minimum)]
         if not sure or self.minimum is None or self.minimum_beside_others is None:
             return sure

@@ -23,11 +23,14 @@ enough.
 
 @dataclass(frozen=True)
 class DecodingRequest:
-    """The options of a decoding as the user gives them; None and "auto" stand for the bundle's default.
+    """The options of a decoding as the user gives them. None, and "auto" as `decoding`, stand for the bundle's
+    default, or else for the toolkit's.
 
-    `options` are the values of the options that only some decodings have, by name. `memory` limits the size of
-    batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft` keeps drafts of the
-    full block size even where they make decoding slower, so that they can be shown.
+    `block_size` is the largest number of drafted tokens; "auto" chooses it in each round, up to the default.
+    `tolerance` is in nats. `options` are the values of the options that only some decodings have, by name.
+    `max_length` is the largest number of tokens of an output (None: the bundle's, or what fits the model). `memory`
+    limits the size of batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft`
+    keeps drafts of the full block size even where they make decoding slower, so that they can be shown.
     """
 
     decoding: str = "auto"

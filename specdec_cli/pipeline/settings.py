@@ -62,10 +62,11 @@ class Described(Protocol):
 class Settings:
     """Settings of a decoding, after the bundle's defaults and `auto` were filled in.
 
-    A `block_size` of 0 means no limit, or no drafts; `memory` limits the size of batches, in bytes (0: no limit).
     `decoding` may be a chain, joined by commas; `options` are the values of the options that only this decoding has.
-    With `adaptive_length`, the number of drafted tokens is chosen in each round, up to the block size. With
-    `may_skip_drafting`, nothing is drafted where that is faster.
+    A `block_size` of 0 leaves the size of drafts to the drafter, if the decoding has one. With `adaptive_length`,
+    the number of drafted tokens is chosen in each round, up to the block size. With `may_skip_drafting`, nothing is
+    drafted where that is faster. `max_length` is the largest number of tokens of an output (None: what fits the
+    model); `memory` limits the size of batches, in bytes (0: no limit).
     """
 
     decoding: str

@@ -30,8 +30,8 @@ class Group:
 class Tools:
     """The settings and models with which all groups of sentences are decoded.
 
-    `reads` says which results of the verifier's model the bundle's drafter needs. `onlooker` is called in each
-    round.
+    `reads` says which results of the verifier's model the bundle's drafter needs. `onlooker` is called with each
+    Round; beam search and Mask-Predict do not call it.
     """
 
     settings: Settings

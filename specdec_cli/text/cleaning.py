@@ -34,7 +34,9 @@ class CleaningRules:
 
 @dataclass
 class CleaningReport:
-    """The numbers of pairs that `clean` has read, kept, and dropped by reason."""
+    """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a
+    short text.
+    """
 
     read: int = 0
     kept: int = 0
@@ -44,7 +46,8 @@ class CleaningReport:
 def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, held_out: HeldOut | None = None) -> Iterator[Pair]:
     """Yield the pairs that satisfy `rules`, with both sides stripped and rewritten, in order and without duplicates.
 
-    Pairs with a side in `held_out` are dropped too. All pairs are counted in `report`, which is changed in place.
+    Pairs with a side in `held_out` are dropped too (None: no such check). All pairs are counted in `report`, which
+    is changed in place.
     """
     rewrite_source, rewrite_target = (_rewriter(language, rules) for language in rules.languages)
     seen: set[bytes] = set()

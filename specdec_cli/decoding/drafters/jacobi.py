@@ -15,8 +15,8 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 
 @dataclass
 class JacobiState:
-    """The drafter's data: a predicted token for every position (B, S) of `state.tokens`, and the position (B,) where
-    drafts end.
+    """The drafter's data: a predicted token for every position (B, S) of `state.tokens` (`guesses`), and the first
+    position (B,) at which drafts predict nothing (`ends`).
     """
 
     guesses: Tensor

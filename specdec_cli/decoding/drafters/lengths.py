@@ -12,7 +12,8 @@ Lengths = Callable[[State], Tensor]
 
 
 def by_source(ratio: float, padding: int) -> Lengths:
-    """Estimate lengths as `ratio` times the number of source tokens, plus a tenth of that number.
+    """Estimate the length of an output as `ratio` times the number of source tokens, plus a tenth of the number of
+    source tokens, each rounded up; EOS is counted in both.
 
     The tenth is added because about half of all outputs are longer than the mean `ratio` of target to source tokens.
     `padding` is the padding id. The ratio of a model for which none was measured is 1.0.
@@ -26,13 +27,13 @@ def by_source(ratio: float, padding: int) -> Lengths:
 
 
 def fixed(tokens: int) -> Lengths:
-    """Estimate every length as `tokens`."""
+    """Estimate the length of every output as `tokens`, EOS included."""
     return lambda state: torch.full_like(state.lengths, tokens)
 
 
 def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
-    """Return the true length of each output, looked up in `outputs` by its source ids; the source's length for any
-    other source.
+    """Return the true length of each output, EOS included, looked up in `outputs` by its source ids (with EOS,
+    without padding); the source's length for any other source.
 
     `padding` is the padding id. Santilli et al. 2023, Section 4.1, assume known lengths.
     """

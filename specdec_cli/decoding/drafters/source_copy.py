@@ -23,10 +23,11 @@ successive rounds that accepted no drafted token, n + 1 times as far.
 
 @dataclass
 class CopyState:
-    """The drafter's data: the source positions from which to copy.
+    """The drafter's data: the source positions, from 0, from which to copy.
 
     `start` (B,) is the next source position to copy, or -1 for an empty draft. `ends` (B,) is the position of the
-    source's EOS. `misses` (B,) is the number of successive rounds that accepted no drafted token.
+    source's EOS. `misses` (B,) is the number of successive rounds that accepted no drafted token; only the rule
+    "nearest" uses it.
     """
 
     start: Tensor

@@ -83,8 +83,8 @@ class GraphExecution:
 class BufferedRows:
     """Batches of at most `most` rows in buffers of `pool`; buffers in use are listed in `in_use` by their keys.
 
-    Batches are filled up with empty rows, which come last, to a power of two or to `most` rows, so that few sizes
-    occur.
+    Batches are filled up with empty rows, which come last, to the next power of two, but to `most` rows at most, so
+    that few sizes occur.
     """
 
     def __init__(self, pool: BufferPool, in_use: dict[int, BatchBuffers], most: int) -> None:
@@ -106,8 +106,8 @@ class BufferedRows:
         return self._buffers.store(filled)
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by the rows of `entering`, remove the other finished rows, fill up with empty rows,
-        and return the batch.
+        """Replace finished rows by the rows of `entering` (None: no rows), remove the other finished rows, fill up
+        with empty rows, and return the batch.
         """
         return self.begin(exchange_compactly(state, entering))
 

@@ -135,8 +135,8 @@ class KeptRows:
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by the rows of `entering` and return the batch; the other finished rows become
-        empty.
+        """Replace finished rows by the rows of `entering` (None: no rows) and return the batch; the other finished
+        rows become empty.
         """
         free = state.finished.nonzero()[:, 0]
         taken = 0 if entering is None else len(entering.lengths)

@@ -26,8 +26,9 @@ class Rows(Protocol):
         """Return a batch of the rows of `state`, all of them new."""
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows of `state` by the rows of `entering`, which are at most as many, and return the
-        batch.
+        """Replace finished rows of `state` by the rows of `entering`, and return the batch. `entering` has at most
+        as many rows as are finished, and is None if no sentence is left; what becomes of the other finished rows
+        depends on the implementation.
         """
 
 

@@ -5,8 +5,8 @@ from specdec_cli.model.rows import keep_rows, replace_rows
 
 
 def exchange_compactly(state: State, entering: State | None) -> State:
-    """Replace finished rows of `state` by the rows of `entering`, remove the other finished rows, and return the
-    batch.
+    """Replace finished rows of `state` by the rows of `entering` (None: no rows), remove the other finished rows,
+    and return the batch.
 
     The tensors of `state` are overwritten in place.
     """
@@ -27,5 +27,7 @@ class CompactRows:
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by the rows of `entering`, remove the other finished rows, and return the batch."""
+        """Replace finished rows by the rows of `entering` (None: no rows), remove the other finished rows, and
+        return the batch.
+        """
         return exchange_compactly(state, entering)
