@@ -28,9 +28,9 @@ _NORMS = {
 def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Tensor]:
     """The weights of a fairseq checkpoint as float32, under the names of fairseq's current version.
 
-    `stored` are the entries of the checkpoint. A position table (positions + 2, width) is added for encoder and decoder where
-    positions are sinusoidal. An output projection equal to the target embedding is left out. Raises ModelError for missing weights
-    and for an invalid number of positions.
+    `stored` are the entries of the checkpoint. A position table (positions + 2, width), in which row 2 belongs to the first token,
+    is added for encoder and decoder where positions are sinusoidal. An output projection equal to the target embedding is left out.
+    Raises ModelError for missing weights and for an invalid number of positions.
     """
     weights: dict[str, Tensor] = {}
     for name, value in stored.items():

@@ -33,7 +33,7 @@ def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
     """The generation settings of a Hugging Face model as fields of BundleInfo, by name.
 
     Lengths in a bundle count emitted tokens; `min_length` and `max_length` of transformers count the decoder start too, so they are
-    reduced by 1.
+    reduced by 1. A `max_length` of 0 means that the only limit is the model's, a `beam_size` of 0 that none is given.
     """
     shortest = generation.get("min_new_tokens") or max(int(generation.get("min_length") or 0) - 1, 0)
     longest = generation.get("max_new_tokens") or max(int(generation.get("max_length") or 0) - 1, 0)

@@ -10,7 +10,8 @@ from torch import Tensor
 def interleaved_frequencies(positions: int, width: int) -> Tensor:
     """The float32 position table (positions, width) of Marian models in transformers.
 
-    The first half of a row are sines, the second half cosines, of position * 10000 ** (-2 i / width), i from 0 to width / 2 - 1.
+    The first half of a row are sines, the second half cosines, of position * 10000 ** (-2 i / width), i from 0 to width / 2 - 1;
+    the position is the number of the row, from 0.
     """
     position, unit = numpy.arange(positions)[:, None], numpy.arange(width)[None]
     angles = position / numpy.power(10000, 2 * (unit // 2) / width)
@@ -21,7 +22,8 @@ def interleaved_frequencies(positions: int, width: int) -> Tensor:
 def tensor2tensor_sinusoids(positions: int, width: int) -> Tensor:
     """The float32 position table (positions, width) of tensor2tensor and Marian; `width` must be even.
 
-    The first half of a row are sines, the second half cosines, of the position times width / 2 frequencies from 1 to 1/10000.
+    The first half of a row are sines, the second half cosines, of the row's number (from 0) times width / 2 frequencies, which
+    fall from 1 to 1/10000 in a geometric progression.
     """
     half = width // 2
     frequencies = torch.exp(torch.arange(half, dtype=torch.float) * -(math.log(10000) / (half - 1)))

@@ -15,7 +15,10 @@ Graph = Mapping[str, frozenset[str]]
 
 
 def room(module: str) -> str:
-    """The room of the module with the dotted name `module`: its package in `specdec_cli`, or "converters", "app" or "base"."""
+    """The room of the module with the dotted name `module`: its package in `specdec_cli`, or "converters", "app" or "base".
+
+    The modules of `specdec_cli` outside its packages are in "app" if they are named in APP, else in "base".
+    """
     top, *rest = module.split(".")
     if top == "converters":
         return top

@@ -46,7 +46,10 @@ def keys(group: str) -> str:
 
 
 def descriptions(kind: type) -> dict[str, str]:
-    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet list in its docstring."""
+    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet list in its docstring.
+
+    Fields that the list does not name are left out.
+    """
     found = _BULLET.finditer((kind.__doc__ or "") + "\n")
     return {name.strip("`"): " ".join(each["text"].split()) for each in found for name in each["names"].split(", ")}
 

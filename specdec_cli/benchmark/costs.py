@@ -17,7 +17,11 @@ from specdec_cli.pipeline.settings import resolve
 
 @dataclass(frozen=True)
 class RoundCosts:
-    """Median times in milliseconds: `encode` a sentence, a round of `greedy` decoding, and `rounds` with drafts by block size."""
+    """Median times in milliseconds, for one sentence at a time.
+
+    `encode` is the time to encode a sentence, `greedy` that of a round of greedy decoding (one token); `rounds` has that of a round
+    with a draft, by block size.
+    """
 
     encode: float
     greedy: float
@@ -29,9 +33,9 @@ class RoundCosts:
 
 
 def measure_round_costs(bundle: Bundle, sources: Sequence[Sequence[int]], block_sizes: Sequence[int], repetitions: int = 3) -> RoundCosts:
-    """Time the rounds of decoding `sources` (ids) one by one, greedily and with the bundle's drafter with each of `block_sizes`.
+    """Time the rounds of decoding `sources` (ids) one by one, greedily and with the bundle's drafter for each of `block_sizes`.
 
-    All block sizes take turns, `repetitions` times after a warm-up.
+    Greedy decoding and all block sizes take turns, `repetitions` times after a warm-up. The first round of a sentence is not timed.
     """
     engines = {size: _engine(bundle, size) for size in (0, *block_sizes)}
     sentences = [Sentence(number, ids) for number, ids in enumerate(sources)]

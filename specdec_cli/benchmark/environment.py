@@ -16,7 +16,10 @@ _TIMES_FILE = Path("/proc/stat")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Processor, usable cores, operating system, versions of software, and the current time, by name, for JSON."""
+    """Processor, usable cores, operating system, versions of software, and the current time, by name, for JSON.
+
+    The keys are "cpu", "cores", "system", "python", "specdec", "ctranslate2", "sacrebleu" and "date" (UTC, in ISO format).
+    """
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),

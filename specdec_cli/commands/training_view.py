@@ -21,8 +21,9 @@ EVERY = 100
 class TrainingView:
     """A callable that the training loop calls after every update; it writes `metrics.csv` in `folder`, and prints progress.
 
-    With `quiet`, nothing is printed. `done` is the number of updates of earlier runs; rows for later updates are removed from an
-    existing `metrics.csv`. A context manager, inside which the progress bar is shown.
+    A row of metrics is written after every 100 updates and after each evaluation. With `quiet`, nothing is printed. `done` is the
+    number of updates of earlier runs; rows for later updates are removed from an existing `metrics.csv`. A context manager, inside
+    which the progress bar is shown.
     """
 
     def __init__(self, folder: Path, run: RunSettings, console: Console, *, done: int, quiet: bool) -> None:

@@ -22,7 +22,7 @@ class ErrorCounts:
 
     - `mean`: the mean over sentences.
     - `variance`: the variance over sentences.
-    - `limit`: the most errors per word in any one sentence.
+    - `limit`: the most errors per word in any one sentence (0: no errors).
     """
 
     mean: float = 0.1

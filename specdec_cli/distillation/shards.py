@@ -30,8 +30,9 @@ class ShardCounts:
 class Shards:
     """The shards in `folder`; creates the folder, or resumes one whose manifest has the same `settings`.
 
-    A shard consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json` (its counts), which is written
-    second. Raises UsageError if the manifest has other settings, naming them, and for a folder with files but no manifest.
+    Shards are numbered from 0; number 0 consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json`
+    (its counts), which is written second. Raises UsageError if the manifest has other settings, naming them, and for a folder with
+    files but no manifest.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:

@@ -35,7 +35,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens."""
+    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens.
+
+    `device` is "cpu", "cuda" or "auto". On a GPU there is one batch at a time, and `threads` has no effect.
+    """
 
     device: str = "cpu"
     threads: int = 1

@@ -18,7 +18,7 @@ class OptimizerSettings:
     - `warmup`: updates in which the rate rises linearly.
     - `schedule`: after the warm-up, with "inverse-sqrt" the rate falls with the inverse square root of the update number; with
       "constant" it stays, and then falls linearly to 0.
-    - `decay_from`: with "constant", the fraction of `max_updates` after which the rate falls.
+    - `decay_from`: with "constant", the fraction of `max_updates` (0 to 1) after which the rate falls.
     - `betas`: decay rates of the mean gradient and of the mean squared gradient.
     - `epsilon`: AdamW's epsilon, which is added to the denominator of the update.
     - `weight_decay`: the weight decay, decoupled from the gradient.

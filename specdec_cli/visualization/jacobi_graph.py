@@ -14,9 +14,9 @@ from specdec_cli.visualization.picture import Cell, Picture
 def jacobi_graph(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int], output: Sequence[int]) -> Picture:
     """Run parallel Jacobi decoding of `source` (ids) from padding (Santilli et al. 2023, Algorithm 1), and return its picture.
 
-    `output` (ids) is the greedy output of `source`, the fixed point of the iteration. A row is an iteration; a cell is right if it
-    equals the token of `output`, even if an earlier token is wrong. On a GPU, where logits depend on tensor shapes, the last row
-    may have wrong cells.
+    `output` (ids, its EOS included) is the greedy output of `source`, the fixed point of the iteration. A row is an iteration; a cell is
+    right if it equals the token of `output`, even if an earlier token is wrong. On a GPU, where logits depend on tensor shapes, the
+    last row may have wrong cells.
     """
     target = torch.tensor(output, device=verifier.device)[None]
     state = verifier.begin([0], [source])

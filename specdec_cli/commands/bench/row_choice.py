@@ -34,8 +34,8 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
     """The rows for a bundle of the generation order `order`: those named in `asked` or, if that is empty, the default ones.
 
     If `sweep` is not empty, the row greedy is added as the baseline, if the order is left-to-right. All rows have the settings of
-    `base` that their decodings support. `rewriting`: the task is correction or simplification. Raises UsageError for a row that
-    the order does not allow, and for an option in `base` that applies to no row.
+    `base` that their decodings support. `rewriting`: the task is correction or simplification, which has other default
+    rows. Raises UsageError for a row that the order does not allow, and for an option in `base` that applies to no row.
     """
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
