@@ -2,6 +2,7 @@
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -9,6 +10,8 @@ from setuptools import Extension, setup
 if os.name == "nt":
     sys.exit("specdec runs on Linux and macOS. On Windows, install it in the Windows Subsystem for Linux.")
 
+# Python without the global lock has no limited API.
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 FOLDER = Path("specdec_cli/native")
 # Nothing is fused that the sources do not fuse: every compiler and every instruction set gives the same bits.
 FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-pthread", "-g0", "-Wall", "-Wextra"]
@@ -22,9 +25,9 @@ setup(
             extra_compile_args=FLAGS,
             extra_link_args=["-pthread"],
             libraries=["m"],
-            py_limited_api=True,
+            py_limited_api=not FREE_THREADED,
             optional=True,  # without a compiler the package installs all the same, and says what it lacks
         )
     ],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={} if FREE_THREADED else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

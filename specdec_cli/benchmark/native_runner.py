@@ -10,7 +10,7 @@ from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, 
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.settings import resolve
+from specdec_cli.pipeline.settings import Settings, resolve
 
 
 class NativeRunner:
@@ -24,8 +24,7 @@ class NativeRunner:
 
         Raises Unsupported for a row, and UnsupportedModel for a bundle, that only the reference engine supports.
         """
-        settings = resolve(request_of(row, self._bundle.info), self._bundle)
-        return describe_settings(row, settings, self._engine(row), self._bundle.info)
+        return describe_settings(row, self._resolved(row), self._engine(row), self._bundle.info)
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` with the settings of `row`, and measure time and memory.
@@ -33,9 +32,14 @@ class NativeRunner:
         The engine is new, so that acceptance statistics of earlier runs have no effect.
         """
         engine = self._engine(row)
+        engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
         run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.batch_size == 1)
-        drafted, block_size = engine.drafted or (None, None)
+        unused = (0, 0.0) if self._resolved(row).may_skip_drafting else (None, None)
+        drafted, block_size = engine.drafted or unused
         return replace(run, peak_memory_mb=peak_resident_mb(), drafted=drafted, block_size=block_size)
 
     def _engine(self, row: Row) -> NativeEngine:
-        return NativeEngine(self._bundle, resolve(request_of(row, self._bundle.info), self._bundle), row.threads)
+        return NativeEngine(self._bundle, self._resolved(row), row.threads)
+
+    def _resolved(self, row: Row) -> Settings:
+        return resolve(request_of(row, self._bundle.info), self._bundle)

@@ -97,7 +97,8 @@ static int open_room(struct worker *worker, const struct specdec_session *sessio
     if (has_drafter(session)) {
         inner = larger(larger(inner, drafter->inner), model->drafter.link.width);
         wide = larger(larger(wide, inner), model->drafter.prefix.outputs);
-        room->own_size = larger(larger(room->own_size, own_size_of(drafter, longest)), link_room(model));
+        const int64_t link_inputs = sum_of(2 * model->drafter.link.width, QUANTIZED_ALONE);
+        room->own_size = larger(larger(room->own_size, own_size_of(drafter, longest)), larger(link_room(model), link_inputs));
     }
     room->wide = take(worker, product_of(positions, wide), sizeof(float));
     room->mixed = take(worker, product_of(positions, width), sizeof(float));

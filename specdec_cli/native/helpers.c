@@ -108,6 +108,9 @@ static void begin_anew(struct team *team) {
     team->owner = getpid();
     team->hired = 0;
     team->alone_until = team->together = team->caution = 0;
+    // The parent may have been in the middle of a loop, which moved the parts on.
+    team->loops = 0;
+    if (team->parts) memset(team->parts, 0, ((size_t)team->most + 1) * sizeof *team->parts);
     atomic_store(&team->waiting, 0);
     atomic_store(&team->resting, 0);
     atomic_store(&team->lent, 0);

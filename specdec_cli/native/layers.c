@@ -3,7 +3,6 @@
 #include <string.h>
 
 #define LANES 16
-#define FEW 4 // rows
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -12,7 +11,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 int64_t own_size_of(const struct stack *stack, int64_t longest) {
     const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_room, keys);
     const int64_t attention = sum_of(sum_of(keys, 2 * stack->head_room), for_head), wide = larger(stack->width, stack->inner);
-    return larger(sum_of(2 * wide, FEW * sizeof(struct range) / sizeof(float)), attention);
+    return larger(sum_of(2 * wide, QUANTIZED_ALONE), attention);
 }
 
 static void quantize_row(const struct linear_call *call, float *normed, uint8_t *bytes, struct range *ranges, int64_t row) {

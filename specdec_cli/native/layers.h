@@ -5,6 +5,10 @@
 #include "model.h"
 #include "team.h"
 
+// Rows that a thread quantizes for itself, and the floats that their ranges take.
+#define FEW 4
+#define QUANTIZED_ALONE ((int64_t)(FEW * sizeof(struct range) / sizeof(float)))
+
 // Positions of `rows` rows stand one right after the other, those of row r from starts[r] up to starts[r + 1]. x (positions, W)
 // goes through all layers of `stack` in place, then through its last norm.
 //

@@ -136,7 +136,7 @@ def load_library() -> ctypes.CDLL:
     """
     path = library_path()
     if path is None:
-        raise LibraryError("the package was built without a C compiler")
+        raise LibraryError("it is not built; with a C compiler, install the package again")
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:

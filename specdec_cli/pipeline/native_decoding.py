@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from specdec_cli.decoding.acceptance_rules import Exact, Tolerant
+from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.names import LONGEST_DRAFT
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
@@ -44,7 +45,7 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
 
     If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
     Raises Unsupported, with a message that names the setting or property of the bundle that only the reference
-    engine supports.
+    engine supports, and UsageError for a block size that the drafter was not trained for.
     """
     if shows_rounds:
         raise Unsupported("the native engine does not show rounds; the reference engine does")
@@ -54,6 +55,7 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
         problem = _problem(drafter)
         if problem is None:
             assert isinstance(drafter, DrafterConfig)
+            check_block_size(settings.block_size, drafter.max_block)
             adapts = settings.adaptive_length
             may_skip = adapts and settings.may_skip_drafting
             return NativeDecoding("specdec", settings.block_size, *_rule(settings), drafter, adapts, may_skip)

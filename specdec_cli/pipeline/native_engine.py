@@ -19,6 +19,8 @@ LEAST_SENTENCES = 4
 """With fewer sentences per thread, all threads decode one sentence after another together."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
+MOST_ROWS = 4096
+"""Most sentences of a batch; more would not be faster."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can
 save.
@@ -37,7 +39,7 @@ class NativeEngine:
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
         self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        self._asked, self._threads = settings, threads
+        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, MOST_ROWS)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
@@ -74,8 +76,10 @@ class NativeEngine:
             return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
         return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
 
-    def _consider_drafts(self, sentences: int) -> None:
-        """Once so many sentences came that an optional drafter can pay, load it unless the costs of rounds say that it cannot."""
+    def expect(self, sentences: int) -> None:
+        """Count sentences that are about to be decoded. Once there were so many that an optional drafter can pay, load it,
+        unless the costs of rounds say that it cannot; `decode` calls this too.
+        """
         self._sentences += sentences
         if self._sizes is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
             return
@@ -127,7 +131,7 @@ class NativeEngine:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
         differ.
         """
-        self._consider_drafts(len(sentences))
+        self.expect(len(sentences))
         settings, way = self.settings, self._way
         request = Request(
             decoding="greedy" if settings.decoding == "greedy" else way.decoding,
@@ -135,12 +139,12 @@ class NativeEngine:
             block_size=way.block_size,
             batch=self._rows(sentences),
             threads=self._threads,
-            max_length=settings.max_length or 0,
+            max_length=min(settings.max_length or 0, self._shape.max_positions),
             forced=self._tokenizer.special_tokens.forced,
             with_scores=settings.with_scores,
             shared_vocabulary=self._tokenizer.shared,
             word_starts=self._word_starts,
-            top_beta=way.top_beta,
+            top_beta=min(way.top_beta, self._shape.vocabulary_size),
             tolerance=way.tolerance,
             adaptive=None if self._sizes is None else self._sizes.address,
         )
@@ -154,6 +158,7 @@ class NativeEngine:
         if self.settings.batch_size == 1 or len(sentences) < LEAST_SENTENCES * self._threads:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
-        keys_values = 2 * self._shape.width * self._shape.decoder_layers * (self._model.capacity(longest) + longest)
+        layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
+        keys_values = 2 * self._shape.width * layers * (self._model.capacity(longest) + longest)
         fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))

@@ -57,7 +57,7 @@ class FolderTokenizer:
         return pieces[:-1] if self._adds_eos else pieces
 
     def decode(self, pieces: Sequence[str]) -> str:
-        """The text of output pieces, which do not include EOS; pieces that are not in the vocabulary are left out."""
+        """The text of output pieces, which do not include EOS; a bundle's tokenizer leaves out pieces that it does not know."""
         if self._sentencepiece:
             return self._sentencepiece.join(pieces)
         return self._tokenizer.decode(number for number in map(self._tokenizer.id_of, pieces) if number is not None)

@@ -98,8 +98,9 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
     """The least milliseconds of drafting and of the rest of a round; 0 for what was not measured."""
     config = model.config
-    some = config.source_size - 8
-    sources = [[*(8 + (31 * row + 7 * place) % some for place in range(_SOURCE)), config.eos] for row in range(rows)]
+    first = min(8, config.source_size - 1)
+    some = config.source_size - first
+    sources = [[*(first + (31 * row + 7 * place) % some for place in range(_SOURCE)), config.eos] for row in range(rows)]
     decoding = "specdec" if size else "greedy"
     return model.times(
         sources, Request(decoding, block_size=size, batch=rows, threads=threads if rows == 1 else 1, max_length=_TOKENS + size)

@@ -110,3 +110,23 @@ def test_a_missing_library_that_was_asked_for_is_an_error(tmp_path: Path) -> Non
     done = without_library(tmp_path, "--engine", "native")
     assert done.returncode == 2
     assert "the native engine is not there" in done.stderr
+
+
+@pytest.mark.parametrize(("options", "words"), [(["--block-size", "11"], "this bundle's drafter works for 1 to 10")])
+def test_options_beyond_what_the_bundle_supports_are_refused(options: list[str], words: str) -> None:
+    result = run("translate", "--engine", "native", "--decoding", "specdec", *options, text=LINES)
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--decoding", "greedy", "--max-length", str(2**32 + 1)],
+        ["--decoding", "specdec", "--block-size", "auto", "--batch-size", "100000"],
+        ["--decoding", "specdec++", "--top-beta", "1000", "--tolerance", "0"],
+    ],
+)
+def test_large_numbers_mean_no_limit(options: list[str]) -> None:
+    result = run("translate", "--engine", "native", *options, text=LINES)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == run("translate", "--engine", "native", "--decoding", "greedy", text=LINES).stdout

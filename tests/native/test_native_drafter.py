@@ -37,6 +37,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "post-norm, three layers": (ALIVE | POST, {"layers": 3, "chain": 48, "candidates": 32, "feed_forward": 96, "shortlist": 150}),
     "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2, "shortlist": 64}),
     "apart, one candidate": (ALIVE | APART, {"chain": 32, "candidates": 1, "mask": 7, "max_block": 11}),
+    "a wide link": (ALIVE, {"chain": 4096, "candidates": 4}),
     "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
 }
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from specdec_cli.benchmark.records import Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.loading import find_bundle, open_bundle
-from specdec_cli.commands.machine import Machine, computes_natively, resolve_machine
+from specdec_cli.commands.machine import Machine, computes_natively, native_machine, resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.pipeline.native_decoding import Unsupported
@@ -35,6 +36,7 @@ class BundleRunners:
     def __init__(self, model: ModelChoice, machine: Machine, split: bool, engine: str) -> None:
         self._model, self._machine, self._split, self._engine = model, machine, split, engine
         self._native: NativeRunner | None = None
+        self._supported: dict[Row, bool] = {}
         self._reference: BundleRunner | None = None
 
     def of(self, row: Row) -> Runner:
@@ -48,6 +50,12 @@ class BundleRunners:
         """The runner of the native engine; None if the reference engine decodes `row`. Raises errors as `of` does."""
         if self._engine == "reference" or not native_precision(self._machine.device, self._machine.precision):
             return None
+        if row not in self._supported:
+            self._supported[row] = self._supports(row)
+        return self._native if self._supported[row] else None
+
+    def _supports(self, row: Row) -> bool:
+        """Whether the native engine supports `row`. Raises UsageError if it does not and was asked for."""
         from specdec_cli.benchmark.native_runner import NativeRunner
 
         model = self._model
@@ -59,8 +67,8 @@ class BundleRunners:
         except (Unsupported, UnsupportedModel):
             if self._engine == "native":
                 raise
-            return None
-        return self._native
+            return False
+        return True
 
     def reference(self) -> "BundleRunner":
         """The runner of the reference engine."""
@@ -70,6 +78,15 @@ class BundleRunners:
             machine = resolve_machine(self._machine.device, self._machine.precision, self._machine.threads)
             self._reference = BundleRunner(open_bundle(self._model, machine), self._split)
         return self._reference
+
+
+def check_native(device: str, precision: str, threads: int | None) -> None:
+    """Raise UsageError if the native engine is missing, or does not compute in this precision on this device."""
+    native_machine(device, precision, threads)
+    try:
+        load_library()
+    except LibraryError as error:
+        raise UsageError(f"--engine native: the engine is missing: {error}") from error
 
 
 def native_precision(device: str, precision: str) -> bool:

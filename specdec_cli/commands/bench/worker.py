@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.commands.bench.runners import BundleRunners, Runner, native_precision
+from specdec_cli.commands.bench.runners import BundleRunners, Runner, check_native, native_precision
 from specdec_cli.commands.loading import open_bundle
-from specdec_cli.commands.machine import Machine, resolve_machine
+from specdec_cli.commands.machine import Machine, native_machine, resolve_machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
@@ -101,8 +101,10 @@ def inspect(
     The bundle is converted to CTranslate2 in `folders`, by number format. If the native engine can be used, the precision is int8
     for all rows, also for those of the reference engine.
     """
+    if engine == "native":
+        check_native(device, precision, threads)
     if engine != "reference" and native_precision(device, precision):
-        precision = "int8"
+        precision, threads = "int8", native_machine(device, precision, threads).threads
     machine = resolve_machine(device, precision, threads)
     return look_at(open_bundle(ModelChoice(**model), Machine("cpu", "float32", machine.threads)), machine, max_length, folders)
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
+from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
@@ -45,7 +46,7 @@ class Block:
     """
 
     def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
-        check_block_size(block_size, network)
+        check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
         self.block_size = block_size
         self._run = run

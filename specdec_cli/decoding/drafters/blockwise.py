@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.drafters.networks import check_block_size, keep_last_state
+from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
@@ -37,7 +38,7 @@ class Blockwise:
     """
 
     def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
-        check_block_size(block_size, network)
+        check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
         self.block_size = block_size
         self._run = run

@@ -47,8 +47,8 @@ class Fallback:
         return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
-        """Return for each row the first draft that is not empty, in the order of the drafters, cut to the row's
-        longest draft: (B, k).
+        """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
+        largest number of tokens that the row may still draft: (B, k).
         """
         own: FallbackState = state.drafting
         ids, counts = state.tokens[:, :0], state.lengths * 0

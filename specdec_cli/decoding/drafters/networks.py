@@ -3,16 +3,6 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.errors import UsageError
-from specdec_cli.model.drafters import AnyDrafter
-
-
-def check_block_size(block_size: int, network: AnyDrafter) -> None:
-    """Raise UsageError if `block_size` is below 1 or above the largest for which `network` was trained."""
-    largest = network.config.max_block
-    if not 1 <= block_size <= largest:
-        raise UsageError(f"block size {block_size}: this bundle's drafter works for 1 to {largest}")
-
 
 def keep_last_state(states: Tensor, counts: Tensor, kept: Tensor) -> None:
     """Copy to `kept` (B, W), in place, the state that predicted the last accepted token: the one with index `counts`

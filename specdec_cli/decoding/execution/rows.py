@@ -18,7 +18,7 @@ def exchange_compactly(state: State, entering: State | None) -> State:
 
 
 class CompactRows:
-    """Batches without empty rows."""
+    """A way to keep the rows of a batch: finished rows leave it at once, so that it has no empty rows."""
 
     empty = 0
 

@@ -38,6 +38,12 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
 
 
 @pytest.mark.slow
+def test_the_native_engine_is_never_replaced_if_it_was_asked_for(bundle_folder: Path) -> None:
+    error = run(bundle_folder, "--row", "greedy", "--engine", "native", "--precision", "float32")
+    assert isinstance(error, UsageError)
+    assert "it computes in int8 on a CPU, not on cpu in float32" in str(error)
+
+
 def test_rows_that_the_native_engine_does_not_support_are_refused(bundle_folder: Path) -> None:
     error = run(bundle_folder, "--row", "beam", "--engine", "native")
     assert isinstance(error, UsageError)
