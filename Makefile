@@ -30,7 +30,7 @@ test: .venv/native ## Run all tests; at the end, say what was skipped and why
 	$(BIN)/pytest -rs
 
 test-fast: .venv/native ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
-	$(BIN)/pytest -rs -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -rs -m "not slow" -n auto
 
 test-without-kernels: .venv/native ## Run the tests of decoding as on a machine without compiled kernels
 	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
