@@ -105,4 +105,5 @@ clean: ## Remove .venv and caches
 
 .venv/native: .venv/installed setup.py $(NATIVE)
 	$(BIN)/python setup.py -q build_ext --inplace --force
+	@ls specdec_cli/native/_engine*.so > /dev/null 2>&1 || echo "The native engine is not built: no C compiler works. PyTorch decodes instead."
 	touch $@
