@@ -34,8 +34,8 @@ class NativeRunner:
         engine = self._engine(row)
         engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
         run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.batch_size == 1)
-        unused = (0, 0.0) if self._resolved(row).may_skip_drafting else (None, None)
-        drafted, block_size = engine.drafted or unused
+        skipped = self._resolved(row).may_skip_drafting and engine.settings.decoding == "greedy"
+        drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
         return replace(run, peak_memory_mb=peak_resident_mb(), drafted=drafted, block_size=block_size)
 
     def _engine(self, row: Row) -> NativeEngine:
