@@ -109,7 +109,7 @@ def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockD
 
 
 HEADS: dict[str, dict[str, Any]] = {"published": {"chain": 0}, "linked": {}, "linked, start": {"start": True}}
-"""All variants of heads, as changes of the configuration."""
+"""Configuration fields of each tested variant of heads, by the name of the variant."""
 
 
 def tiny_heads(verifier: Transformer, seed: int = 0, **changes: Any) -> Heads:

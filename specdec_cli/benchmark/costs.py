@@ -17,7 +17,7 @@ from specdec_cli.pipeline.settings import resolve
 
 @dataclass(frozen=True)
 class RoundCosts:
-    """Median times in milliseconds, for one sentence at a time.
+    """Median times in milliseconds of encoding and of rounds, measured on batches of one sentence.
 
     `encode` is the time to encode a sentence, `greedy` that of a round of greedy decoding (one token); `rounds` has that of a round
     with a draft, by block size.

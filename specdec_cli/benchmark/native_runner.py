@@ -9,7 +9,7 @@ from specdec_cli.benchmark.records import Run, timed
 from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, request_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 from specdec_cli.pipeline.settings import Settings, resolve
 
 
@@ -32,7 +32,8 @@ class NativeRunner:
         The engine is new, so that acceptance statistics of earlier runs have no effect.
         """
         engine = self._engine(row)
-        engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
+        if len(lines) >= WORTH_LOADING:
+            engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
         run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.batch_size == 1)
         skipped = self._resolved(row).may_skip_drafting and engine.settings.decoding == "greedy"
         drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))

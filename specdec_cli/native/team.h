@@ -38,11 +38,11 @@ struct turns {
     int tried, part;
 };
 
-// NULL without memory.
+// Returns NULL if there is no memory.
 struct team *team_open(void);
 void team_close(struct team *team);
 
-// Lends the team with up to so many threads, the caller's included. Returns 0 if another session of this process has it.
+// Lends the team to a session that uses up to `threads` threads, the caller's included. Returns 0 if another session has it.
 int team_borrow(struct team *team, int threads);
 // Starts the helpers that are missing.
 void team_start(struct team *team);
@@ -52,13 +52,13 @@ void team_give_back(struct team *team);
 // Starts a thread to which the system delivers no signals: they are for the caller's threads. Returns 0 if it cannot.
 int start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
-// Do `work` of so many multiplications of bytes, on as many threads of a borrowed team as it is worth; NULL: on the caller's
-// alone. The argument is copied.
+// Runs `work` and waits for it. `multiplications` is the number of its products of bytes: the more there are, the more threads of
+// the borrowed team take part. Without a team (NULL) the caller works alone. The argument is copied.
 void team_run(struct team *team, int64_t multiplications, team_work work, const void *argument, size_t size);
 
 static inline struct turns first_turns(int64_t total) { return (struct turns){total, 0, 0, 0, -1}; }
 
-// The next part of the loop that is free; in the end, when all parts are done, none.
+// Takes the next free part of the loop. Returns 0 when no part is free, after all parts are done.
 int take_turns(struct member *member, struct turns *turns);
 
 // A loop over 0 .. total - 1 whose turns all threads share. It has no break.

@@ -16,7 +16,7 @@ from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round
 from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
-"""With fewer sentences per thread, all threads decode one sentence after another together."""
+"""Fewest sentences per thread for which each thread decodes a batch; with fewer, all threads share the work of one sentence."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 4096
@@ -26,6 +26,7 @@ WORTH_LOADING = 32
 save.
 """
 _FLOAT = 4
+_LANES = 16  # the engine pads the width of a head to a multiple of this
 
 
 class NativeEngine:
@@ -159,6 +160,7 @@ class NativeEngine:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
-        keys_values = 2 * self._shape.width * layers * (self._model.capacity(longest) + longest)
+        head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
+        keys_values = 2 * self._shape.heads * head_width * layers * (self._model.capacity(longest) + longest)
         fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))

@@ -44,7 +44,11 @@ def stored_costs(measured: MeasuredModel) -> Costs | None:
     """The costs if they were measured before on this machine, else None. The model may have been loaded without the
     drafter.
     """
-    return measured.measurement.read(Costs.from_dict)
+    kept = measured.measurement.read(Costs.from_dict)
+    if kept is None:
+        return None
+    times = (*kept.plain, *(time for pair in (*kept.verifying, *kept.drafting) for time in pair))
+    return kept if min(times) > 0 else None  # every part of a round takes time: a cache with a 0 is damaged
 
 
 def round_costs(measured: MeasuredModel) -> Costs:

@@ -1,6 +1,8 @@
 """Decoding `auto` of the native engine: the drafter is loaded where it can pay, and the output does not change."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -10,6 +12,7 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
+from specdec_cli.tuning.native_round_timing import stored_costs
 from specdec_cli.tuning.round_costs import Costs
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
@@ -55,3 +58,17 @@ def test_a_drafter_that_cannot_pay_never_drafts(
     found = decode("auto", 40, stored, measured)
     assert {each.decoding for each in found} == {"greedy"}
     assert all(each.rounds == len(each.ids) for each in found)
+
+
+ZERO = ((1.0, 1.0), (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [replace(CHEAP, plain=ZERO[1]), replace(CHEAP, verifying=ZERO), replace(CHEAP, drafting=ZERO)],
+    ids=["plain", "verifying", "drafting"],
+)
+def test_cached_costs_of_zero_are_not_used(damaged: Costs) -> None:
+    cached = [CHEAP, damaged]
+    measured = MagicMock(measurement=MagicMock(read=lambda _: cached.pop(0)))
+    assert [stored_costs(measured), stored_costs(measured)] == [CHEAP, None]
