@@ -149,6 +149,10 @@ REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """The chain of decodings that `auto` chooses for a bundle without a trained drafter."""
+GIVEN = "given-drafts"
+"""The name of decoding with drafts that come with the sentences. It is not one of DECODINGS: a sentence that has a draft
+is decoded this way, whatever exact decoding was requested.
+"""
 BEAM_SIZE = 5
 """The beam size if neither the user nor the bundle gives one."""
 

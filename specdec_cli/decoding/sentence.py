@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to decode: a number that identifies it, and its source ids, ending with EOS."""
+    """A sentence to decode: a number that identifies it, and its source ids, ending with EOS.
+
+    `draft` are the target ids of a text that the output may resemble, such as an earlier translation, ending with
+    EOS; empty for none. `first` is the largest number of tokens of it that are drafted in the first round (0: no
+    limit).
+    """
 
     number: int
     source: Sequence[int]
+    draft: Sequence[int] = ()
+    first: int = 0
 
 
 @dataclass(frozen=True)

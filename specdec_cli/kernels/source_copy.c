@@ -49,7 +49,7 @@ static int64_t after_edit(const struct copy *copy, const int64_t *source, int64_
     if (!copy->word_starts[token]) return here;
     for (int64_t place = here + 1; place < copy->width; place++)
         if (begins_word(copy, source[place])) return place;
-    return 0;
+    return here;
 }
 
 // After a round that took `counts` of ids (rows, slots), of which so many had passed: where to copy from next.

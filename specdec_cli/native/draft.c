@@ -1,15 +1,16 @@
-// Drafts that need no network: copies of the source, and of what followed the same tokens before.
+// Drafts that need no network: copies of the source or of a given text, and of what followed the same tokens before.
 
 #include "session.h"
 
 #define LONGEST_SUFFIX 3 // tokens of a suffix that "unique-3" and lookup search for
+#define SHORTEST 3       // tokens that a draft of a given text may always have
 #define WINDOW 4         // how far from where a copy left off a token is looked for; as much again for every round that found nothing
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t most_drafted(const struct specdec_session *session, const struct row *row, int64_t most) {
     const int64_t size = session->options.block_size;
-    return smaller(smaller(most, row->limit - row->length), size ? size : padded_length(row->source_length));
+    return smaller(smaller(most, row->limit - row->length), size ? size : row->capacity);
 }
 
 // The source as it is with padding behind it.
@@ -17,10 +18,11 @@ static int32_t source_at(const struct specdec_session *session, const struct row
     return place < row->source_length ? row->source[place] : session->model->shape.padding;
 }
 
-static void copy_source(const struct specdec_session *session, struct row *row) {
-    const int64_t left = row->copy_from < 0 ? 0 : row->source_length - 1 - row->copy_from, count = most_drafted(session, row, left);
+static void copy_text(const struct specdec_session *session, struct row *row) {
+    const int64_t left = row->copy_from < 0 ? 0 : row->text_length - 1 - row->copy_from;
+    const int64_t count = most_drafted(session, row, smaller(left, row->longest));
     row->drafted = count > 0 ? count : 0;
-    for (int64_t i = 0; i < row->drafted; i++) row->ids[i] = row->source[row->copy_from + i];
+    for (int64_t i = 0; i < row->drafted; i++) row->ids[i] = row->text[row->copy_from + i];
 }
 
 static int begins_word(const struct specdec_session *session, int32_t token) {
@@ -29,27 +31,27 @@ static int begins_word(const struct specdec_session *session, int32_t token) {
 
 // The place after the `token` nearest to `here`, ahead or also `behind` (ahead where both are as near); -1 where there is none.
 static int64_t after_nearest(const struct row *row, int32_t token, int64_t here, int64_t window, int behind) {
-    const int64_t end = row->source_length - 1;
+    const int64_t end = row->text_length - 1;
     for (int64_t distance = 1; distance <= window; distance++) {
-        if (here + distance < end && row->source[here + distance] == token) return here + distance + 1;
-        if (behind && here >= distance && row->source[here - distance] == token) return here - distance + 1;
+        if (here + distance < end && row->text[here + distance] == token) return here + distance + 1;
+        if (behind && here >= distance && row->text[here - distance] == token) return here - distance + 1;
     }
     return -1;
 }
 
-// Where to go on after a `token` that is not in the source: a new one, or another than that which stands `here`.
+// Where to go on after a `token` that is not in the text: a new one, or another than that which stands `here`.
 static int64_t after_edit(const struct specdec_session *session, const struct row *row, int32_t token, int64_t here) {
-    if (!begins_word(session, row->source[here])) return here + 1;
+    if (!begins_word(session, row->text[here])) return here + 1;
     if (!session->options.word_starts[token]) return here;
-    for (int64_t place = here + 1; place < padded_length(row->source_length); place++)
-        if (begins_word(session, source_at(session, row, place))) return place;
-    return 0;
+    for (int64_t place = here + 1; place < row->text_length; place++)
+        if (begins_word(session, row->text[place])) return place;
+    return here;
 }
 
 static void realign(const struct specdec_session *session, struct row *row, int64_t passed) {
-    const int64_t end = row->source_length - 1, here = smaller(row->copy_from + passed, end);
+    const int64_t end = row->text_length - 1, here = smaller(row->copy_from + passed, end);
     const int32_t token = row->tokens[row->length - 1];
-    if (token == row->source[here]) {
+    if (token == row->text[here]) {
         row->copy_from = smaller(here + 1, end);
         row->misses = 0;
         return;
@@ -60,8 +62,8 @@ static void realign(const struct specdec_session *session, struct row *row, int6
     row->copy_from = smaller(start, end);
 }
 
-// The source behind the start of the output, which begins with the same token (Algorithm 1 of the technical report).
-static int32_t text_at(const struct row *row, int64_t place) { return place ? row->source[place - 1] : row->tokens[0]; }
+// The text behind the start of the output, which begins with the same token (Algorithm 1 of the technical report).
+static int32_t text_at(const struct row *row, int64_t place) { return place ? row->text[place - 1] : row->tokens[0]; }
 
 // Whether the last `count` tokens of the output stand in the text up to `place`.
 static int ends_like(const struct row *row, int64_t place, int64_t count) {
@@ -71,12 +73,12 @@ static int ends_like(const struct row *row, int64_t place, int64_t count) {
     return 1;
 }
 
-// The place after a suffix of the output that stands once in the source; -1 where there is none.
+// The place after a suffix of the output that stands once in the text; -1 where there is none.
 static int64_t after_unique_suffix(const struct row *row, int bounded) {
     const int64_t first = bounded ? 1 : 0, longest = bounded ? smaller(LONGEST_SUFFIX, row->length - first) : row->length;
     for (int64_t count = 1; count <= longest; count++) {
         int64_t found = 0, start = -1;
-        for (int64_t place = first; place < row->source_length; place++) {
+        for (int64_t place = first; place < row->text_length; place++) {
             if (!ends_like(row, place, count)) continue;
             if (!found++) start = place;
         }
@@ -124,19 +126,43 @@ static void look_up(const struct specdec_session *session, struct row *row) {
     }
 }
 
+// A given text has room for what the row has room for, its EOS included.
 void begin_draft(const struct specdec_session *session, struct row *row) {
-    (void)session;
     row->copy_from = row->misses = 0;
+    row->longest = row->capacity;
+    row->text = row->source;
+    row->text_length = row->source_length;
+    if (session->options.decoding != SPECDEC_GIVEN) return;
+    const int64_t *starts = session->draft_starts + row->number;
+    row->text_length = smaller(starts[1] - starts[0], row->capacity);
+    row->text = session->drafts + starts[0];
+    session->drafts[starts[0] + row->text_length - 1] = session->model->shape.eos;
+    if (session->first_drafts[row->number]) row->longest = smaller(session->first_drafts[row->number], row->capacity);
+}
+
+static int copies_text(const struct specdec_session *session) {
+    return session->options.decoding == SPECDEC_INPUT_GUIDED || session->options.decoding == SPECDEC_GIVEN;
 }
 
 void propose_draft(const struct specdec_session *session, struct row *row) {
     row->drafted = 0;
-    if (session->options.decoding == SPECDEC_INPUT_GUIDED) copy_source(session, row);
+    if (copies_text(session)) copy_text(session, row);
     if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
 }
 
+// After realign(). Drafts of a given text grow while they are accepted as a whole; after a round without an accepted token
+// there is none until the output's last token is found in the text.
+static void bound_draft(struct row *row, int64_t passed) {
+    const int whole = row->drafted && passed == row->drafted;
+    const int64_t longest = whole ? 2 * row->longest + 1 : passed;
+    row->longest = smaller(longest < SHORTEST ? SHORTEST : longest, row->capacity);
+    const int found = row->copy_from > 0 && row->text[row->copy_from - 1] == row->tokens[row->length - 1];
+    if (row->misses && !found) row->longest = 0;
+}
+
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed) {
-    if (session->options.decoding != SPECDEC_INPUT_GUIDED) return;
+    if (!copies_text(session)) return;
     if (session->options.match == SPECDEC_NEAREST) realign(session, row, passed);
     else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_UNIQUE_3);
+    if (session->options.decoding == SPECDEC_GIVEN) bound_draft(row, passed);
 }

@@ -16,10 +16,11 @@ int32_t specdec_layout(int32_t *values, int32_t room) {
         offsetof(struct specdec_tensor, type),
         offsetof(struct specdec_options, word_starts),
         offsetof(struct specdec_options, adaptive),
+        offsetof(struct specdec_options, first_drafts),
         offsetof(struct specdec_output, log_probabilities),
         SPECDEC_INT8,
         SPECDEC_SILU,
-        SPECDEC_DRAFTER,
+        SPECDEC_GIVEN,
         SPECDEC_NEAREST,
         SPECDEC_UNKNOWN_ISA,
     };

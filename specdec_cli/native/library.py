@@ -12,7 +12,7 @@ VERSION = 1
 TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
 """The library's numbers for the number formats of tensors in safetensors files."""
 ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
-DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3}
+DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
 OK, WAITING, FINISHED = 0, 1, 2
 _BAD_SHAPE, _BAD_TENSOR, _NOT_FINITE = -2, -3, -4
@@ -65,7 +65,7 @@ class Options(ctypes.Structure):
         ("tolerance", ctypes.c_float),
         ("reserved", _int32),
         ("word_starts", _pointer),
-        ("adaptive", _pointer),
+        *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts")),
     )
 
 
@@ -173,8 +173,8 @@ def _layout(library: ctypes.CDLL) -> list[int]:
 def _expected_layout() -> list[int]:
     sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, CostsStruct)]
     starts = [Shape.mask.offset, Tensor.type.offset, Options.word_starts.offset]
-    offsets = [*starts, Options.adaptive.offset, Output.log_probabilities.offset]
-    return [VERSION, *sizes, *offsets, TYPES["I8"], ACTIVATIONS["silu"], DECODINGS["specdec"], MATCHES["nearest"], _UNKNOWN_ISA]
+    offsets = [*starts, Options.adaptive.offset, Options.first_drafts.offset, Output.log_probabilities.offset]
+    return [VERSION, *sizes, *offsets, TYPES["I8"], ACTIVATIONS["silu"], DECODINGS["given-drafts"], MATCHES["nearest"], _UNKNOWN_ISA]
 
 
 def check(status: int) -> int:

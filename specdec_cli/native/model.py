@@ -38,7 +38,8 @@ class Request:
     `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the model's
     limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
     begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
-    the decoding.
+    the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
+    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit).
     """
 
     decoding: str = "greedy"
@@ -54,6 +55,8 @@ class Request:
     top_beta: int = 0
     tolerance: float = 0.0
     adaptive: ctypes.c_void_p | None = None
+    drafts: Sequence[Sequence[int]] = ()
+    first_drafts: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -151,14 +154,15 @@ class NativeModel:
 
     @contextmanager
     def _session(self, sources: Sequence[Sequence[int]], request: Request) -> Generator[ctypes.c_void_p]:
-        starts = [0]
-        for ids in sources:
-            starts.append(starts[-1] + len(ids))
-        flat = (ctypes.c_int32 * starts[-1])(*(token for ids in sources for token in ids))
+        flat, places = _flattened(sources)
         if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
+        if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
+            raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
         options, session = _options(request), ctypes.c_void_p()
-        places = (ctypes.c_int64 * len(starts))(*starts)
+        if request.decoding == "given-drafts":
+            arrays = *_flattened(request.drafts), (ctypes.c_int32 * len(sources))(*request.first_drafts)
+            options.drafts, options.draft_starts, options.first_drafts = (ctypes.cast(each, ctypes.c_void_p) for each in arrays)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
         try:
             yield session
@@ -168,6 +172,14 @@ class NativeModel:
     def __del__(self) -> None:
         if hasattr(self, "_model"):
             self._library.specdec_model_destroy(self._model)
+
+
+def _flattened(texts: Sequence[Sequence[int]]) -> tuple[ctypes.Array[ctypes.c_int32], ctypes.Array[ctypes.c_int64]]:
+    """The ids of all texts one after the other, and where each text begins and the last one ends."""
+    starts = [0]
+    for ids in texts:
+        starts.append(starts[-1] + len(ids))
+    return (ctypes.c_int32 * starts[-1])(*(token for ids in texts for token in ids)), (ctypes.c_int64 * len(starts))(*starts)
 
 
 def _options(request: Request) -> Options:

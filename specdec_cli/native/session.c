@@ -18,17 +18,33 @@ static int between(int64_t value, int64_t low, int64_t high) { return low <= val
 
 static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
     const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
+    const int given = options->decoding == SPECDEC_GIVEN;
     const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_DRAFTER) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_GIVEN) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
            between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
            !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
-           !(copies && options->match == SPECDEC_NEAREST && !options->word_starts) &&
+           !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
+           !(given && !(options->drafts && options->draft_starts && options->first_drafts && !options->top_beta)) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
+}
+
+// Checks the given drafts. Returns a status.
+static int32_t check_drafts(const struct specdec_session *session) {
+    const int32_t *ids = session->options.drafts;
+    const int64_t *starts = session->options.draft_starts;
+    if (session->options.decoding != SPECDEC_GIVEN) return SPECDEC_OK;
+    if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; i < session->count; i++) {
+        if (starts[i + 1] <= starts[i] || session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
+    }
+    return SPECDEC_OK;
 }
 
 // Checks the queue and measures it. Returns a status.
@@ -67,13 +83,23 @@ static int32_t open_workers(struct specdec_session *session) {
     return SPECDEC_OK;
 }
 
-static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
-    session->ids = arena_take(&session->arena, starts[session->count], sizeof *ids);
-    session->starts = arena_take(&session->arena, session->count + 1, sizeof *starts);
-    if (!session->ids || !session->starts) return SPECDEC_NO_MEMORY;
-    memcpy(session->ids, ids, (size_t)starts[session->count] * sizeof *ids);
-    memcpy(session->starts, starts, (size_t)(session->count + 1) * sizeof *starts);
+static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int32_t **own_ids, int64_t **own_starts) {
+    *own_ids = arena_take(&session->arena, starts[session->count], sizeof *ids);
+    *own_starts = arena_take(&session->arena, session->count + 1, sizeof *starts);
+    if (!*own_ids || !*own_starts) return SPECDEC_NO_MEMORY;
+    memcpy(*own_ids, ids, (size_t)starts[session->count] * sizeof *ids);
+    memcpy(*own_starts, starts, (size_t)(session->count + 1) * sizeof *starts);
     return SPECDEC_OK;
+}
+
+static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
+    const struct specdec_options *options = &session->options;
+    const int32_t status = copy_texts(session, ids, starts, &session->ids, &session->starts);
+    if (status || options->decoding != SPECDEC_GIVEN) return status;
+    session->first_drafts = arena_take(&session->arena, session->count + 1, sizeof *session->first_drafts);
+    if (!session->first_drafts) return SPECDEC_NO_MEMORY;
+    memcpy(session->first_drafts, options->first_drafts, (size_t)session->count * sizeof *session->first_drafts);
+    return copy_texts(session, options->drafts, options->draft_starts, &session->drafts, &session->draft_starts);
 }
 
 int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,
@@ -91,6 +117,7 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     pthread_mutex_init(&session->lock, 0);
     pthread_cond_init(&session->progress, 0);
     int32_t status = measure(session, ids, starts);
+    if (!status) status = check_drafts(session);
     if (!status) status = copy_queue(session, ids, starts);
     if (!status) status = open_workers(session);
     if (status) specdec_session_destroy(session);

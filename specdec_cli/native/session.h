@@ -26,7 +26,10 @@ struct row {
     int64_t own_size, memory_size;
     int32_t *ids;
     int64_t drafted;
-    int64_t copy_from, misses; // input-guided: see draft.c
+    // Of a text that is copied, the source or a given one, EOS included: see draft.c. `longest`: tokens of a draft of a given
+    // text at most.
+    const int32_t *text;
+    int64_t text_length, copy_from, misses, longest;
     // Of the drafter, if this row `has_drafter`: its keys and values, as above, and the verifier's states (fresh, W) at the last
     // `fresh` places before the last token, of which it has none yet.
     int has_drafter;
@@ -83,8 +86,8 @@ struct specdec_session {
     const struct specdec_model *model;
     struct specdec_options options;
     struct arena arena;
-    int32_t *ids;
-    int64_t *starts, count, longest_source, longest_capacity, longest_draft, most_positions;
+    int32_t *ids, *drafts, *first_drafts;
+    int64_t *starts, *draft_starts, count, longest_source, longest_capacity, longest_draft, most_positions;
     atomic_llong entered; // sentences that were taken from the queue
     atomic_int stopped, status;
     pid_t owner;

@@ -53,7 +53,7 @@ enum specdec_status {
 
 enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
 enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
-enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER };
+enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN };
 enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter over the verifier's
@@ -80,12 +80,18 @@ struct specdec_tensor {
 // `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
 // nats below the best. `shared_vocabulary`: whether ids of source and output mean the same
 // tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session.
+// `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
+// `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound. All three
+// are read by specdec_session_create only.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
     int32_t reserved;
     const uint8_t *word_starts;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
+    const int32_t *drafts;
+    const int64_t *draft_starts;
+    const int32_t *first_drafts;
 };
 
 // Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the

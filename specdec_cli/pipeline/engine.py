@@ -7,7 +7,10 @@ from functools import partial
 
 import torch
 
+from specdec_cli.decoding.acceptance_rules import Exact
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.given import make_given
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.loop import Onlooker
 from specdec_cli.decoding.names import LENGTH_BEAM, SEARCHES
@@ -17,8 +20,9 @@ from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.int8 import kernels_of
 from specdec_cli.pipeline.building import build_drafter, bundle_verifier
+from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
-from specdec_cli.pipeline.strategies import Group, Tools, strategy_of
+from specdec_cli.pipeline.strategies import Group, Tools, decode_given, strategy_of
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 
@@ -52,6 +56,7 @@ class Engine:
         self.workers = 1 if alone or not self.verifier.model.batch_invariant else torch.get_num_threads()
         with self._threads():
             self._drafters = [build_drafter(bundle, settings, self.verifier, lengths) for _ in range(self.workers)]
+        self._given_inputs = DrafterInputs(bundle, Exact(), settings.given_block_size, settings.options)
 
     @property
     def longest_source(self) -> int:
@@ -94,22 +99,34 @@ class Engine:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
         differ.
 
-        Sentences of one source width are decoded together. Several workers, of one thread each, share them if there
-        are enough.
+        Sentences of one source width are decoded together, those that come with a draft apart from the others.
+        Several workers, of one thread each, share them if there are enough. Raises UsageError for drafts if the
+        settings are not those of an exact decoding.
         """
+        if any(sentence.draft for sentence in sentences):
+            check_given(self.settings.decoding, self.settings.rule)
         self._check_costs()
         tools = Tools(self.settings, self.verifier, self._reads, self._onlooker)
         groups = self._groups(sentences)
         if self.workers == 1 or len(sentences) < LEAST_SENTENCES * self.workers:
-            yield from _decode_groups(tools, groups, self.drafter)
+            yield from self._decode_groups(tools, groups, self.drafter)
         else:
-            yield from in_threads([partial(_decode_groups, tools, groups, drafter) for drafter in self._drafters])
+            yield from in_threads([partial(self._decode_groups, tools, groups, drafter) for drafter in self._drafters])
+
+    def _decode_groups(self, tools: Tools, groups: Sequence[Group], drafter: Drafter) -> Iterator[Hypothesis]:
+        strategy, given = strategy_of(tools.settings.decoding), None
+        for group in groups:
+            if group.given:
+                given = given or make_given(self._given_inputs)
+                yield from decode_given(tools, given, group)
+            else:
+                yield from strategy(tools, drafter, group)
 
     def _groups(self, sentences: Sequence[Sentence]) -> list[Group]:
-        by_width: dict[int, list[Sentence]] = defaultdict(list)
+        alike: dict[tuple[int, bool], list[Sentence]] = defaultdict(list)
         for sentence in sentences:
-            by_width[self.verifier.source_width(len(sentence.source))].append(sentence)
-        return [Group(Shared(by_width[width]), self._rows(width, len(by_width[width]))) for width in sorted(by_width)]
+            alike[self.verifier.source_width(len(sentence.source)), bool(sentence.draft)].append(sentence)
+        return [Group(Shared(alike[key]), self._rows(key[0], len(alike[key])), given=key[1]) for key in sorted(alike)]
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many of so many sentences of one source width a worker decodes together."""
@@ -127,9 +144,3 @@ class Engine:
             for drafter in self._drafters:
                 if isinstance(drafter, AdaptiveBlockSize):
                     drafter.check_costs()
-
-
-def _decode_groups(tools: Tools, groups: Sequence[Group], drafter: Drafter) -> Iterator[Hypothesis]:
-    strategy = strategy_of(tools.settings.decoding)
-    for group in groups:
-        yield from strategy(tools, drafter, group)

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from specdec_cli.decoding.names import MATCH
+from specdec_cli.decoding.names import GIVEN, MATCH
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.library import LibraryError, UnsupportedModel
 from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
+from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
@@ -46,7 +48,6 @@ class NativeEngine:
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
         self._sizes: NativeBlockSize | None = None
         self._sentences = 0
-        self._word_starts = bytes(bundle.tokenizer.word_starts()) if self._way.decoding == "input-guided" else b""
         try:
             self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
             if self._way.adaptive and not self._way.may_skip:
@@ -131,28 +132,66 @@ class NativeEngine:
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
         differ.
+
+        Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts if the
+        settings are not those of an exact decoding.
         """
+        given = [sentence for sentence in sentences if sentence.draft]
+        if given:
+            check_given(self._asked.decoding, self._asked.rule)
+            yield from self._decode_given(given)
+            sentences = [sentence for sentence in sentences if not sentence.draft]
+        if sentences:
+            yield from self._decode_others(sentences)
+
+    def _decode_others(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         self.expect(len(sentences))
         settings, way = self.settings, self._way
-        request = Request(
+        request = replace(
+            self._request(self._rows(sentences)),
             decoding="greedy" if settings.decoding == "greedy" else way.decoding,
-            match=str(settings.options.get(MATCH.name, "nearest")),
             block_size=way.block_size,
-            batch=self._rows(sentences),
+            word_starts=self._word_starts if way.decoding == "input-guided" else b"",
+            top_beta=min(way.top_beta, self._shape.vocabulary_size),
+            tolerance=way.tolerance,
+            adaptive=None if self._sizes is None else self._sizes.address,
+        )
+        yield from self._hypotheses(sentences, request, settings.decoding)
+
+    def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+        """Decode sentences that come with a draft."""
+        request = replace(
+            self._request(self._rows(sentences)),
+            decoding=GIVEN,
+            block_size=self._asked.given_block_size,
+            word_starts=self._word_starts,
+            drafts=[sentence.draft for sentence in sentences],
+            first_drafts=[sentence.first for sentence in sentences],
+        )
+        yield from self._hypotheses(sentences, request, GIVEN)
+
+    def _request(self, rows: int) -> Request:
+        """The options that all decodings have in common, for batches of `rows`."""
+        settings = self._asked
+        return Request(
+            match=str(settings.options.get(MATCH.name, "nearest")),
+            batch=rows,
             threads=self._threads,
             max_length=min(settings.max_length or 0, self._shape.max_positions),
             forced=self._tokenizer.special_tokens.forced,
             with_scores=settings.with_scores,
             shared_vocabulary=self._tokenizer.shared,
-            word_starts=self._word_starts,
-            top_beta=min(way.top_beta, self._shape.vocabulary_size),
-            tolerance=way.tolerance,
-            adaptive=None if self._sizes is None else self._sizes.address,
         )
+
+    def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile):
-            score = sum(each.log_probabilities) if settings.with_scores else None
-            name = settings.decoding if each.drafted else "greedy"
+            score = sum(each.log_probabilities) if request.with_scores else None
+            name = decoding if each.drafted else "greedy"
             yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
+
+    @cached_property
+    def _word_starts(self) -> bytes:
+        return bytes(self._tokenizer.word_starts())
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""

@@ -3,7 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from specdec_cli.decoding.names import CHAINABLE, DECODINGS, DRAFTING, OPTIONS, SEARCHES, TOLERANT, DecodingOption, having, parts
+from specdec_cli.decoding.acceptance_rules import Exact, Rule
+from specdec_cli.decoding.names import (
+    CHAINABLE,
+    DECODINGS,
+    DRAFTING,
+    OPTIONS,
+    SEARCHES,
+    TOLERANT,
+    DecodingOption,
+    having,
+    methods_of,
+    parts,
+)
 from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.request import DecodingRequest
 
@@ -57,3 +69,9 @@ def check_settings(request: DecodingRequest, decoding: str) -> None:
             raise UsageError(f"{rule.setting}: for decoding {', '.join(rule.decodings)}, not for {decoding}")
     if request.preset == "exact" and (request.top_beta is not None or request.tolerance is not None):
         raise UsageError("preset exact accepts the verifier's first choice alone; top-beta and tolerance contradict it")
+
+
+def check_given(decoding: str, rule: Rule) -> None:
+    """Raise UsageError if sentences cannot come with drafts: the output of `decoding` by `rule` is not greedy's."""
+    if rule != Exact() or not all(method.exact for method in methods_of(decoding)):
+        raise UsageError(f"earlier translations are drafts for decodings that give greedy's output, not for {decoding} with these options")

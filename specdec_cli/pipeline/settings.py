@@ -66,7 +66,8 @@ class Settings:
     A `block_size` of 0 leaves the size of drafts to the drafter, if the decoding has one. With `adaptive_length`,
     the number of drafted tokens is chosen in each round, up to the block size. With `may_skip_drafting`, nothing is
     drafted where that is faster. `max_length` is the largest number of tokens of an output (None: what fits the
-    model); `memory` limits the size of batches, in bytes (0: no limit).
+    model); `memory` limits the size of batches, in bytes (0: no limit). `given_block_size` bounds the drafts that
+    come with sentences (0: no bound).
     """
 
     decoding: str
@@ -83,6 +84,7 @@ class Settings:
     batch_size: int = 1
     memory: int = 0
     with_scores: bool = False
+    given_block_size: int = 0
 
 
 def resolve(request: DecodingRequest, bundle: Described) -> Settings:
@@ -118,6 +120,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
         batch_size=request.batch_size,
         memory=request.memory,
         with_scores=request.with_scores,
+        given_block_size=request.block_size if isinstance(request.block_size, int) else 0,
     )
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
+from specdec_cli.decoding.drafters.given import GivenDrafts
 from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
-from specdec_cli.decoding.names import ITERATIONS, LENGTH_BEAM
+from specdec_cli.decoding.names import GIVEN, ITERATIONS, LENGTH_BEAM
 from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
 from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
 from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, mask_predict
@@ -19,11 +21,12 @@ from specdec_cli.pipeline.workers import Shared
 @dataclass(frozen=True)
 class Group:
     """Sentences of one source width, to be decoded `rows` at a time; several workers may take sentences from the
-    same group.
+    same group. `given`: all of them come with a draft.
     """
 
     sentences: Shared[Sentence]
     rows: int
+    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,14 @@ def _loop(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
     options = LoopOptions(settings.rule, group.rows, settings.max_length, settings.with_scores)
     found = decode(tools.verifier, chosen, group.sentences, options, tools.onlooker)
     return _named(found, settings.decoding if chosen is drafter else "greedy")
+
+
+def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[Hypothesis]:
+    """Decode a group of sentences that come with drafts: draft and verify, by the exact rule."""
+    settings, verifier = tools.settings, tools.verifier
+    options = LoopOptions(Exact(), group.rows, settings.max_length, settings.with_scores)
+    found = decode(verifier, verifier.execution.padded(drafter), drafter.follow(group.sentences), options, tools.onlooker)
+    return _named(found, GIVEN)
 
 
 def _beam(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001

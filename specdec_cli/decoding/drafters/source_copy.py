@@ -23,16 +23,17 @@ successive rounds that accepted no drafted token, n + 1 times as far.
 
 @dataclass
 class CopyState:
-    """The drafter's data: the source positions, from 0, from which to copy.
+    """The drafter's data: the positions, from 0, from which to copy.
 
-    `start` (B,) is the next source position to copy, or -1 for an empty draft. `ends` (B,) is the position of the
-    source's EOS. `misses` (B,) is the number of successive rounds that accepted no drafted token; only the rule
-    "nearest" uses it.
+    `start` (B,) is the next position to copy, or -1 for an empty draft. `ends` (B,) is the position of the EOS.
+    `misses` (B,) is the number of successive rounds that accepted no drafted token; only the rule "nearest" uses it.
+    `text` (B, W) are the ids that are copied in place of the source; None for the source.
     """
 
     start: Tensor
     ends: Tensor
     misses: Tensor
+    text: Tensor | None = None
 
 
 def make(inputs: DrafterInputs) -> "SourceCopy":
@@ -81,18 +82,19 @@ class SourceCopy:
         own: CopyState = state.drafting
         if self._kernels is not None:
             return self._copy(self._kernels, state, own)
+        text = _text(state, own)
         left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
-        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or state.source.shape[1])
+        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or text.shape[1])
         steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (own.start[:, None] + steps).clamp(0, state.source.shape[1] - 1)
-        return Draft(state.source.gather(1, places), counts)
+        places = (own.start[:, None] + steps).clamp(0, text.shape[1] - 1)
+        return Draft(text.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
         own: CopyState = state.drafting
         accepted = verdict.accepted
         if self.match != "nearest":
-            own.start = self._after_unique_suffix(state, accepted, own.ends)
+            own.start = self._after_unique_suffix(state, accepted, own)
         elif self._kernels is not None:
             ids, counts, passed = accepted.ids.contiguous(), accepted.counts, accepted.bifurcation
             copy = ctypes.byref(self._describe(state, own))
@@ -101,7 +103,7 @@ class SourceCopy:
             self._realign(state, accepted, own)
 
     def _copy(self, kernels: Kernels, state: State, own: CopyState) -> Draft:
-        rows, width = state.source.shape
+        rows, width = _text(state, own).shape
         most = self.block_size or width
         ids, counts = own.ends.new_empty(rows * most), own.ends.new_empty(rows)
         running = (state.lengths.data_ptr(), state.limits.data_ptr(), state.finished.data_ptr())
@@ -110,15 +112,17 @@ class SourceCopy:
 
     def _describe(self, state: State, own: CopyState) -> CopyStruct:
         """The record for the kernels, which update `start` and `misses`."""
-        tensors = (state.source, own.ends, own.start, own.misses, self._word_starts)
-        return CopyStruct(*state.source.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
+        text = _text(state, own)
+        tensors = (text, own.ends, own.start, own.misses, self._word_starts)
+        return CopyStruct(*text.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
 
-    def _after_unique_suffix(self, state: State, accepted: Accepted, ends: Tensor) -> Tensor:
+    def _after_unique_suffix(self, state: State, accepted: Accepted, own: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
         output, lengths = _with(state, accepted)
         bounded = self.match == "unique-3"
         first = 1 if bounded else 0
-        text = torch.cat([output[:, :1], state.source], dim=1)  # begins with the decoder start, as the output does
+        ends = own.ends
+        text = torch.cat([output[:, :1], _text(state, own)], dim=1)  # begins with the decoder start, as the output does
         places = torch.arange(text.shape[1], device=text.device)
         matching = (places >= first) & (places <= ends[:, None])
         start = torch.full_like(ends, -1)
@@ -135,7 +139,7 @@ class SourceCopy:
         return start
 
     def _realign(self, state: State, accepted: Accepted, own: CopyState) -> None:
-        source, ends = state.source, own.ends
+        source, ends = _text(state, own), own.ends
         token = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])[:, 0]
         here = (own.start + accepted.bifurcation).minimum(ends)
         expected = source.gather(1, here[:, None])[:, 0]
@@ -160,11 +164,17 @@ class SourceCopy:
         """Where to continue after a token that is not near by: it was inserted, or it replaced the word of the `expected` one."""
         begins = self._word_starts[source] | (source == self._eos)
         ahead = torch.arange(source.shape[1], device=source.device) > here[:, None]
-        next_word = (begins & ahead).int().argmax(1)
+        found = begins & ahead
+        next_word = torch.where(found.any(1), found.int().argmax(1), here)
         replaces_word = self._word_starts[token]
         whole_word = torch.where(replaces_word, next_word, here)
         begins_here = self._word_starts[expected] | (expected == self._eos)
         return torch.where(begins_here, whole_word, here + 1)
+
+
+def _text(state: State, own: CopyState) -> Tensor:
+    """The ids (B, W) that are copied."""
+    return state.source if own.text is None else own.text
 
 
 def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,109 @@
+"""Given drafts: each sentence comes with a text that its output may resemble, such as an earlier translation."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.drafters.source_copy import CopyState, SourceCopy, make
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+
+
+def make_given(inputs: DrafterInputs) -> "GivenDrafts":
+    """Make the drafter that copies given texts; it continues after a change by the rule of the option `match`."""
+    config = inputs.bundle.verifier.config
+    return GivenDrafts(make(inputs), config.eos, config.padding)
+
+
+@dataclass
+class GivenState:
+    """The drafter's data: where in its text each row copies (`copy`), and the longest draft in tokens (B,) that is
+    allowed in the next round.
+    """
+
+    copy: CopyState
+    longest: Tensor
+
+
+class GivenDrafts:
+    """Copies the field `draft` of each sentence by the rule of `copier`, as input-guided drafting copies the source.
+
+    The first draft has at most as many tokens as the sentence's field `first`. If all tokens of a draft are accepted,
+    the longest draft of the row is doubled and increased by 1; after any other round it is the number of tokens that
+    were accepted, at least SHORTEST (3). With the rule "nearest", a row has no draft after a round that accepted
+    none of its tokens, until the last token of the output is found in the text. So a text that does not resemble the
+    output costs little. A sentence without a text has empty drafts. `eos` and `padding` are ids of the target
+    vocabulary.
+    """
+
+    def __init__(self, copier: SourceCopy, eos: int, padding: int) -> None:
+        self._copier, self._eos, self._padding = copier, eos, padding
+        self._waiting: dict[int, Sentence] = {}
+
+    @property
+    def block_size(self) -> int:
+        """The largest number of tokens in a draft (0: no limit)."""
+        return self._copier.block_size
+
+    @block_size.setter
+    def block_size(self, size: int) -> None:
+        self._copier.block_size = size
+
+    def follow(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield `sentences`, and keep each until `begin` gets its row."""
+        for sentence in sentences:
+            self._waiting[sentence.number] = sentence
+            yield sentence
+
+    def begin(self, state: State) -> GivenState:
+        """Return data for new rows, whose first copy begins at the start of their texts.
+
+        A text is cut to the room of its row (the cache's positions) with an EOS at the end.
+        """
+        width = state.tokens.shape[1]
+        sentences = [self._waiting.pop(number) for number in state.numbers.tolist()]
+        texts = [self._text(sentence.draft, width) for sentence in sentences]
+        ends = state.lengths.new_tensor([len(text) - 1 for text in texts])
+        padded = state.tokens.new_tensor([[*text, *[self._padding] * (width - len(text))] for text in texts])
+        longest = ends.new_tensor([min(sentence.first or width, width) for sentence in sentences])
+        return GivenState(CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), padded), longest)
+
+    def propose(self, state: State) -> Draft:
+        """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
+        longest draft; without the EOS, which only the verifier predicts.
+        """
+        own: GivenState = state.drafting
+        state.drafting = own.copy
+        draft = self._copier.propose(state)
+        state.drafting = own
+        counts = draft.counts.minimum(own.longest)
+        return Draft(draft.ids[:, : int(counts.max())], counts)
+
+    def observe(self, state: State, verdict: Verdict) -> None:
+        """Find for each row where its next copy begins, and set its longest draft."""
+        own: GivenState = state.drafting
+        state.drafting = own.copy
+        self._copier.observe(state, verdict)
+        state.drafting = own
+        accepted = verdict.accepted
+        whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
+        shorter = accepted.bifurcation.clamp_min(SHORTEST)
+        longest = torch.where(whole, 2 * own.longest + 1, shorter).clamp_max(state.tokens.shape[1])
+        own.longest = longest.masked_fill((own.copy.misses > 0) & ~_is_found(own.copy, accepted), 0)
+
+    def _text(self, ids: Sequence[int], width: int) -> list[int]:
+        """The text of a row: at most `width` ids, of which the last is EOS."""
+        kept = list(ids[: width - 1])
+        return kept if kept[-1:] == [self._eos] else [*kept, self._eos]
+
+
+def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:
+    """Whether the next copy of each row (B,) begins after a token that equals the last accepted one."""
+    assert copy.text is not None
+    last = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])
+    before = copy.text.gather(1, (copy.start - 1).clamp_min(0)[:, None])
+    return ((last == before)[:, 0]) & (copy.start > 0)

@@ -1,0 +1,105 @@
+"""Given drafts in the native engine: greedy's output, and the rounds of the reference engine."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, open_bundle
+from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.library import NativeError
+from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+from tests.native.comparison import native, sources_of
+from tests.native.test_decode import pair as pair
+
+pytestmark = pytest.mark.usefixtures("sharing")
+
+
+def changed(output: Sequence[int], size: int, eos: int, generator: random.Random) -> list[int]:
+    """A text that resembles `output`: tokens of it replaced, inserted, dropped or moved; sometimes longer than any output."""
+    text = [token for token in output if token != eos]
+    for _ in range(generator.randrange(4)):
+        place = generator.randrange(len(text) + 1)
+        new = [generator.randrange(8, size) for _ in range(generator.randrange(3))]
+        text[place : place + generator.randrange(3)] = new
+    return [*text, *(text * 3 if generator.random() < 0.2 else []), eos]
+
+
+@pytest.mark.parametrize("match", ["nearest", "unique", "unique-3"])
+def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path], match: str) -> None:
+    bundle, path = pair
+    config, generator = bundle.verifier.config, random.Random(5)
+    sources = sources_of(len(bundle.tokenizer), 12, 20)
+    model = NativeModel(config, path)
+    greedy = native(model, sources, Request(max_length=30))
+    drafts = [changed(greedy[number].ids, len(bundle.tokenizer), config.eos, generator) for number in range(len(sources))]
+    bounds = [generator.choice((0, 1, 3)) for _ in sources]
+    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=30, with_scores=True), bundle))
+    engine._given_inputs.options["match"] = match  # type: ignore[index]
+    asked = [Sentence(number, *each) for number, each in enumerate(zip(sources, drafts, bounds, strict=True))]
+    expected = {each.number: each for each in engine.decode(asked)}
+    word_starts = bytes(bundle.tokenizer.word_starts())
+    for batch, threads in ((1, 1), (1, 2), (3, 2), (16, 1)):
+        request = Request(
+            GIVEN, match, 0, batch, threads, 30, with_scores=True, word_starts=word_starts, drafts=drafts, first_drafts=bounds
+        )
+        found = native(model, sources, request)
+        assert {number: each.ids for number, each in found.items()} == {number: each.ids for number, each in greedy.items()}
+        assert {number: (each.rounds, each.log_probabilities) for number, each in found.items()} == {
+            number: (each.rounds, each.log_probabilities) for number, each in expected.items()
+        }
+    assert all(each.decoding == GIVEN for each in expected.values())
+    assert sum(each.rounds for each in expected.values()) < sum(each.rounds for each in greedy.values())
+
+
+def test_shipped_translations_have_the_rounds_of_the_reference(data: Path) -> None:
+    bundle = open_bundle("en-de", Machine("cpu", "int8", 1))
+    pairs = [line.split("\t")[-2:] for line in (data / "en-de" / "dev.chat.tsv").read_text(encoding="utf-8").splitlines()[:30]]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(source)) for source, _ in pairs]
+    eos = bundle.verifier.config.eos
+    drafts = [[*ids, eos] for ids in bundle.tokenizer.encode_targets([target for _, target in pairs])]
+    described = describe_bundle(SHIPPED / "en-de", "", "")
+    for batch_size in (1, 8):
+        asked = DecodingRequest(decoding="greedy", batch_size=batch_size)
+        engines = Engine(bundle, resolve(asked, bundle)), NativeEngine(described, resolve(asked, described), 2)
+        # Every third sentence comes without a draft.
+        sentences = [Sentence(i, s, d if i % 3 else (), i % 4) for i, (s, d) in enumerate(zip(sources, drafts, strict=True))]
+        reference, ours = ({each.number: (each.ids, each.rounds, each.decoding) for each in e.decode(sentences)} for e in engines)
+        assert ours == reference
+        greedy = {each.number: each.ids for each in engines[1].decode([Sentence(i, s) for i, s in enumerate(sources)])}
+        assert {number: ids for number, (ids, _, _) in ours.items()} == greedy
+        assert {name for _, _, name in ours.values()} == {"greedy", GIVEN}
+
+
+def test_drafts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
+    bundle, path = pair
+    model, size = NativeModel(bundle.verifier.config, path), len(bundle.tokenizer)
+    word_starts = bytes(bundle.tokenizer.word_starts())
+    for drafts, bounds, starts, message in (
+        ([[8, size]], [0], word_starts, "vocabulary"),
+        ([[-1, 3]], [0], word_starts, "vocabulary"),
+        ([[]], [0], word_starts, "empty or longer"),
+        ([[8, 3]], [-1], word_starts, "empty or longer"),
+        ([[8, 3]], [0], b"", "option"),
+    ):
+        with pytest.raises(NativeError, match=message):
+            list(model.decode([[8, 3]], Request(GIVEN, word_starts=starts, drafts=drafts, first_drafts=bounds)))
+    with pytest.raises(ValueError, match="2 drafts and 1 bounds for 1 sources"):
+        list(model.decode([[8, 3]], Request(GIVEN, word_starts=word_starts, drafts=[[3], [3]], first_drafts=[0])))
+
+
+def test_drafts_need_greedy_output() -> None:
+    described = describe_bundle(SHIPPED / "en-de", "", "")
+    engine = NativeEngine(described, resolve(DecodingRequest(decoding="specdec++"), described), 1)
+    with pytest.raises(UsageError, match="not for specdec"):
+        list(engine.decode([Sentence(0, [8, 3], [8, 3])]))
