@@ -18,6 +18,7 @@ from specdec_cli.commands import (
     distill,
     models,
     prepare,
+    serve,
     train_drafter,
     train_verifier,
     translate,
@@ -31,6 +32,7 @@ from specdec_cli.signals import Ending
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("translate", translate.translate),
     ("correct", correct.correct),
+    ("serve", serve.serve),
     ("bench", bench.bench),
     ("prepare", prepare.prepare),
     ("train-verifier", train_verifier.train_verifier),

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import permutations
 
 _FUNCTION_WORDS = {
@@ -62,6 +63,20 @@ def is_foreign(text: str, language: str) -> bool:
     """Whether `text` is in another language than `language`, of those that can be detected (see `is_in_language`)."""
     counts = _count_words(text)
     return any(_is_in(counts, other, short_code(language)) for other in _WORDS)
+
+
+def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
+    """The code of those in `among` whose language has the most function words in `text`, and its share of those of
+    all these languages, 0 to 1.
+
+    Words that several languages share count for each. None and 0 if there is no such word, or no single best language.
+    """
+    counts = _count_words(text)
+    found = {code: sum(counts[word] for word in counts.keys() & _WORDS.get(short_code(code), frozenset())) for code in among}
+    best = max(found, key=lambda code: found[code], default=None)
+    if best is None or list(found.values()).count(found[best]) > 1 or not found[best]:
+        return None, 0.0
+    return best, found[best] / sum(found.values())
 
 
 def _count_words(text: str) -> Counter[str]:

@@ -1,0 +1,118 @@
+"""`specdec serve`: translation and correction over HTTP."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specdec_cli.commands.loading import bundle_task
+from specdec_cli.commands.machine import usable_processors
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.groups import with_groups
+from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.model import MODEL_HELP
+from specdec_cli.commands.options.values import decoding_option
+from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.server.service import Service
+
+_server_option = partial(typer.Option, rich_help_panel="Server")
+_MODELS = ("en-de", "en-gec")
+_PORT = 5000
+_NEEDED = ("starlette", "uvicorn", "prometheus_client")
+
+ModelsOption = Annotated[
+    list[str] | None,
+    decoding_option("--model", "-m", metavar="MODEL", help=f"{MODEL_HELP} Repeatable.", show_default="en-de and en-gec"),
+]
+HostOption = Annotated[str, _server_option("--host", metavar="ADDRESS", help="Address to listen on; others than loopback need --keys.")]
+PortOption = Annotated[
+    int | None,
+    _server_option("--port", metavar="N", min=0, max=65535, help="Port to listen on; 0 is any free one.", show_default="5000"),
+]
+UnixOption = Annotated[
+    Path | None, _server_option("--unix", metavar="PATH", help="Listen on this Unix socket, and on TCP only if --port is given too.")
+]
+KeysOption = Annotated[Path | None, _server_option("--keys", metavar="FILE", help="File of API keys, one a line; requests then need one.")]
+OriginOption = Annotated[
+    list[str] | None,
+    _server_option("--allow-origin", metavar="URL", help="Let pages of this site use the server from a browser (CORS). Repeatable."),
+]
+MaxRequestsOption = Annotated[
+    int, _server_option("--max-requests", metavar="N", min=1, help="Requests in progress at most; more are refused with status 429.")
+]
+MaxCharactersOption = Annotated[int, _server_option("--max-characters", metavar="N", min=1, help="Characters of a request at most.")]
+TimeLimitOption = Annotated[float, _server_option("--time-limit", metavar="SECONDS", min=0.1, help="Longest time for a request.")]
+QuietOption = Annotated[bool, _server_option("--quiet", "-q", help="Log only warnings and errors.")]
+
+
+@with_groups
+def serve(
+    models: ModelsOption = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
+    unix: UnixOption = None,
+    keys: KeysOption = None,
+    allow_origin: OriginOption = None,
+    max_requests: MaxRequestsOption = 256,
+    max_characters: MaxCharactersOption = 50_000,
+    time_limit: TimeLimitOption = 30.0,
+    quiet: QuietOption = False,
+    *,
+    decoding: DecodingOptions,
+    machine: MachineOptions,
+) -> None:
+    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and on a page at /.
+
+    Requests of many clients are decoded together. Logs are JSON lines on stderr; they hold no text. SIGTERM or Ctrl-C
+    finishes the requests in progress and stops.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"{' and '.join(missing)} is missing; install the extra: pip install 'specdec[server]'")
+
+    from specdec_cli.server.application import make_application
+    from specdec_cli.server.keys import Keys, read_keys
+    from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
+    from specdec_cli.server.logs import Log
+    from specdec_cli.server.run import serve as run
+    from specdec_cli.server.service import Limits, Service
+
+    on_tcp = unix is None or port is not None
+    if on_tcp and not is_loopback(host) and keys is None:
+        raise UsageError(f"--host {host}: other machines may reach this address; give --keys FILE with the keys of the clients")
+    known = Keys() if keys is None else read_keys(keys)
+    service = Service({}, {}, Limits(max_requests, max_characters, time_limit), known, Log(quiet=quiet))
+    with ExitStack() as opened:
+        sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
+        if unix is not None:
+            sockets.append(opened.enter_context(listen_unix(unix)))
+            opened.callback(unix.unlink, missing_ok=True)
+        _load(service, models or _MODELS, machine, decoding)
+        run(service, make_application(service, allow_origin or (), checks_host=known.are_required is False), sockets, time_limit)
+
+
+def _load(service: "Service", models: Sequence[str], options: MachineOptions, decoding: DecodingOptions) -> None:
+    """Load the models of `service`. Raises what `open_engine` raises, and UsageError for two models of one task and language."""
+    from specdec_cli.commands.engines import open_engine
+    from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
+    from specdec_cli.server.models import add_model
+
+    # A core is left to the connections; PyTorch shares its threads better with them.
+    threads = max(1, usable_processors() - 1) if options.threads is None else options.threads
+    for name in models:
+        corrects = bundle_task(ModelChoice(name, offline=options.offline, quiet=True)) == "correct"
+        request = decoding.request(options, with_scores=corrects, trace=False)
+        choice = ModelChoice(name, offline=options.offline, quiet=True)
+        opened = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=False)
+        if isinstance(opened.engine, NativeEngine):
+            opened.engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
+        add_model(service, opened.bundle, opened.engine)
+        service.log.write("loaded", model=name, engine=opened.engine.description, decoding=opened.engine.settings.decoding, threads=threads)

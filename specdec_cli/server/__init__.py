@@ -1,0 +1,1 @@
+"""An HTTP server with the interfaces of LibreTranslate and LanguageTool, and a page to try the models."""

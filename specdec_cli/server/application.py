@@ -1,0 +1,77 @@
+"""The ASGI application: all routes, and the form of error messages."""
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from specdec_cli import __version__
+from specdec_cli.server.gate import LOCAL_HOSTS, Gate
+from specdec_cli.server.languagetool import LanguageTool
+from specdec_cli.server.libretranslate import LibreTranslate
+from specdec_cli.server.metrics import CONTENT_TYPE
+from specdec_cli.server.request_error import ClientLeft, RequestError
+from specdec_cli.server.service import Service
+
+
+def make_application(service: Service, origins: Sequence[str] = (), *, checks_host: bool = True) -> ASGIApp:
+    """Make the application of `service`.
+
+    Pages of the sites `origins` may use it from a browser. With `checks_host`, requests over TCP must name this
+    machine as their host.
+    """
+    routes = [
+        *LibreTranslate(service).routes(),
+        *LanguageTool(service).routes(),
+        Route("/health", _Health(service).health),
+        Route("/metrics", _Health(service).metrics),
+    ]
+    cors = Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"], allow_headers=["*"])
+    errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left}
+    application = Starlette(routes=routes, middleware=[cors] if origins else [], exception_handlers=errors)
+    return Gate(application, service, {route.path for route in routes}, LOCAL_HOSTS if checks_host else None)
+
+
+class _Health:
+    """The routes for those who run the server."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def health(self, _: Request) -> JSONResponse:
+        """Say whether all decoders run: the status is 200, else 503."""
+        works = all(decoder.is_alive for decoder in self._service.decoders)
+        answer = {
+            "status": "ok" if works else "failed",
+            "version": __version__,
+            "translates": ["-".join(pair) for pair in self._service.translators],
+            "corrects": list(self._service.correctors),
+        }
+        return JSONResponse(answer, 200 if works else 503)
+
+    async def metrics(self, request: Request) -> Response:
+        """Report the metrics."""
+        self._service.keys.check(request, request.query_params)
+        return Response(self._service.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE})
+
+
+async def _report(request: Request, error: Exception) -> Response:
+    """Report an error in the form that the clients of the interface expect: text for LanguageTool, else JSON."""
+    if isinstance(error, RequestError):
+        status, message, headers = error.status, error.message, error.headers
+    else:
+        assert isinstance(error, HTTPException)
+        status, message, headers = error.status_code, error.detail, dict(error.headers or {})
+    if request.url.path.startswith("/v2/"):
+        return PlainTextResponse(f"Error: {message}", status, headers)
+    return JSONResponse({"error": message}, status, headers)
+
+
+async def _left(_: Request, error: Exception) -> Response:
+    raise ClientLeft from error

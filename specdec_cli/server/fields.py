@@ -1,0 +1,108 @@
+"""Fields of a request, from its query, a form or a JSON object."""
+
+import json
+from collections.abc import Mapping
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from specdec_cli.server.request_error import RequestError
+
+BYTES_PER_CHARACTER = 12
+"""The most bytes of a character in a form: four bytes of UTF-8, each written as %XX."""
+_MOST_FIELDS = 10_000
+_OVERHEAD = 2**16
+
+
+async def read_fields(request: Request, most_characters: int) -> dict[str, Any]:
+    """Return the fields of a request's query and body; a field that a form repeats has a list of strings.
+
+    The body may be a JSON object or a form, whatever its header says, because some clients send forms under the name
+    of JSON. Raises RequestError for a body that is too large or neither of them.
+    """
+    query = _grouped(_pairs(request.url.query))
+    body = await _body(request, most_characters * BYTES_PER_CHARACTER + _OVERHEAD)
+    kind = request.headers.get("content-type", "")
+    if kind.startswith("multipart/form-data"):
+        return query | _grouped(_parts(kind, body))
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestError(400, "the body is not UTF-8") from error
+    return query | (_json_object(text) if text.lstrip().startswith("{") else _grouped(_pairs(text.strip())))
+
+
+def text_of(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """The text of a field; `default` if it is missing. Raises RequestError if it is no text, or missing without a default."""
+    value = fields.get(name, default)
+    if value is None:
+        raise RequestError(400, f"Invalid request: missing {name} parameter")
+    return checked_text(value, name)
+
+
+def checked_text(value: Any, name: str) -> str:
+    """Return `value`, of the field `name`, if it is a text that can be decoded; else raise RequestError."""
+    if not isinstance(value, str):
+        raise RequestError(400, f"Invalid request: {name} is not a text")
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise RequestError(400, f"Invalid request: {name} has a NUL character or half of a surrogate pair")
+    return value
+
+
+async def _body(request: Request, most: int) -> bytes:
+    too_large = RequestError(413, f"the body has more than {most} bytes")
+    if int(request.headers.get("content-length", 0)) > most:
+        raise too_large
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > most:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(400, "the body is not valid JSON") from error
+    return found
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise RequestError(400, "the form is not valid") from error
+
+
+def _parts(kind: str, body: bytes) -> list[tuple[str, str]]:
+    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n" + body)
+    if not message.is_multipart():
+        raise RequestError(400, "the form is not valid")
+    try:
+        return [(str(part.get_param("name", "", "content-disposition")), _content(part)) for part in message.get_payload()]
+    except UnicodeDecodeError as error:
+        raise RequestError(400, "the form is not UTF-8") from error
+
+
+def _content(part: Message) -> str:
+    content = part.get_payload(decode=True)
+    return content.decode("utf-8") if isinstance(content, bytes) else ""
+
+
+def _grouped(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
+    return found

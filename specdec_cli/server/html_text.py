@@ -1,0 +1,45 @@
+"""Texts of HTML documents, with inline tags left in place, so that they can be translated."""
+
+import re
+from html import unescape
+
+from specdec_cli.server.pieces import Pieces
+
+_BLOCKS = (
+    "address|article|aside|blockquote|body|br|caption|center|col|colgroup|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|"
+    "form|h[1-6]|head|header|hr|html|iframe|img|input|legend|li|link|main|meta|nav|ol|optgroup|option|p|section|select|summary|table|"
+    "tbody|td|tfoot|th|thead|title|tr|ul|video"
+)
+_KEPT = "code|kbd|math|pre|samp|script|style|svg|template|textarea"
+_SPLIT = re.compile(
+    rf"(<!--.*?(?:-->|\Z)|<!doctype[^>]*>|<({_KEPT})\b[^>]*>.*?(?:</\2\s*>|\Z)|</?(?:{_BLOCKS})\b[^>]*>)", re.IGNORECASE | re.DOTALL
+)
+_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|#0*(?:38|60|62)|#x0*(?:26|3[ce]));)(?:[a-z][a-z0-9]*|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+_SPACES = re.compile(r"[ \t\r\n]+")
+
+
+def split_html(page: str) -> Pieces:
+    """Split HTML into its texts, between tags of blocks, and the gaps between them, which hold all else.
+
+    Inline tags stay within the texts; the translator keeps tags in place. Entities become characters, apart from
+    those of <, > and &. Code, scripts and comments are not text.
+    """
+    texts: list[str] = []
+    gaps = [""]
+    position = 0
+    for match in _SPLIT.finditer(page):
+        _add(page[position : match.start()], texts, gaps)
+        gaps[-1] += match.group()
+        position = match.end()
+    _add(page[position:], texts, gaps)
+    return Pieces(tuple(texts), tuple(gaps))
+
+
+def _add(part: str, texts: list[str], gaps: list[str]) -> None:
+    text = part.strip()
+    start = part.find(text)
+    gaps[-1] += part[:start] if text else part
+    if text:
+        plain = _ENTITY.sub(lambda entity: unescape(entity.group()), text)
+        texts.append(_SPACES.sub(" ", plain))
+        gaps.append(part[start + len(text) :])

@@ -1,0 +1,76 @@
+"""The sockets of the server: TCP and Unix."""
+
+import os
+import socket
+import stat
+from ipaddress import ip_address
+from pathlib import Path
+
+from specdec_cli.errors import UsageError
+
+_BACKLOG = 2048
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can reach the address `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen_tcp(host: str, port: int) -> socket.socket:
+    """Listen on a TCP address; port 0 is any free one. Raises UsageError if that is not possible."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        own = socket.socket(family, kind)
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        own.bind(address)
+        own.listen(_BACKLOG)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from error
+    return own
+
+
+def listen_unix(path: Path) -> socket.socket:
+    """Listen on a Unix socket that only this user can open; a socket at `path` that nobody listens on is replaced.
+
+    Raises UsageError for a path that is too long or in use, or if there is another kind of file.
+    """
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        _remove_stale(path)
+        own.bind(str(path))
+        own.listen(_BACKLOG)
+    except OSError as error:
+        own.close()
+        raise UsageError(f"cannot listen on {path}: {error.strerror or error}") from error
+    finally:
+        os.umask(before)
+    return own
+
+
+def address_of(own: socket.socket) -> str:
+    """The address of a listening socket, as an URL or as unix:PATH."""
+    if own.family == socket.AF_UNIX:
+        return f"unix:{own.getsockname()}"
+    host, port = own.getsockname()[:2]
+    return f"http://[{host}]:{port}" if own.family == socket.AF_INET6 else f"http://{host}:{port}"
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove a socket that a program left behind. Raises UsageError if one still listens on it, or for another file."""
+    if not path.exists():
+        return
+    if not stat.S_ISSOCK(path.stat().st_mode):
+        raise UsageError(f"{path}: exists and is not a socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise UsageError(f"{path}: another program listens there")

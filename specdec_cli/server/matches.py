@@ -1,0 +1,102 @@
+"""Edits as matches of LanguageTool."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from specdec_cli.server.utf16 import utf16_length
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.sentences import split_sentences
+
+_AROUND = 40
+_WORD_AFTER = re.compile(r"\S+")
+_WORD_BEFORE = re.compile(r"\S+\Z")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of errors: LanguageTool's names of the rule and of its category, and a description."""
+
+    rule: str
+    category: str
+    category_name: str
+    issue: str
+    description: str
+
+
+CASING = Kind("SPECDEC_CASING", "CASING", "Capitalization", "typographical", "Capital or small letter")
+PUNCTUATION = Kind("SPECDEC_PUNCTUATION", "PUNCTUATION", "Punctuation", "typographical", "Punctuation or spaces")
+GRAMMAR = Kind("SPECDEC_GRAMMAR", "GRAMMAR", "Grammar", "grammar", "Grammar, spelling or choice of words")
+
+
+def widened(source: str, edit: Edit) -> Edit:
+    """An edit that replaces at least one character: an insertion is widened over the next word, else the previous one."""
+    if edit.start < edit.end:
+        return edit
+    if after := _WORD_AFTER.match(source, edit.end):
+        return Edit(edit.start, after.end(), after.group(), edit.text + after.group(), score=edit.score)
+    if before := _WORD_BEFORE.search(source[: edit.start]):
+        return Edit(before.start(), edit.end, before.group(), before.group() + edit.text, score=edit.score)
+    start, end = max(0, edit.start - 1), min(len(source), edit.end + 1)
+    return Edit(start, end, source[start:end], source[start : edit.start] + edit.text + source[edit.end : end], score=edit.score)
+
+
+def without_overlaps(source: str, edits: tuple[Edit, ...]) -> list[Edit]:
+    """The edits, each at least a character wide; an edit that then overlaps the one before it is left out."""
+    found: list[Edit] = []
+    for edit in edits:
+        wide = edit if edit.start < edit.end else widened(source, edit)
+        if found and wide.start < found[-1].end:
+            continue
+        found.append(wide)
+    return found
+
+
+def kind_of(edit: Edit) -> Kind:
+    """The kind of error that an edit corrects."""
+    if edit.source.casefold() == edit.text.casefold():
+        return CASING
+    letters = ["".join(filter(str.isalnum, text)) for text in (edit.source, edit.text)]
+    return PUNCTUATION if letters[0] == letters[1] else GRAMMAR
+
+
+def match_of(source: str, edit: Edit, span: tuple[int, int]) -> dict[str, Any]:
+    """The match for an edit of `source` (offsets in code points); `span` is its place in the client's text, in UTF-16 units."""
+    kind = kind_of(edit)
+    message = f"Did you mean “{edit.text}”?" if edit.text.strip() else f"Remove “{edit.source.strip()}”?"
+    return {
+        "message": message,
+        "shortMessage": kind.description,
+        "offset": span[0],
+        "length": span[1] - span[0],
+        "replacements": [{"value": edit.text}],
+        "context": _context(source, edit),
+        "sentence": _sentence(source, edit),
+        "type": {"typeName": "Other"},
+        "rule": {
+            "id": kind.rule,
+            "description": kind.description,
+            "issueType": kind.issue,
+            "category": {"id": kind.category, "name": kind.category_name},
+        },
+        "ignoreForIncompleteSentence": False,
+        "contextForSureMatch": 0,
+    }
+
+
+def _context(source: str, edit: Edit) -> dict[str, Any]:
+    start, end = max(0, edit.start - _AROUND), min(len(source), edit.end + _AROUND)
+    before = ("..." if start else "") + source[start : edit.start]
+    text = before + source[edit.start : end] + ("..." if end < len(source) else "")
+    return {"text": text, "offset": utf16_length(before), "length": utf16_length(source[edit.start : edit.end])}
+
+
+def _sentence(source: str, edit: Edit) -> str:
+    """The sentence in which an edit begins."""
+    segments = split_sentences(source)
+    end = 0
+    for gap, text in zip(segments.gaps, segments.texts, strict=False):
+        end += len(gap) + len(text)
+        if edit.start < end:
+            return text
+    return segments.texts[-1] if segments.texts else source

@@ -1,0 +1,50 @@
+"""Metrics of the server, in the format of Prometheus."""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_REQUESTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Metrics:
+    """Counts of requests, texts and batches since the start of the process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        own = {"registry": self._registry}
+        self._requests = Counter("specdec_requests", "Requests that were answered.", ["path", "status"], **own)
+        self._seconds = Histogram("specdec_request_seconds", "Seconds from request to response.", ["path"], buckets=_SECONDS, **own)
+        self._characters = Counter("specdec_characters", "Characters of decoded requests.", ["task"], **own)
+        self._tokens = Counter("specdec_tokens", "Tokens that were decoded.", ["task"], **own)
+        self._rounds = Counter("specdec_rounds", "Rounds of decoding; tokens divided by rounds are tokens per round.", ["task"], **own)
+        self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, **own)
+        self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], **own)
+        self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", **own)
+
+    def watch(self, in_progress: Callable[[], float]) -> None:
+        """Report the value of `in_progress` as the number of requests in progress."""
+        self._in_progress.set_function(in_progress)
+
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request to a route of the server."""
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def count_decoded(self, task: str, characters: int, tokens: int, rounds: int) -> None:
+        """Count what was decoded for a request of the task "translate" or "correct"."""
+        self._characters.labels(task).inc(characters)
+        self._tokens.labels(task).inc(tokens)
+        self._rounds.labels(task).inc(rounds)
+
+    def count_batch(self, task: str, requests: int, seconds: float) -> None:
+        """Count a batch and the seconds in which it was decoded."""
+        self._batches.labels(task).observe(requests)
+        self._batch_seconds.labels(task).inc(seconds)
+
+    def exposition(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self._registry)

@@ -1,0 +1,53 @@
+"""Paragraphs of a text that is checked: wrapped lines joined to one, with the places of their characters."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from specdec_cli.server.pieces import split_line
+from specdec_cli.text.lines import Line
+from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+
+
+@dataclass(frozen=True)
+class CheckedLine:
+    """A line to correct. Its characters from `starts[i]` on are those of the whole text from `offsets[i]` on."""
+
+    text: str
+    starts: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+    def place(self, offset: int) -> int:
+        """The offset in the whole text, in code points, of an offset in this line."""
+        index = bisect_right(self.starts, offset) - 1
+        return self.offsets[index] + offset - self.starts[index]
+
+
+def checked_lines(text: str) -> Iterator[CheckedLine]:
+    """Yield the lines of a text that are not blank; wrapped lines of a paragraph are joined, long ones divided between sentences."""
+    lines, offsets = [], []
+    for match in _LINE.finditer(text):
+        lines.append(Line(len(lines) + 1, match[1], match[2], ""))
+        offsets.append(match.start())
+        if not match[2]:
+            break
+    for line in join_paragraphs(lines):
+        if isinstance(line, Paragraph):
+            indents = [0, *(len(head) for head in line.heads[1:])]
+            places = tuple(offsets[one.number - 1] + indent for one, indent in zip(line.lines, indents, strict=True))
+            yield from _divided(CheckedLine(line.text, line.starts, places))
+        else:
+            yield from _divided(CheckedLine(line.text, (0,), (offsets[line.number - 1],)))
+
+
+def _divided(line: CheckedLine) -> Iterator[CheckedLine]:
+    pieces = split_line(line.text)
+    start = 0
+    for gap, text in zip(pieces.gaps, pieces.texts, strict=False):
+        start += len(gap)
+        inner = [place for place in line.starts if start < place < start + len(text)]
+        yield CheckedLine(text, (0, *(place - start for place in inner)), (line.place(start), *map(line.place, inner)))
+        start += len(text)

@@ -1,0 +1,53 @@
+"""Division of texts into the lines and pieces that are decoded as units."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specdec_cli.text.sentences import split_sentences
+
+LONGEST_PIECE = 600
+"""Characters up to which sentences of a line are kept together."""
+_LINE_END = re.compile(r"(\r\n|\n|\r)")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a text and the gaps around them, one more than there are pieces."""
+
+    texts: tuple[str, ...]
+    gaps: tuple[str, ...]
+
+    def join(self, outputs: Sequence[str]) -> str:
+        """The text with `outputs` in place of its pieces."""
+        return self.gaps[0] + "".join(output + gap for output, gap in zip(outputs, self.gaps[1:], strict=True))
+
+
+def split_pieces(text: str, longest: int = LONGEST_PIECE) -> Pieces:
+    """Split a text into its lines, and each line of more than `longest` characters between sentences."""
+    texts: list[str] = []
+    gaps = [""]
+    parts = _LINE_END.split(text)
+    for line, ending in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        own = split_line(line, longest)
+        gaps[-1] += own.gaps[0]
+        texts += own.texts
+        gaps += own.gaps[1:]
+        gaps[-1] += ending
+    return Pieces(tuple(texts), tuple(gaps))
+
+
+def split_line(line: str, longest: int = LONGEST_PIECE) -> Pieces:
+    """Split a line of more than `longest` characters between sentences, into pieces of at most so many characters or one sentence."""
+    if len(line) <= longest:
+        return Pieces((line,), ("", "")) if line.strip() else Pieces((), (line,))
+    segments = split_sentences(line)
+    texts: list[str] = []
+    gaps = [segments.gaps[0]]
+    for text, gap in zip(segments.texts, segments.gaps[1:], strict=True):
+        if texts and len(texts[-1]) + len(gaps[-1]) + len(text) <= longest:
+            texts[-1] += gaps.pop() + text
+        else:
+            texts.append(text)
+        gaps.append(gap)
+    return Pieces(tuple(texts), tuple(gaps))

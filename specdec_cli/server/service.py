@@ -1,0 +1,112 @@
+"""The models of the server, and the limits within which requests are decoded by them."""
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from math import ceil
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from specdec_cli.pipeline.corrector import Correction
+from specdec_cli.pipeline.translator import Translation
+from specdec_cli.server.batching import BatchDecoder
+from specdec_cli.server.keys import Keys
+from specdec_cli.server.logs import Log
+from specdec_cli.server.metrics import Metrics
+from specdec_cli.server.pieces import split_pieces
+from specdec_cli.server.request_error import ClientLeft, RequestError
+
+T = TypeVar("T")
+_LONGEST_RETRY = 60
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the server: requests that wait or are decoded, characters of a request, and seconds of a request."""
+
+    requests: int = 256
+    characters: int = 50_000
+    seconds: float = 30.0
+
+
+@dataclass
+class Service:
+    """The decoders of the server: of translation by source and target language, of correction by language.
+
+    Languages are two-letter codes, or other short ones.
+    """
+
+    translators: dict[tuple[str, str], BatchDecoder[Translation]]
+    correctors: dict[str, BatchDecoder[Correction]]
+    limits: Limits = field(default_factory=Limits)
+    keys: Keys = field(default_factory=Keys)
+    log: Log = field(default_factory=Log)
+    metrics: Metrics = field(default_factory=Metrics)
+    in_progress: int = 0
+
+    def __post_init__(self) -> None:
+        self.metrics.watch(lambda: self.in_progress)
+
+    @property
+    def decoders(self) -> list[BatchDecoder[Translation] | BatchDecoder[Correction]]:
+        """All decoders."""
+        return [*self.translators.values(), *self.correctors.values()]
+
+    def check_size(self, characters: int) -> None:
+        """Raise RequestError for a request of more characters than the limit."""
+        if characters > self.limits.characters:
+            raise RequestError(413, f"Invalid request: {characters} characters, more than the limit of {self.limits.characters}")
+
+    async def translate(self, pair: tuple[str, str], texts: list[str]) -> list[str]:
+        """Translate texts of the languages `pair`, which must be one of `translators`."""
+        pieces = [split_pieces(text) for text in texts]
+        lines = [line for each in pieces for line in each.texts]
+        decoded = await self.translators[pair].decode(lines)
+        totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
+        self.metrics.count_decoded("translate", sum(map(len, lines)), *totals)
+        outputs = iter(each.text for each in decoded)
+        return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
+
+    async def correct(self, language: str, lines: list[str]) -> list[Correction]:
+        """Correct lines of a language, which must be one of `correctors`."""
+        decoded = await self.correctors[language].decode(lines)
+        totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
+        self.metrics.count_decoded("correct", sum(map(len, lines)), *totals)
+        return decoded
+
+    async def run(self, request: Request, work: Awaitable[T]) -> T:
+        """Wait for `work`, within the limits of the server; it is cancelled if time runs out or the client leaves.
+
+        The body of the request must have been read. Raises RequestError if too many requests are in progress (429) or
+        time runs out (503), and ClientLeft.
+        """
+        task = asyncio.ensure_future(work)
+        if self.in_progress >= self.limits.requests:
+            task.cancel()
+            seconds = ceil(sum(decoder.backlog_seconds for decoder in self.decoders))
+            headers = {"Retry-After": str(min(max(seconds, 1), _LONGEST_RETRY))}
+            raise RequestError(429, "too many requests are waiting; try again later", headers)
+        left = asyncio.ensure_future(_disconnected(request))
+        self.in_progress += 1
+        try:
+            done, _ = await asyncio.wait({task, left}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.in_progress -= 1
+            left.cancel()
+            if not task.done():
+                task.cancel()
+        if task in done:
+            return task.result()
+        if left in done:
+            raise ClientLeft
+        raise RequestError(503, f"not done within {self.limits.seconds:g} seconds; send less text", {"Retry-After": "1"})
+
+
+async def _disconnected(request: Request) -> None:
+    """Wait until the client closes its connection."""
+    with suppress(asyncio.CancelledError):
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
