@@ -12,7 +12,7 @@ _specdec() {
         [[ $word == -* ]] || { command=$word; break; }
     done
     case $command in
-        "") words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models help --version --show-completion -h --help" ;;
+        "") words="translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models help --version --show-completion -h --help" ;;
         translate)
             case $previous in
                 -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
@@ -76,6 +76,40 @@ _specdec() {
                 --output-dir) compopt -o plusdirs; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
                     words="-m --model --diff --m2 --check --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet -h --help" ;;
+            esac
+            ;;
+        serve)
+            case $previous in
+                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                --host) return ;;
+                --port) return ;;
+                --unix) compopt -o default; return ;;
+                --keys) compopt -o default; return ;;
+                --allow-origin) return ;;
+                --max-requests) return ;;
+                --max-characters) return ;;
+                --time-limit) return ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --block-size) words="auto" ;;
+                --top-beta) return ;;
+                --tolerance) return ;;
+                --preset) words="exact high-quality high-efficiency" ;;
+                --iterations) return ;;
+                --length-beam) return ;;
+                --match) words="unique unique-3 nearest" ;;
+                --stop) words="prefix fixed-point" ;;
+                --jacobi-length) words="max" ;;
+                --beam-size) return ;;
+                --length-penalty) return ;;
+                --max-length) return ;;
+                --batch-size) words="auto" ;;
+                --memory) return ;;
+                --device) words="auto cpu cuda" ;;
+                --precision) words="auto float32 bfloat16 float16 int8" ;;
+                --engine) words="auto native reference" ;;
+                --threads) return ;;
+                --seed) return ;;
+                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -228,7 +262,7 @@ _specdec() {
             ;;
         help)
             case $previous in
-                *) words="translate correct bench prepare train-verifier train-drafter distill corrupt convert visualize models" ;;
+                *) words="translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models" ;;
             esac
             ;;
     esac

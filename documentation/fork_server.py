@@ -21,6 +21,8 @@ _CLIENT = """\
 import json, os, socket, sys
 if {is_python} and sys.argv[1:3] != ["-P", "-m"]:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+if sys.argv[1:2] == ["serve"]:  # a process of its own, so that signals reach it
+    os.execv({python!r}, [{python!r}, "-m", "specdec_cli", *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
 module = sys.argv[3] if {is_python} else None

@@ -16,6 +16,8 @@ def _set(*changes: str) -> str:
 TRIALS: Sequence[tuple[str, str, str]] = (
     # The beginning of a command, a part of it, and the options that are appended.
     ("make", "", " -n"),
+    ("pip install", "", " --help"),
+    ("specdec serve", "", " --help"),
     (".venv/bin/pytest", "", " --collect-only"),
     ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
     ("specdec train-verifier", "--init work", _set(RUN)),

@@ -13,7 +13,7 @@ LAYERS = (
     {"app"},
     {"completions"},
     {"commands"},
-    {"benchmark", "visualization", "training", "distillation", "documents", "serving"},
+    {"benchmark", "visualization", "training", "distillation", "documents", "server"},
     {"pipeline"},
     {"tuning"},
     {"decoding"},

@@ -69,7 +69,7 @@ def serve(
     decoding: DecodingOptions,
     machine: MachineOptions,
 ) -> None:
-    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and on a page at /.
+    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool.
 
     Requests of many clients are decoded together. Logs are JSON lines on stderr; they hold no text. SIGTERM or Ctrl-C
     finishes the requests in progress and stops.
@@ -105,14 +105,16 @@ def _load(service: "Service", models: Sequence[str], options: MachineOptions, de
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.server.models import add_model
 
-    # A core is left to the connections; PyTorch shares its threads better with them.
-    threads = max(1, usable_processors() - 1) if options.threads is None else options.threads
+    threads = usable_processors() if options.threads is None else options.threads
     for name in models:
-        corrects = bundle_task(ModelChoice(name, offline=options.offline, quiet=True)) == "correct"
-        request = decoding.request(options, with_scores=corrects, trace=False)
         choice = ModelChoice(name, offline=options.offline, quiet=True)
-        opened = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=False)
-        if isinstance(opened.engine, NativeEngine):
-            opened.engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
-        add_model(service, opened.bundle, opened.engine)
-        service.log.write("loaded", model=name, engine=opened.engine.description, decoding=opened.engine.settings.decoding, threads=threads)
+        request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
+        opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
+        engine = opened.engine
+        if isinstance(engine, NativeEngine):
+            engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
+        shared = isinstance(engine, NativeEngine) and engine.is_shareable
+        if not shared and threads > 1:
+            engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
+        add_model(service, opened.bundle, engine, threads if shared else 1)
+        service.log.write("loaded", model=name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)

@@ -98,6 +98,11 @@ class NativeEngine:
             self._way = NativeDecoding("greedy")
 
     @property
+    def is_shareable(self) -> bool:
+        """Whether several threads may call `decode` at the same time: not if the block size is adaptive."""
+        return self._sizes is None and not self._way.may_skip
+
+    @property
     def workers(self) -> int:
         """Number of batches that are decoded at the same time: 1 if the batch size is 1 (all threads share a
         sentence), else the number of threads.

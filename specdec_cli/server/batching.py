@@ -13,21 +13,26 @@ R = TypeVar("R")
 Decode = Callable[[Sequence[str]], Iterable[R]]
 """Decodes lines and returns a result for each, in order."""
 MOST_CHARACTERS = 1500
-"""Characters of a batch; a batch of so much text takes about 40 ms on one core, and requests that arrive meanwhile wait."""
+"""Characters of a batch; requests that arrive meanwhile wait for the time that it takes, about 40 ms on one core."""
+_LEAST_CHARACTERS = 200
 _RATE = 10_000.0
 _KEPT = 0.9
 
 
+def _ignore(requests: int, seconds: float) -> None:
+    """Do nothing with the numbers of a batch."""
+
+
 @dataclass(eq=False)
 class Job(Generic[R]):
-    """The lines of a request, the results of those that are decoded, and the future for all results.
+    """The lines of a request, their results by index, and the future for all of them.
 
     `taken` is the number of lines that were taken into batches. Lines of a job that `is_cancelled` are not decoded.
     """
 
     lines: Sequence[str]
     future: "asyncio.Future[list[R]]"
-    results: list[R] = field(default_factory=list)
+    results: dict[int, R] = field(default_factory=dict)
     taken: int = 0
     is_cancelled: bool = False
 
@@ -37,42 +42,49 @@ class Job(Generic[R]):
         return sum(map(len, self.lines[self.taken :]))
 
 
-class BatchDecoder(Generic[R]):
-    """Decodes lines with `decode` in a thread of its own; lines of requests that wait at the same time are one batch.
+Batch = list[tuple[Job[R], range]]
+"""Jobs with the indices of their lines in a batch."""
 
-    A batch has lines of all waiting requests, in equal shares of `most_characters`, at least a line of each of the
-    first ones; so a long text does not delay short ones by more than one batch. `on_batch` is called in the thread
-    with the number of requests of each batch and the seconds that it took.
+
+class BatchDecoder(Generic[R]):
+    """Decodes lines with `decode` in threads of its own; lines of requests that wait at the same time are one batch.
+
+    A batch has lines of all waiting requests in equal shares, up to `most_characters` and at least one line; so a
+    long text does not delay short ones by more than one batch. `decode` is called by `threads` threads at the same
+    time. `on_batch` is called in a thread with the number of requests of each batch and the seconds that it took.
     """
 
     def __init__(
         self,
         decode: Decode[R],
+        threads: int = 1,
         most_characters: int = MOST_CHARACTERS,
-        on_batch: Callable[[int, float], None] = lambda requests, seconds: None,
+        on_batch: Callable[[int, float], None] = _ignore,
     ) -> None:
         self._decode, self._most, self._on_batch = decode, most_characters, on_batch
         self._jobs: deque[Job[R]] = deque()
         self._arrived = threading.Condition()
         self._stopped = False
-        self._rate = _RATE
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._rate = _RATE * threads
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
-        """Let the thread end after its present batch, and wait for that."""
+        """Let the threads end after their present batches, and wait for that."""
         with self._arrived:
             self._stopped = True
-            self._arrived.notify()
-        self._thread.join()
+            self._arrived.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether the thread runs."""
-        return self._thread.is_alive()
+        """Whether all threads run."""
+        return all(thread.is_alive() for thread in self._threads)
 
     @property
     def backlog_seconds(self) -> float:
@@ -108,39 +120,47 @@ class BatchDecoder(Generic[R]):
             if batch:
                 self._run(batch)
 
-    def _take(self) -> list[tuple[Job[R], Sequence[str]]]:
-        """Take the lines of the next batch; jobs that have more lines go to the end of the queue."""
+    def _take(self) -> Batch[R]:
+        """Take the lines of the next batch; jobs that have more lines go to the end of the queue.
+
+        The threads share what waits, unless that is little.
+        """
         jobs = [job for job in self._jobs if not job.is_cancelled]
-        batch: list[tuple[Job[R], Sequence[str]]] = []
-        left, share, total = [], self._most / max(len(jobs), 1), 0
+        waiting = sum(job.characters for job in jobs)
+        most = min(self._most, max(_LEAST_CHARACTERS, waiting / len(self._threads)))
+        share, total = most / max(len(jobs), 1), 0
+        batch: Batch[R] = []
         for job in jobs:
             first, own = job.taken, 0
-            while job.taken < len(job.lines) and own < share and total < self._most:
+            while job.taken < len(job.lines) and own < share and total < most:
                 own += len(job.lines[job.taken]) + 1
+                total += len(job.lines[job.taken]) + 1
                 job.taken += 1
-                total += own
             if job.taken > first:
-                batch.append((job, job.lines[first : job.taken]))
-            if job.taken < len(job.lines):
-                left.append((job.taken > first, job))
-        self._jobs = deque(job for _, job in sorted(left, key=lambda each: each[0]))
+                batch.append((job, range(first, job.taken)))
+        begun = {id(job) for job, _ in batch}
+        self._jobs = deque(sorted((job for job in jobs if job.taken < len(job.lines)), key=lambda job: id(job) in begun))
+        if self._jobs:
+            self._arrived.notify()
         return batch
 
-    def _run(self, batch: Sequence[tuple[Job[R], Sequence[str]]]) -> None:
+    def _run(self, batch: Batch[R]) -> None:
         started = time.monotonic()
-        lines = [line for _, own in batch for line in own]
+        places = [(job, index) for job, own in batch for index in own]
+        lines = [job.lines[index] for job, index in places]
         try:
-            results = iter(list(zip(lines, self._decode(lines), strict=True)))
-            for job, own in batch:
-                job.results += [result for _, (_, result) in zip(own, results, strict=False)]
-                if len(job.results) == len(job.lines):
-                    _settle(job, None)
+            decoded = list(zip(places, self._decode(lines), strict=True))
         except Exception as error:
             for job, _ in batch:
                 job.is_cancelled = True
                 _settle(job, error)
+            return
         seconds = time.monotonic() - started
-        speed = sum(map(len, lines)) / max(seconds, 1e-6)
+        for (job, index), result in decoded:
+            job.results[index] = result
+            if len(job.results) == len(job.lines):
+                _settle(job, None)
+        speed = len(self._threads) * sum(map(len, lines)) / max(seconds, 1e-6)
         self._rate = _KEPT * self._rate + (1 - _KEPT) * max(speed, 1.0)
         self._on_batch(len(batch), seconds)
 
@@ -152,7 +172,7 @@ def _settle(job: Job[R], error: Exception | None) -> None:
         if job.future.done():
             return
         if error is None:
-            job.future.set_result(job.results)
+            job.future.set_result([job.results[index] for index in range(len(job.lines))])
         else:
             job.future.set_exception(error)
 

@@ -86,7 +86,7 @@ def _parts(kind: str, body: bytes) -> list[tuple[str, str]]:
     if not message.is_multipart():
         raise RequestError(400, "the form is not valid")
     try:
-        return [(str(part.get_param("name", "", "content-disposition")), _content(part)) for part in message.get_payload()]
+        return [(str(part.get_param("name", "", "content-disposition")), _content(part)) for part in message.walk() if part is not message]
     except UnicodeDecodeError as error:
         raise RequestError(400, "the form is not UTF-8") from error
 

@@ -1,6 +1,7 @@
 """Texts of HTML documents, with inline tags left in place, so that they can be translated."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
 
 from specdec_cli.server.pieces import Pieces
@@ -14,15 +15,26 @@ _KEPT = "code|kbd|math|pre|samp|script|style|svg|template|textarea"
 _SPLIT = re.compile(
     rf"(<!--.*?(?:-->|\Z)|<!doctype[^>]*>|<({_KEPT})\b[^>]*>.*?(?:</\2\s*>|\Z)|</?(?:{_BLOCKS})\b[^>]*>)", re.IGNORECASE | re.DOTALL
 )
-_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|#0*(?:38|60|62)|#x0*(?:26|3[ce]));)(?:[a-z][a-z0-9]*|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+_NAME = r"(?:[a-z][a-z0-9]*|#\d{1,7}|#x[0-9a-f]{1,6});"
+# Not those of < and >, which would become tags, nor that of an & before what would then be an entity.
+_ENTITY = re.compile(rf"&(?!(?:lt|gt|#0*6[02]|#x0*3[ce]);)(?!(?:amp|#0*38|#x0*26);{_NAME}){_NAME}", re.IGNORECASE)
+_BARE = re.compile(rf"&(?!{_NAME})", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\n]+")
 
 
-def split_html(page: str) -> Pieces:
-    """Split HTML into its texts, between tags of blocks, and the gaps between them, which hold all else.
+class Html(Pieces):
+    """The texts of an HTML document, and the gaps between them, which hold all else."""
+
+    def join(self, outputs: Sequence[str]) -> str:
+        """The document with `outputs` in place of its texts; an & in them that begins no entity is written as one."""
+        return super().join([_BARE.sub("&amp;", output) for output in outputs])
+
+
+def split_html(page: str) -> Html:
+    """Split HTML into its texts, between tags of blocks.
 
     Inline tags stay within the texts; the translator keeps tags in place. Entities become characters, apart from
-    those of <, > and &. Code, scripts and comments are not text.
+    those of < and >. Code, scripts and comments are not text.
     """
     texts: list[str] = []
     gaps = [""]
@@ -32,7 +44,7 @@ def split_html(page: str) -> Pieces:
         gaps[-1] += match.group()
         position = match.end()
     _add(page[position:], texts, gaps)
-    return Pieces(tuple(texts), tuple(gaps))
+    return Html(tuple(texts), tuple(gaps))
 
 
 def _add(part: str, texts: list[str], gaps: list[str]) -> None:

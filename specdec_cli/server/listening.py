@@ -3,6 +3,7 @@
 import os
 import socket
 import stat
+from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -25,10 +26,12 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     """Listen on a TCP address; port 0 is any free one. Raises UsageError if that is not possible."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        own = socket.socket(family, kind)
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        own.bind(address)
-        own.listen(_BACKLOG)
+        with ExitStack() as failed:
+            own = failed.enter_context(socket.socket(family, kind))
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            own.bind(address)
+            own.listen(_BACKLOG)
+            failed.pop_all()
     except OSError as error:
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from error
     return own
@@ -39,14 +42,15 @@ def listen_unix(path: Path) -> socket.socket:
 
     Raises UsageError for a path that is too long or in use, or if there is another kind of file.
     """
-    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         _remove_stale(path)
-        own.bind(str(path))
-        own.listen(_BACKLOG)
+        with ExitStack() as failed:
+            own = failed.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            own.bind(str(path))
+            own.listen(_BACKLOG)
+            failed.pop_all()
     except OSError as error:
-        own.close()
         raise UsageError(f"cannot listen on {path}: {error.strerror or error}") from error
     finally:
         os.umask(before)

@@ -15,15 +15,17 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        own = {"registry": self._registry}
-        self._requests = Counter("specdec_requests", "Requests that were answered.", ["path", "status"], **own)
-        self._seconds = Histogram("specdec_request_seconds", "Seconds from request to response.", ["path"], buckets=_SECONDS, **own)
-        self._characters = Counter("specdec_characters", "Characters of decoded requests.", ["task"], **own)
-        self._tokens = Counter("specdec_tokens", "Tokens that were decoded.", ["task"], **own)
-        self._rounds = Counter("specdec_rounds", "Rounds of decoding; tokens divided by rounds are tokens per round.", ["task"], **own)
-        self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, **own)
-        self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], **own)
-        self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", **own)
+        own = self._registry
+        self._requests = Counter("specdec_requests", "Requests that were answered.", ["path", "status"], registry=own)
+        self._seconds = Histogram("specdec_request_seconds", "Seconds from request to response.", ["path"], buckets=_SECONDS, registry=own)
+        self._characters = Counter("specdec_characters", "Characters of decoded requests.", ["task"], registry=own)
+        self._tokens = Counter("specdec_tokens", "Tokens that were decoded.", ["task"], registry=own)
+        self._rounds = Counter(
+            "specdec_rounds", "Rounds of decoding; tokens divided by rounds are tokens per round.", ["task"], registry=own
+        )
+        self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, registry=own)
+        self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], registry=own)
+        self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", registry=own)
 
     def watch(self, in_progress: Callable[[], float]) -> None:
         """Report the value of `in_progress` as the number of requests in progress."""

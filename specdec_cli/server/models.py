@@ -13,8 +13,10 @@ from specdec_cli.server.service import Service
 from specdec_cli.text.languages import short_code
 
 
-def add_model(service: Service, bundle: Described, engine: SentenceDecoder) -> None:
+def add_model(service: Service, bundle: Described, engine: SentenceDecoder, threads: int = 1) -> None:
     """Add a decoder for the model of `bundle` to `service`, and decode a text, so that the first request is fast.
+
+    `engine` must allow calls by `threads` threads at the same time.
 
     Raises UsageError for a model that neither translates nor corrects, and for a second one of the same languages.
     """
@@ -28,14 +30,14 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder) -> N
         translator = Translator(engine, bundle.tokenizer, languages=languages)
         list(translator.translate(["Hello."]))
         on_batch = partial(service.metrics.count_batch, "translate")
-        service.translators[pair] = BatchDecoder(translator.translate, on_batch=on_batch)
+        service.translators[pair] = BatchDecoder(translator.translate, threads, on_batch=on_batch)
     elif info.task == "correct":
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
         corrector = Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages)
         list(corrector.correct(["Hello."]))
         on_batch = partial(service.metrics.count_batch, "correct")
-        service.correctors[pair[0]] = BatchDecoder(partial(_correct_apart, corrector), on_batch=on_batch)
+        service.correctors[pair[0]] = BatchDecoder(partial(_correct_apart, corrector), threads, on_batch=on_batch)
     else:
         raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 

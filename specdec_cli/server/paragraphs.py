@@ -28,7 +28,8 @@ class CheckedLine:
 
 def checked_lines(text: str) -> Iterator[CheckedLine]:
     """Yield the lines of a text that are not blank; wrapped lines of a paragraph are joined, long ones divided between sentences."""
-    lines, offsets = [], []
+    lines: list[Line] = []
+    offsets: list[int] = []
     for match in _LINE.finditer(text):
         lines.append(Line(len(lines) + 1, match[1], match[2], ""))
         offsets.append(match.start())

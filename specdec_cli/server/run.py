@@ -3,6 +3,7 @@
 import logging
 import signal
 import socket
+import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -23,6 +24,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
+        if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
+            yield
+            return
         before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
         try:
             yield
@@ -35,13 +39,8 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float) -> None:
-    """Answer requests on `sockets` until SIGINT or SIGTERM.
-
-    Then no new request is accepted, and those in progress are finished for at most `stop_seconds`; a second signal
-    ends them at once.
-    """
-    logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
+def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
+    """Make a server that finishes the requests in progress for at most `stop_seconds` when it is stopped."""
     config = uvicorn.Config(
         application,
         http="h11",
@@ -54,12 +53,17 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(stop_seconds)),
     )
-    for decoder in service.decoders:
-        decoder.start()
-    service.log.write("listening", addresses=[address_of(own) for own in sockets])
-    try:
-        _Server(config).run(list(sockets))
-    finally:
-        for decoder in service.decoders:
-            decoder.stop()
-        service.log.write("stopped")
+    return _Server(config)
+
+
+def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float) -> None:
+    """Answer requests on `sockets` until SIGINT or SIGTERM.
+
+    Then no new request is accepted, and those in progress are finished for at most `stop_seconds`; a second signal
+    ends them at once.
+    """
+    logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
+    with service:
+        service.log.write("listening", addresses=[address_of(own) for own in sockets])
+        make_server(application, stop_seconds).run(list(sockets))
+    service.log.write("stopped")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from starlette.requests import Request
 
@@ -36,7 +36,7 @@ class Limits:
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language.
 
-    Languages are two-letter codes, or other short ones.
+    Languages are two-letter codes, or other short ones. The decoders run inside a `with` block.
     """
 
     translators: dict[tuple[str, str], BatchDecoder[Translation]]
@@ -49,6 +49,15 @@ class Service:
 
     def __post_init__(self) -> None:
         self.metrics.watch(lambda: self.in_progress)
+
+    def __enter__(self) -> Self:
+        for decoder in self.decoders:
+            decoder.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for decoder in self.decoders:
+            decoder.stop()
 
     @property
     def decoders(self) -> list[BatchDecoder[Translation] | BatchDecoder[Correction]]:

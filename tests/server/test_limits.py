@@ -1,0 +1,163 @@
+"""Limits, keys, hosts, clients that leave, unexpected errors, metrics."""
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.errors import InputError
+from specdec_cli.pipeline.translator import Translation
+from specdec_cli.server.keys import Keys, read_keys
+from specdec_cli.server.service import Limits
+from tests.server.conftest import Running, leave, running, shout, wait_until
+
+
+def test_sizes_are_limited() -> None:
+    with running(limits=Limits(characters=100)) as (server, _):
+        assert server.translate("a" * 100).status == 200
+        assert server.translate("a" * 101).status == 413
+        assert server.post("/v2/check", text="a" * 101, language="en").status == 413
+        answer = server.translate("a" * 100_000)
+        assert answer.status == 413 and "bytes" in answer.json["error"]
+        assert server.ask("POST", "/translate", iter([b"a" * 50_000] * 3)).status == 413  # type: ignore[arg-type]
+        assert server.translate("b").json == {"translatedText": "B"}
+
+
+def test_keys_are_required_where_there_are_any() -> None:
+    with running(keys=Keys(frozenset({"secret-key"}))) as (server, _):
+        assert server.translate("a").status == 401
+        assert server.translate("a", api_key="wrong").status == 403
+        assert server.translate("a", api_key="secret-key").status == 200
+        assert server.post("/v2/check", text="a", language="en", apiKey="secret-key").status == 200
+        assert server.post("/v2/check", text="a", language="en").body == b"Error: an API key is required"
+        assert server.ask("GET", "/metrics").status == 401
+        for headers in ({"Authorization": "Bearer secret-key"}, {"X-API-Key": "secret-key"}):
+            assert server.ask("GET", "/metrics", headers=headers).status == 200
+        assert server.ask("GET", "/health").status == server.ask("GET", "/languages").status == 200
+        assert server.ask("GET", "/frontend/settings").json["keyRequired"] is True
+
+
+def test_files_of_keys(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_text("# ours\n\nabcdefgh \n")
+    assert read_keys(path).are_required
+    for content, said in (("# none\n", "no key"), ("\nshort\n", "line 2"), (b"\xff", "UTF-8")):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(InputError, match=said):
+            read_keys(path)
+
+
+def test_only_names_of_this_machine_are_served(server: Running) -> None:
+    assert [
+        server.ask("GET", "/health", headers={"Host": host}).status for host in ("localhost:5000", "127.0.0.1", "[::1]:1", "evil.example")
+    ] == [
+        200,
+        200,
+        200,
+        421,
+    ]
+    with running(checks_host=False) as (other, _):
+        assert other.ask("GET", "/health", headers={"Host": "evil.example"}).status == 200
+
+
+def test_other_sites_may_ask_only_where_allowed(server: Running) -> None:
+    headers = {"Origin": "https://example.org"}
+    assert "access-control-allow-origin" not in server.ask("GET", "/languages", headers=headers).headers
+    with running(origins=["https://example.org"]) as (other, _):
+        assert other.ask("GET", "/languages", headers=headers).headers["access-control-allow-origin"] == "https://example.org"
+
+
+class Held:
+    """A decoder that waits until it may go on, and counts the lines that it decoded."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = threading.Event(), threading.Event()
+        self.decoded: list[str] = []
+
+    def __call__(self, lines: Sequence[str]) -> list[Translation]:
+        self.begun.set()
+        assert self.may_end.wait(60)
+        self.decoded += lines
+        return shout(lines)
+
+
+def test_a_full_queue_answers_429_with_a_time() -> None:
+    held = Held()
+    with running(held, Limits(requests=2)) as (server, service):
+        threads = [threading.Thread(target=server.translate, args=("a",)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: service.in_progress == 2)
+        answer = server.translate("b")
+        assert answer.status == 429 and 1 <= int(answer.headers["retry-after"]) <= 60 and "too many" in answer.json["error"]
+        held.may_end.set()
+        for thread in threads:
+            thread.join()
+        assert server.translate("b").status == 200
+        assert service.in_progress == 0
+
+
+def test_a_request_that_takes_too_long_is_ended() -> None:
+    held = Held()
+    with running(held, Limits(seconds=0.1)) as (server, service):
+        answer = server.translate("a")
+        assert answer.status == 503 and "0.1 seconds" in answer.json["error"] and "retry-after" in answer.headers
+        held.may_end.set()
+        wait_until(lambda: service.in_progress == 0)
+        assert server.ask("GET", "/health").status == 200
+
+
+def test_what_a_client_that_left_asked_for_is_not_decoded() -> None:
+    held = Held()
+    with running(held) as (server, service):
+        first = leave(server.port, "/translate", b"q=first&source=en&target=de", shut=False)
+        assert held.begun.wait(60)
+        second = leave(server.port, "/translate", b"q=second&source=en&target=de", shut=False)
+        wait_until(lambda: service.in_progress == 2)
+        second.close()
+        wait_until(lambda: service.in_progress == 1)
+        held.may_end.set()
+        assert first.recv(1000).startswith(b"HTTP/1.1 200")
+        first.close()
+        assert server.translate("third").status == 200
+        assert held.decoded == ["first", "third"]
+        text = server.ask("GET", "/metrics").body.decode()
+        assert 'specdec_requests_total{path="/translate",status="499"} 1.0' in text
+
+
+def test_unfinished_and_broken_requests_do_no_harm(server: Running) -> None:
+    for body in (b"", b"q=a", b"q=a&source=en&target=de"):
+        leave(server.port, "/translate", body)
+    for garbage in (b"\x00\xff\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"POST /translate HTTP/1.1\r\ncontent-length: x\r\n\r\n", b"A" * 200_000):
+        own = leave(server.port, "/health", garbage, shut=False)
+        own.close()
+    time.sleep(0.05)
+    assert server.translate("still here").json == {"translatedText": "STILL HERE"}
+
+
+def test_an_unexpected_error_is_a_500_and_the_server_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(lines: Sequence[str]) -> list[Translation]:
+        raise RuntimeError(f"nothing works, {len(lines)}")
+
+    with running(fail) as (server, _):
+        answer = server.translate("secret words")
+        assert (answer.status, server.ask("GET", "/health").status) == (500, 200)
+    logged = capfd.readouterr().err
+    assert "nothing works" in logged and "secret words" not in logged
+
+
+def test_metrics_count_requests_characters_and_tokens() -> None:
+    with running() as (server, _):
+        server.translate("four")
+        server.ask("GET", "/nothing")
+        text = server.ask("GET", "/metrics").body.decode()
+    for line in (
+        'specdec_requests_total{path="/translate",status="200"} 1.0',
+        'specdec_requests_total{path="other",status="404"} 1.0',
+        'specdec_characters_total{task="translate"} 4.0',
+        'specdec_tokens_total{task="translate"} 4.0',
+        "specdec_requests_in_progress 0.0",
+    ):
+        assert line in text.splitlines()

@@ -1,0 +1,47 @@
+"""Edits become matches: at least a character wide, without overlaps, with LanguageTool's fields."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.server.matches import match_of, without_overlaps
+from specdec_cli.text.edits import apply_edits, find_edits
+
+WORDS = st.lists(st.sampled_from(["a", "the", "man", ",", "!", "went", "go", "😀"]), max_size=10).map(" ".join)
+
+
+@given(WORDS, WORDS)
+def test_matches_make_the_same_correction(source: str, changed: str) -> None:
+    edits = tuple(find_edits(source, changed))
+    wide = without_overlaps(source, edits)
+    assert all(one.end <= two.start for one, two in pairwise(wide))
+    assert all(edit.start < edit.end or not source for edit in wide)
+    if len(wide) == len(edits) and source:
+        assert apply_edits(source, wide) == apply_edits(source, edits)
+
+
+def test_insertions_are_widened_over_a_word() -> None:
+    source = "He went school."
+    (edit,) = without_overlaps(source, tuple(find_edits(source, "He went to school.")))
+    assert source[edit.start : edit.end].strip() and apply_edits(source, [edit]) == "He went to school."
+
+
+def test_matches_have_the_fields_of_languagetool() -> None:
+    source = "Hello. " + "x" * 60 + " 😀 he go home. Bye."
+    (edit,) = find_edits(source, source.replace(" go ", " goes "))
+    match = match_of(source, edit, (3, 5))
+    context = match["context"]
+    units = context["text"].encode("utf-16-le")[2 * context["offset"] : 2 * (context["offset"] + context["length"])]
+    assert units.decode("utf-16-le") == "go"
+    assert context["text"].startswith("...") and match["sentence"].endswith("home.")
+    assert (match["offset"], match["length"], match["replacements"]) == (3, 2, [{"value": "goes"}])
+    assert match["rule"]["category"]["id"] == "GRAMMAR" and "goes" in match["message"]
+
+
+def test_kinds_of_edits() -> None:
+    kinds = [("i am", "I am"), ("Well I", "Well, I"), ("a an", "an")]
+    found = [match_of(source, find_edits(source, changed)[0], (0, 1))["rule"]["category"]["id"] for source, changed in kinds]
+    assert found == ["CASING", "PUNCTUATION", "GRAMMAR"]
+    (edit,) = find_edits("the the man", "the man")
+    assert match_of("the the man", edit, (0, 1))["message"] == "Remove “the”?"

@@ -1,0 +1,114 @@
+"""The routes: fields in every form, errors in the form of each interface, languages."""
+
+import json
+
+import pytest
+
+from tests.server.conftest import Running
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+MULTIPART = b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
+
+
+def test_translate_reads_forms_json_and_multipart(server: Running) -> None:
+    fields = {"q": "ein\nhaus 😀", "source": "en", "target": "de"}
+    asked = [
+        server.post("/translate", **fields),
+        server.ask("POST", "/translate", json.dumps(fields), {"Content-Type": "application/json"}),
+        server.ask("POST", "/translate", json.dumps(fields), FORM),
+        server.ask(
+            "POST",
+            "/translate",
+            b"".join(MULTIPART % (name.encode(), value.encode()) for name, value in fields.items()) + b"--x--\r\n",
+            {"Content-Type": "multipart/form-data; boundary=x"},
+        ),
+    ]
+    assert [(answer.status, answer.json) for answer in asked] == [(200, {"translatedText": "EIN\nHAUS 😀"})] * 4
+
+
+def test_lists_keep_their_order_and_auto_detects_each(server: Running) -> None:
+    body = json.dumps({"q": ["the house is old", "", "das ist nicht gut", "x"], "source": "auto", "target": "de", "alternatives": 2})
+    answer = server.ask("POST", "/translate", body).json
+    assert answer["translatedText"] == ["THE HOUSE IS OLD", "", "das ist nicht gut", "X"]
+    assert [each["language"] for each in answer["detectedLanguage"]] == ["en", "en", "de", "en"]
+    assert answer["alternatives"] == [[], [], [], []]
+
+
+def test_html_is_translated_between_its_tags(server: Running) -> None:
+    assert server.translate("<p>a house</p> <code>x</code>", format="html").json == {"translatedText": "<p>A HOUSE</p> <code>x</code>"}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("source=en&target=de", "missing q"),
+        ("q=a&target=de", "missing source"),
+        ("q=a&source=en", "missing target"),
+        ("q=a&source=de&target=en", "not supported"),
+        ("q=a&source=xx&target=de", "not supported"),
+        ("q=a&source=en&target=de&format=pdf", "format pdf"),
+        ("q=a&source=en&target=de&alternatives=x", "alternatives"),
+        ('{"q": 5, "source": "en", "target": "de"}', "not a text"),
+        ('{"q": ["a", null], "source": "en", "target": "de"}', "not a text"),
+        ('{"q": "\\ud800", "source": "en", "target": "de"}', "surrogate"),
+        ('{"q": "\\u0000", "source": "en", "target": "de"}', "NUL"),
+        ("{", "JSON"),
+        ("q=%ff&source=en&target=de", "form"),
+        (b"\xff", "UTF-8"),
+        ("[" * 10, "missing q"),
+        ('{"q": ' + "[" * 100_000, "JSON"),
+    ],
+)
+def test_errors_are_json_with_one_sentence(server: Running, body: str | bytes, said: str) -> None:
+    answer = server.ask("POST", "/translate", body)
+    assert answer.status == 400 and said in answer.json["error"]
+
+
+def test_other_paths_and_methods(server: Running) -> None:
+    assert server.ask("GET", "/nothing").json == {"error": "Not Found"}
+    assert server.ask("GET", "/translate").status == 405
+    answer = server.ask("GET", "/v2/nothing")
+    assert (answer.status, answer.body) == (404, b"Error: Not Found")
+
+
+def test_check_counts_utf_16_and_reads_every_form(server: Running) -> None:
+    text = "😀 the men is here.\nWe is very late"
+    data = json.dumps({"annotation": [{"text": text}]})
+    for answer in (
+        server.post("/v2/check", text=text, language="en-US"),
+        server.post("/v2/check", data=data, language="auto"),
+        server.ask(
+            "POST",
+            "/v2/check",
+            f"language=en&data={json.dumps({'annotation': [{'text': 'We is late'}]})}",
+            {"Content-Type": "application/json"},
+        ),
+    ):
+        found = answer.json
+        assert answer.status == 200 and {"software", "warnings", "language", "matches"} == set(found)
+        assert found["matches"][-1]["replacements"]
+    found = server.post("/v2/check", text=text, language="en-US").json["matches"]
+    spans = [text.encode("utf-16-le")[2 * m["offset"] : 2 * (m["offset"] + m["length"])].decode("utf-16-le") for m in found]
+    assert [span.strip() for span in spans] == ["is", "is very"]
+    assert [match["offset"] for match in found] == [11, 23]
+
+
+def test_check_refuses_other_languages_and_filters_rules(server: Running) -> None:
+    answer = server.post("/v2/check", text="a", language="de-DE")
+    assert answer.status == 400 and answer.body.startswith(b"Error: 'de-DE' is not a language code known")
+    assert server.post("/v2/check", language="en").body == b"Error: Invalid request: missing text parameter"
+    fields = {"text": "We is late", "language": "en"}
+    assert len(server.post("/v2/check", **fields).json["matches"]) == 1
+    for name, value in (("disabledRules", "A,SPECDEC_GRAMMAR"), ("disabledCategories", "GRAMMAR"), ("enabledOnly", "true")):
+        assert server.post("/v2/check", **fields, **{name: value}).json["matches"] == []
+    assert len(server.post("/v2/check", **fields, enabledOnly="true", enabledRules="SPECDEC_GRAMMAR").json["matches"]) == 1
+    assert server.ask("HEAD", "/v2/check").status == 200
+
+
+def test_languages_detection_and_settings(server: Running) -> None:
+    assert server.ask("GET", "/languages").json[0] == {"code": "en", "name": "English", "targets": ["de"]}
+    assert server.post("/detect", q="das ist nicht gut").json == [{"confidence": 100.0, "language": "de"}]
+    assert server.post("/detect", q="").json == [{"confidence": 0.0, "language": "en"}]
+    settings = server.ask("GET", "/frontend/settings").json
+    assert (settings["charLimit"], settings["keyRequired"], settings["filesTranslation"]) == (50_000, False, False)
+    assert {"name": "English (US)", "code": "en", "longCode": "en-US"} in server.ask("GET", "/v2/languages").json

@@ -1,0 +1,100 @@
+"""The command: plain errors, sockets, signals, logs."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
+from specdec_cli.errors import UsageError
+from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
+from tests.server.conftest import Running, serving, wait_until
+
+
+def fails(*options: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["serve", *options])
+    return result.exit_code, result.stderr
+
+
+def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
+    code, said = fails("--host", "0.0.0.0")
+    assert code == 2 and "--keys" in said
+    code, said = fails("--keys", str(tmp_path / "none"))
+    assert code == 3 and "none" in said
+    code, said = fails("-m", "nothing", "--port", "0")
+    assert code == 3 and "nothing" in said
+    code, said = fails("-m", str(bundle_folder), "-m", str(bundle_folder), "--port", "0")
+    assert code == 2 and "already" in said
+    file = tmp_path / "file"
+    file.touch()
+    code, said = fails("--unix", str(file))
+    assert code == 2 and "not a socket" in said and file.exists()
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.commands.serve.find_spec", lambda name: None if name == "uvicorn" else object())
+    code, said = fails()
+    assert code == 2 and "uvicorn is missing" in said and "specdec[server]" in said
+
+
+def test_addresses_of_this_machine() -> None:
+    assert [is_loopback(host) for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "example.org")] == [
+        *[True] * 4,
+        *[False] * 4,
+    ]
+
+
+def test_ports_and_sockets_in_use_are_reported(tmp_path: Path) -> None:
+    with listen_tcp("127.0.0.1", 0) as own, pytest.raises(UsageError, match="in use"):
+        listen_tcp("127.0.0.1", own.getsockname()[1])
+    path = tmp_path / "socket"
+    with listen_unix(path), pytest.raises(UsageError, match="another program listens"):
+        listen_unix(path)
+    listen_unix(path).close()  # the first one was left behind, and is replaced
+    with pytest.raises(UsageError, match="too long"):
+        listen_unix(tmp_path / ("x" * 200))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "socket"
+    with serving("--port", "0", "--unix", str(path), "-m", "en-de") as (process, listening):
+        server = Running(int(listening["addresses"][0].rpartition(":")[2]))
+        statuses: list[int] = []
+        text = "This is a sentence of a long text. " * 400
+        asked = threading.Thread(target=lambda: statuses.append(server.translate(text).status))
+        asked.start()
+        wait_until(lambda: b"specdec_requests_in_progress 1.0" in server.ask("GET", "/metrics").body)
+        process.send_signal(number)
+        asked.join()
+        assert process.wait(60) == 0
+        assert statuses == [200] and not path.exists()
+        assert process.stderr is not None
+        events = [json.loads(line) for line in process.stderr]
+    assert [event["event"] for event in events][-2:] == ["request", "stopped"]
+    assert {"time", "level", "event", "method", "path", "status", "milliseconds"} == set(events[-2])
+
+
+@pytest.mark.slow
+def test_the_reference_engine_serves_too(bundle_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    command = ["--unix", str(path), "-m", str(bundle_folder), "--engine", "reference", "--precision", "float32"]
+    with serving(*command) as (_, listening):
+        assert listening["addresses"] == [f"unix:{path}"]
+        with socket.socket(socket.AF_UNIX) as own:
+            own.connect(str(path))
+            own.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+            assert b"200 OK" in own.recv(65536)
+
+
+def test_help_starts_without_the_extra() -> None:
+    code = "import sys; sys.modules['starlette'] = None; from specdec_cli.app import app; app(['serve', '--help'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "--unix" in done.stdout

@@ -1,0 +1,103 @@
+"""Texts are divided and joined without a change; offsets count UTF-16 code units of the client's document."""
+
+import json
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.server.annotated_text import plain_text, read_annotations
+from specdec_cli.server.html_text import split_html
+from specdec_cli.server.paragraphs import checked_lines
+from specdec_cli.server.pieces import split_pieces
+from specdec_cli.server.request_error import RequestError
+from specdec_cli.server.utf16 import utf16_length
+
+TEXT = st.text(st.sampled_from("ab. ?\n\r😀ü<&;"), max_size=60)
+PARTS = ["The old man walks. ", "He is here", "\n", "- ", "> ", "\r\n", " and the river", "😀 ", "    "]
+PROSE = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
+
+
+@given(TEXT, st.integers(1, 30))
+def test_the_pieces_of_a_text_join_to_it(text: str, longest: int) -> None:
+    pieces = split_pieces(text, longest)
+    assert pieces.join(pieces.texts) == text
+    assert all(piece.strip() and "\n" not in piece for piece in pieces.texts)
+
+
+def test_long_lines_are_divided_between_sentences() -> None:
+    line = "This is one. This is two. This is three."
+    assert split_pieces(line, 26).texts == ("This is one. This is two.", "This is three.")
+    assert split_pieces(line, 20).texts == ("This is one.", "This is two.", "This is three.")
+    assert split_pieces(line, 40).texts == (line,)
+
+
+@given(st.text(st.sampled_from("ab. ?😀ü"), max_size=60))
+def test_html_without_entities_joins_to_itself(text: str) -> None:
+    document = f"<div>{text}<p>{text}</p><pre>{text}\n</pre></div>"
+    page = split_html(document)
+    assert page.join([one.replace("\n", " ") for one in page.texts]).split() == document.split()
+
+
+def test_html_is_divided_at_blocks() -> None:
+    page = split_html("<ul>\n<li>A <b>red</b>&nbsp;house &amp; more</li><li>1 &lt; 2 &amp;lt;</li></ul><script>x < y</script><!-- no -->")
+    assert page.texts == ("A <b>red</b>\xa0house & more", "1 &lt; 2 &amp;lt;")
+    assert page.join(["R&D", "b &lt; c"]) == "<ul>\n<li>R&amp;D</li><li>b &lt; c</li></ul><script>x < y</script><!-- no -->"
+    assert unescape(page.join(page.texts)).count("& more") == 1
+
+
+@given(PROSE)
+def test_places_of_checked_lines_are_those_of_their_characters(text: str) -> None:
+    for line in checked_lines(text):
+        found = "".join(text[line.place(offset)] for offset in range(len(line.text)))
+        assert found.replace("\n", " ").replace("\r", " ") == line.text
+
+
+def test_wrapped_lines_are_checked_as_one() -> None:
+    text = "> There was nobody\n> there to meet the\n> old man.\n\nBye."
+    lines = list(checked_lines(text))
+    assert [line.text for line in lines] == ["> There was nobody there to meet the old man.", "Bye."]
+    place = lines[0].place(lines[0].text.index("meet"))
+    assert text[place : place + 4] == "meet"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30), st.data())
+def test_spans_are_in_utf_16_code_units(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    span = plain_text(text).original_span(start, end)
+    assert span is not None
+    assert text.encode("utf-16-le")[2 * span[0] : 2 * span[1]].decode("utf-16-le") == text[start:end]
+    assert utf16_length(text) == len(text.encode("utf-16-le")) // 2
+
+
+def test_markup_is_skipped_and_never_replaced() -> None:
+    annotation = [
+        {"text": "😀 My "},
+        {"markup": "\\emph{"},
+        {"text": "old"},
+        {"markup": "}"},
+        {"markup": "~", "interpretAs": " "},
+        {"text": "house"},
+    ]
+    text = read_annotations(json.dumps({"annotation": annotation}))
+    assert text.checked == "😀 My old house"
+    document = "😀 My \\emph{old}~house"
+
+    def original(words: str) -> str | None:
+        start = text.checked.index(words)
+        span = text.original_span(start, start + len(words))
+        return None if span is None else document.encode("utf-16-le")[2 * span[0] : 2 * span[1]].decode("utf-16-le")
+
+    assert original("old") == "old" and original("house") == "house" and original("My") == "My"
+    assert original("My old") is None and original("old house") is None and original(" house") is None
+
+
+@pytest.mark.parametrize(
+    "data", ["", "[]", "{}", '{"annotation": 1}', '{"annotation": [{}]}', '{"annotation": [{"text": 1}]}', "[" * 100_000]
+)
+def test_other_annotations_are_refused(data: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_annotations(data)
+    assert caught.value.status == 400
