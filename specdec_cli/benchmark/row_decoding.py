@@ -1,6 +1,7 @@
 """How a row decodes lines with either engine: the request, the settings for the report, and the function that decodes."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from specdec_cli.benchmark.records import Output
@@ -31,7 +32,7 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
         length_penalty=row.length_penalty,
         max_length=row.max_length,
         batch_size=row.batch_size,
-        with_scores=_min_score(row, info) is not None,
+        with_scores=_edit_filter(row, info).minimum is not None,
     )
 
 
@@ -44,7 +45,7 @@ def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split:
     if bundle.info.task not in REWRITING and row.min_score is None:
         decode = Translator(engine, bundle.tokenizer, split=split).translate
     else:
-        decode = Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info, row.min_score), split=split).correct
+        decode = Corrector(engine, bundle.tokenizer, _edit_filter(row, bundle.info), split=split).correct
     return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
 
@@ -62,8 +63,8 @@ def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, inf
         described["chosen"] = settings.decoding
     if settings.block_size:
         described["block_size"] = settings.block_size
-    if (min_score := _min_score(row, info)) is not None:
-        described["min_score"] = min_score
+    if (min_score := _edit_filter(row, info).minimum) is not None:
+        described |= {"min_score": min_score} | ({"mode": row.mode} if row.mode else {})
     if isinstance(settings.rule, Tolerant):
         described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
     if settings.decoding in SEARCHES:
@@ -72,8 +73,7 @@ def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, inf
     return described | {"engine": engine.description}
 
 
-def _min_score(row: Row, info: BundleInfo) -> float | None:
-    """The smallest score of an accepted edit, None for no limit; searches have no limit because they have no token scores."""
-    if row.decoding in SEARCHES:
-        return None
-    return info.min_score if row.min_score is None else row.min_score
+def _edit_filter(row: Row, info: BundleInfo) -> EditFilter:
+    """The filter of edits; searches accept edits of any score because they have no scores of tokens."""
+    edit_filter = EditFilter.of(info, row.min_score, mode=row.mode or None)
+    return replace(edit_filter, minimum=None, minimum_beside_others=None) if row.decoding in SEARCHES else edit_filter

@@ -65,6 +65,7 @@ class Row:
     - `block_size`: the largest number of tokens in a draft; "auto" adapts it during decoding.
     - `top_beta`, `tolerance`: the tolerant acceptance rule (top-β and τ).
     - `min_score`: edits of the source whose log probability is lower are rejected; searches and CTranslate2 ignore it.
+    - `mode`: the bundle's mode of accepting edits; "" for its default.
     - `options`: pairs of name and value of the decoding's own options, that of the variant included.
     - `oracle_length`: whether the decoding gets the lengths of the greedy outputs beforehand.
     - `beam_size`, `length_penalty`: the settings of beam search.
@@ -82,6 +83,7 @@ class Row:
     top_beta: int | None = None
     tolerance: float | None = None
     min_score: float | None = None
+    mode: str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
     oracle_length: bool = False
     beam_size: int = 5

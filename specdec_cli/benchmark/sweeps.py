@@ -8,14 +8,15 @@ from itertools import product
 from specdec_cli.benchmark.rows import SWEEP_ROWS, Row
 from specdec_cli.decoding.names import DRAFTING, OPTIONS, SEARCHES, TOLERANT, having, parts
 from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_info import MODES
 
-Value = int | float
+Value = int | float | str
 Sweep = Mapping[str, Sequence[Value]]
 """The values to try for each setting that is varied, by the key of the setting (such as "block-size")."""
 BASELINES = ("greedy", "beam")
 """The rows that speedups are relative to: greedy decoding, and beam search (as in Xia et al. 2022 and Ge et al. 2022)."""
 _SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if option.numeric and not option.choices}
-SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", *_SWEPT_OPTIONS)
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
 _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
     "min-score": (float, -math.inf, 0, "numbers up to 0"),
@@ -26,6 +27,7 @@ _ONLY_FOR = {
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,
     "min-score": ("greedy", *DRAFTING),
+    "mode": ("greedy", *DRAFTING),
     **{key: having(option) for key, option in _SWEPT_OPTIONS.items()},
 }
 _TOLERANCE_KEYS = ("top-beta", "tolerance")
@@ -39,6 +41,8 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
+    if key == "mode":
+        return key, _modes(text, listed.split(","))
     kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
     try:
         values = tuple(kind(value) for value in listed.split(","))
@@ -47,6 +51,13 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
         raise UsageError(f"sweep {text}: expected {key}= and {numbers} with commas between")
     return key, tuple(dict.fromkeys(values))
+
+
+def _modes(text: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """The distinct modes of the sweep `text`. Raises UsageError for one that is not known."""
+    if not set(listed) <= set(MODES):
+        raise UsageError(f"sweep {text}: expected mode= and some of {', '.join(MODES)} with commas between")
+    return tuple(dict.fromkeys(listed))
 
 
 def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:

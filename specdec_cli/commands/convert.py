@@ -79,16 +79,17 @@ def convert(
     """
     from dataclasses import asdict
 
+    from specdec_cli.fields import config_from_dict
     from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.new_folder import new_folder
-    from specdec_cli.recipe import apply_changes, build
+    from specdec_cli.recipe import apply_changes
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
-    bundle.info = build(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
+    bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
 
     def check(folder: Path) -> None:

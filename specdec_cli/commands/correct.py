@@ -3,7 +3,7 @@
 import sys
 import time
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,7 +32,15 @@ MinScoreOption = Annotated[
         max=0.0,
         callback=not_nan,
         help="Reject edits whose log probability is below X, such as -0.5.",
-        show_default="the bundle's",
+        show_default="the mode's",
+    ),
+]
+ModeOption = Annotated[
+    Literal["careful", "balanced", "thorough"] | None,
+    _edits_option(
+        "--mode",
+        help="How many edits to accept: only sure ones, those that are probably right, or nearly all that the model proposes.",
+        show_default="balanced",
     ),
 ]
 MaxEditRatioOption = Annotated[
@@ -55,6 +63,7 @@ def correct(
     diff: DiffOption = False,
     m2: M2Option = False,
     check: CheckOption = False,
+    mode: ModeOption = None,
     min_score: MinScoreOption = None,
     max_edit_ratio: MaxEditRatioOption = None,
     *,
@@ -74,14 +83,17 @@ def correct(
 
     if diff + m2 + check + text.as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are alternatives; give one")
-    if min_score is not None and decoding.decoding in SEARCHES:
-        raise UsageError(f"--min-score needs scores of tokens, which --decoding {decoding.decoding} does not have")
+    if mode and min_score is not None:
+        raise UsageError("--mode and --min-score are alternatives; give one")
+    if (mode or min_score is not None) and decoding.decoding in SEARCHES:
+        option = "--mode" if mode else "--min-score"
+        raise UsageError(f"{option} needs scores of tokens, which --decoding {decoding.decoding} does not have")
     lines = text.read(files or ())
     request = decoding.request(machine, with_scores=True, trace=text.trace)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
     stream = Stream(chosen, machine, request, trace=text.trace, quiet=text.quiet)
     info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
-    edit_filter = EditFilter.of(info, min_score, max_edit_ratio)
+    edit_filter = EditFilter.of(info, min_score, max_edit_ratio, mode)
     languages = (info.source_language, info.target_language)
     corrector = Corrector(stream.engine, tokenizer, edit_filter, split=not text.no_split, warn=stream.warn, languages=languages)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()

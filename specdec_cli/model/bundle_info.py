@@ -18,6 +18,10 @@ LONGEST = 2**20
 Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta, and tolerance in nats."""
+EditScores = tuple[Score, Score]
+"""The least log probability of an accepted edit, and of one in a sentence where another edit is accepted."""
+MODES = ("careful", "balanced", "thorough")
+"""How many edits a rewriting bundle accepts, from few to many; "balanced" is the default."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 DIGEST = "tokenizer_digest"
@@ -46,8 +50,8 @@ class BundleInfo:
     - `presets`: top-beta and tolerance, in nats, of each preset of `specdec++`.
     - `training_data`: the text that the model was trained on.
     - `licence`: the licence of the model.
-    - `min_score`: in rewriting tasks, edits with a lower log probability are rejected (not given: no edit is).
-    - `min_score_in_company`: the same in a sentence where another edit is accepted (not given: as `min_score`).
+    - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
+      are accepted).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
     - `meant_for`: the device that the model was made for.
@@ -71,8 +75,7 @@ class BundleInfo:
     presets: dict[str, Preset] = field(default_factory=dict)
     training_data: str = ""
     licence: str = ""
-    min_score: Score | None = None
-    min_score_in_company: Score | None = None
+    modes: dict[str, EditScores] = field(default_factory=dict)
     max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
     meant_for: str = "cpu"
 

@@ -8,6 +8,7 @@ from math import inf
 from typing import Self
 
 from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
@@ -39,17 +40,23 @@ class EditFilter:
     keeps_content: bool = True
 
     @classmethod
-    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None) -> Self:
-        """Make the filter for a bundle. A `minimum` that is given applies to all edits, in place of the bundle's
-        scores.
+    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None, mode: str | None = None) -> Self:
+        """Make the filter for a bundle and its `mode`, "balanced" by default. A `minimum` that is given applies to all
+        edits, in place of the mode's scores.
 
         Without `maximum_ratio`, it is 0.6 for the task "correct" and unlimited for others. Content is kept only for
-        the task "correct", because other rewriting tasks may drop words and change whole sentences.
+        the task "correct", because other rewriting tasks may drop words and change whole sentences. Raises UsageError
+        for a mode that the bundle lacks.
         """
         corrects = info.task == "correct"
+        if mode is not None and mode not in info.modes:
+            known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
+            raise UsageError(f"mode {mode}: the bundle has no such mode; {known}")
+        scores = info.modes.get(mode or "balanced", (None, None))
+        least, least_beside_others = scores if minimum is None else (minimum, None)
         return cls(
-            info.min_score if minimum is None else minimum,
-            info.min_score_in_company if minimum is None else None,
+            least,
+            least_beside_others,
             (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
             info.max_pieces,
             keeps_content=corrects,

@@ -39,4 +39,4 @@ specdec train-verifier "$work/mixed" --init "$work/synthetic" --data "$work/data
 specdec train-verifier "$work/verifier" --init "$work/mixed" --data "$work/less" --data "$work/chat*3" \
     "${task[@]}" --recipe en-gec-careful "${short[@]}"
 specdec convert "$work/verifier" "$work/en-gec" --storage int8 --force --set decoding=input-guided \
-    --set max_pieces=2.4 --set min_score=-0.4 --set min_score_in_company=-2.5
+    --set max_pieces=2.4 --set 'modes.balanced=[-0.4, -2.5]'

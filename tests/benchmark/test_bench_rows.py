@@ -69,9 +69,10 @@ def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:
 def test_sweep_values_are_parsed() -> None:
     assert parse_sweep("block-size=8,4,8") == ("block-size", (8, 4))
     assert parse_sweep("tolerance=0,2.5") == ("tolerance", (0.0, 2.5))
+    assert parse_sweep("mode=careful,thorough") == ("mode", ("careful", "thorough"))
 
 
-@pytest.mark.parametrize("text", ["depth=1", "block-size", "block-size=", "block-size=0", "threads=2.5", "tolerance=-1", "tolerance=inf"])
+@pytest.mark.parametrize("text", ["depth=1", "block-size", "block-size=", "block-size=0", "threads=2.5", "tolerance=inf", "mode=bold"])
 def test_invalid_sweeps_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=f"sweep {text}: "):
         parse_sweep(text)

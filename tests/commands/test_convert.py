@@ -77,8 +77,11 @@ def test_a_full_disk_is_an_error_that_names_the_file(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("min_score=nan", "min_score must be a number from -1000000 to 1000000 or null, not nan"),
-        ("min_score=low", "not 'low'"),
+        (
+            "modes.careful=[0, nan]",
+            "modes.careful must be a list of a number from -1000000 to 1000000 and a number from -1000000 to 1000000, not (0, nan)",
+        ),
+        ("modes.careful=low", "not 'low'"),
         ("max_length=-5", "max_length must be an integer from 0"),
         ("block_size=2147483648", "block_size must be an integer from 0"),
         ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),

@@ -80,7 +80,7 @@ def write_bundles(folder: Path, subwords: Subwords) -> None:
     save_bundle(Bundle(BundleInfo(block_size=4), subwords, verifier, tiny_heads(verifier)), folder / "heads")
     masked = tiny_transformer(vocabulary_size=len(subwords), order="masked", length_reach=6)
     save_bundle(Bundle(BundleInfo(), subwords, masked), folder / "masked")
-    corrector = BundleInfo("correct", "en", "en", "input-guided", min_score=-0.5, min_score_in_company=-2.5, max_pieces=3.0)
+    corrector = BundleInfo("correct", "en", "en", "input-guided", modes={"balanced": (-0.5, -2.5)}, max_pieces=3.0)
     save_bundle(Bundle(corrector, subwords, verifier), folder / "corrector")
     for name, make in (("sentencepiece", _sentencepiece), ("tokenizers", _tokenizers), ("moses-bpe", _moses)):
         (folder / "files").mkdir(exist_ok=True)

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -96,9 +97,19 @@ def test_only_correction_rejects_loss_of_content(tokenizer: Subwords) -> None:
 
 
 def test_a_requested_minimum_score_applies_to_all_edits() -> None:
-    info = BundleInfo(task="correct", min_score=-0.5, min_score_in_company=-2.0)
+    info = BundleInfo(task="correct", modes={"balanced": (-0.5, -2.0), "careful": (-0.2, -1.0)})
     assert (EditFilter.of(info).minimum, EditFilter.of(info).minimum_beside_others) == (-0.5, -2.0)
     assert (EditFilter.of(info, -0.1).minimum, EditFilter.of(info, -0.1).minimum_beside_others) == (-0.1, None)
+
+
+def test_the_mode_gives_the_least_scores_of_edits() -> None:
+    info = BundleInfo(task="correct", modes={"balanced": (-0.5, -2.0), "careful": (-0.2, -1.0)})
+    careful = EditFilter.of(info, mode="careful")
+    assert (careful.minimum, careful.minimum_beside_others) == (-0.2, -1.0)
+    with pytest.raises(UsageError, match="mode thorough: the bundle has no such mode; it has balanced, careful"):
+        EditFilter.of(info, mode="thorough")
+    with pytest.raises(UsageError, match="it has none"):
+        EditFilter.of(BundleInfo(task="correct"), mode="careful")
 
 
 def test_a_sentence_without_eos_is_unchanged(tokenizer: Subwords) -> None:

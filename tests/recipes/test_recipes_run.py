@@ -167,7 +167,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
     _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder))
     info = load_bundle(tmp_path / "work" / "en-gec").info
-    assert (info.task, info.decoding, info.min_score) == ("correct", "input-guided", -0.4)
+    assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.4, -2.5))
 
 
 def _sentences(count: int) -> list[str]:

@@ -17,7 +17,7 @@ from specdec_cli.benchmark.summary import summarise
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.run import Outcome
 from specdec_cli.errors import InputError, SpecdecError, UsageError
-from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.text.folding import Order
@@ -231,6 +231,28 @@ def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path
     # Where no edit is applied, the output is the source, which has no edits.
     (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
     assert [cell for cell in held.split() if cell in ("100.00", "0.00")][:3] == ["100.00", "0.00", "0.00"]
+
+
+@pytest.mark.slow
+def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> None:
+    corrector = load_bundle(folder)
+    corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})
+    save_bundle(corrector, tmp_path / "corrector")
+    (tmp_path / "a.m2").write_text("S ka lo mi .\n\nS no pe\n")
+    result = run(
+        "-m",
+        tmp_path / "corrector",
+        tmp_path / "a.m2",
+        "--row",
+        "input-guided",
+        "--sweep",
+        "mode=careful,balanced",
+        "--json",
+        tmp_path / "b",
+    )
+    assert result.exit_code == 0, result.output
+    careful, balanced = (row["settings"] for row in json.loads((tmp_path / "b").read_text())["rows"] if row["decoding"] == "input-guided")
+    assert (careful["mode"], careful["min_score"], balanced["mode"], balanced["min_score"]) == ("careful", 0, "balanced", -1000)
 
 
 def test_options_that_a_task_does_not_have_are_refused(folder: Path) -> None:
