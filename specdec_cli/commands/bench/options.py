@@ -76,6 +76,15 @@ HistogramOption = Annotated[bool, _compared_option("--histogram", help="Print th
 PlotOption = Annotated[
     Path | None, _compared_option("--plot", metavar="FILE", help="Draw speedup against edit ratio, one point per line: .svg, .png or .pdf.")
 ]
+AnalysisOption = Annotated[
+    list[str] | None,
+    _compared_option(
+        "--analysis",
+        metavar="NAME",
+        help="Analyse the outputs: significance (of differences in BLEU to the first row), ends (precision of n-grams at the head and the "
+        "tail) or compounds (BLEU with split compounds). Repeatable.",
+    ),
+]
 TuneOption = Annotated[
     bool,
     _compared_option(
@@ -128,6 +137,7 @@ class ComparedOptions(OptionGroup):
     profile: ProfileOption = False
     histogram: HistogramOption = False
     plot: PlotOption = None
+    analyses: AnalysisOption = None
     tune: TuneOption = False
     synthetic: SyntheticOption = False
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from specdec_cli.benchmark.analyses import check_analyses
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.input import read_input
@@ -43,7 +44,10 @@ def make_plans(
     sweep = parse_sweeps(compared.sweep or [])
     if sweep and (compared.profile or compared.histogram or compared.plot):
         raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
+    check_analyses(compared.analyses or ())
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
+    if compared.analyses and examples.references is None:
+        raise UsageError("--analysis needs text with one reference for each line")
     plan = Plan(
         model=models[0],
         examples=examples,
@@ -62,6 +66,7 @@ def make_plans(
         profile=compared.profile,
         histogram=compared.histogram,
         plot=compared.plot is not None,
+        analyses=tuple(compared.analyses or ()),
     )
     return [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from specdec_cli.benchmark.analyses import analyse
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
@@ -14,6 +15,7 @@ from specdec_cli.benchmark.fastest_settings import FORMATS, choose_fastest_setti
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.records import RowRuns
+from specdec_cli.benchmark.report import Table
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
@@ -36,7 +38,7 @@ class Plan:
     If `asked` is true, the user named the rows, and one that the bundle does not support is an error; else it is left out. `scorer`
     scores output lines; `sweep` has the values to try by key (empty: no sweep). `device`, `precision` and `engine` may be `auto`;
     `threads` may be None, the default of the machine. With `split`, lines are split into sentences. `profile`, `histogram` and
-    `plot` tell which of these results are computed beside the table.
+    `plot` tell which of these results are computed beside the table; `analyses` names the analyses of the outputs.
     """
 
     model: ModelChoice
@@ -55,6 +57,7 @@ class Plan:
     profile: bool
     histogram: bool
     plot: bool
+    analyses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Outcome:
 
     `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module (see
     `BundleRunner.profile`), and `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a
-    pair of names, of a row with drafts and its baseline, to the histogram of the speedups of sentences.
+    pair of names, of a row with drafts and its baseline, to the histogram of the speedups of sentences; `analyses` maps names of
+    analyses to their tables.
     """
 
     results: list[Result]
@@ -74,6 +78,7 @@ class Outcome:
     profiles: dict[str, dict[str, float]]
     histograms: dict[tuple[str, str], list[Bin]]
     points: dict[str, list[Point]]
+    analyses: dict[str, Table]
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         profiles=profiles,
         histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot else {},
+        analyses=analyse(plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1]),
     )
 
 

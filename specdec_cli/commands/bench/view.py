@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table as RichTable
 
+from specdec_cli.benchmark.analyses import ANALYSES
 from specdec_cli.benchmark.report import Table, histogram_table, main_table, profile_table, sweep_table, tolerance_table
 from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome
@@ -73,6 +74,9 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
     for (name, baseline), bins in outcome.histograms.items():
         view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")
         view.table(histogram_table(bins))
+    for name, table in outcome.analyses.items():
+        view.paragraph(ANALYSES[name].title)
+        view.table(table)
     if outcome.signatures:
         view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 

@@ -177,7 +177,7 @@ def test_output_that_differs_from_greedys_fails_after_the_report(
     rows = [RowRuns(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
-    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {})
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {}, {})
     monkeypatch.setattr("specdec_cli.commands.bench.run.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")
@@ -231,6 +231,25 @@ def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path
     # Where no edit is applied, the output is the source, which has no edits.
     (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
     assert [cell for cell in held.split() if cell in ("100.00", "0.00")][:3] == ["100.00", "0.00", "0.00"]
+
+
+@pytest.mark.slow
+def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
+    names = ("significance", "ends", "compounds")
+    arguments = [argument for name in names for argument in ("--analysis", name)]
+    result = run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    analyses = json.loads((tmp_path / "b.json").read_text())["analyses"]
+    assert list(analyses) == list(names)
+    assert [row[0] for row in analyses["significance"]["rows"]] == ["greedy", "drafter"]
+    assert analyses["ends"]["columns"][1:3] == ["greedy, 1-gram", "greedy, 4-gram"]
+    assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds"))
+
+
+def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
+    assert "known are significance, ends, compounds" in str(run("--analysis", "flips").exception)
+    (tmp_path / "a.txt").write_text("ka\n")
+    assert "one reference for each line" in str(run("--input", tmp_path / "a.txt", "--analysis", "ends").exception)
 
 
 @pytest.mark.slow

@@ -1,0 +1,31 @@
+"""Significance of differences in BLEU."""
+
+import pytest
+
+from specdec_cli.metrics.significance import significance
+
+REFERENCES = [f"the cat number {number} sat on the mat" for number in range(40)]
+WORSE = [line.replace("the mat", "mat") for line in REFERENCES]
+
+
+def test_equal_translations_do_not_differ_and_worse_ones_do() -> None:
+    found = significance({"one": REFERENCES, "same": REFERENCES, "worse": WORSE}, REFERENCES, resamples=200, trials=200)
+    assert (found["one"].bootstrap, found["one"].randomisation) == (None, None)
+    assert found["one"].bleu == pytest.approx(100)
+    assert found["same"].bootstrap == found["same"].randomisation == 1.0
+    assert found["worse"].bleu < 90
+    for p_value in (found["worse"].bootstrap, found["worse"].randomisation):
+        assert p_value is not None and p_value < 0.05
+
+
+def test_errors_in_as_many_lines_are_no_significant_difference() -> None:
+    one, other = WORSE[:20] + REFERENCES[20:], REFERENCES[:21] + WORSE[21:]
+    found = significance({"one": one, "other": other}, REFERENCES, resamples=200, trials=200)
+    assert found["one"].bleu != found["other"].bleu
+    for p_value in (found["other"].bootstrap, found["other"].randomisation):
+        assert p_value is not None and p_value > 0.05
+
+
+def test_translations_have_a_line_for_each_reference() -> None:
+    with pytest.raises(ValueError, match="different numbers of lines"):
+        significance({"one": ["a"], "other": ["a", "b"]}, ["a"])
