@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 # The hyphen between two parts of a word becomes a token of its own.
 _HYPHEN = re.compile(r"(?<=\S)-(?=\S)")
@@ -25,7 +26,7 @@ def compound_bleu(hypotheses: Sequence[str], references: Sequence[str], language
 def _tokeniser(language: str) -> Callable[[str], str]:
     from sacremoses import MosesTokenizer
 
-    moses = MosesTokenizer(lang=language)
+    moses: Any = MosesTokenizer(lang=language)  # type: ignore[no-untyped-call]
 
     def tokenise(line: str) -> str:
         text = str(moses.tokenize(line, return_str=True, escape=False))

@@ -1,7 +1,7 @@
 """Precision of n-grams at the head and at the tail of translations (Imamura and Sumita 2020, Table 3)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: int, tokens: int | None = None) -> float:
@@ -12,7 +12,7 @@ def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: i
     """
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-    tokenise = Tokenizer13a()
+    tokenise: Callable[[str], str] = Tokenizer13a()  # type: ignore[no-untyped-call]
     found = total = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         words = tokenise(hypothesis).split()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 RESAMPLES = 1000
 """Samples of the paired bootstrap (Koehn 2004)."""
@@ -34,15 +35,16 @@ def significance(
 
     if any(len(lines) != len(references) for lines in translations.values()):
         raise ValueError("the translations and the references have different numbers of lines")
-    named = [(name, list(lines)) for name, lines in translations.items()]
-    first = named[0][1]
-    p_values = {}
+    names = list(translations)
+    first = list(translations[names[0]])
+    named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in translations.items()]
+    tests: list[Sequence[Any]] = []
     for kind, samples in (("bs", resamples), ("ar", trials)):
-        test = PairedTest(named, {"BLEU": BLEU(references=[list(references)])}, references=None, test_type=kind, n_samples=samples)
-        p_values[kind] = test()[1]["BLEU"]
+        metric = BLEU(references=[list(references)])
+        tests.append(PairedTest(named, {"BLEU": metric}, references=None, test_type=kind, n_samples=samples)()[1]["BLEU"])
     found = {}
-    for (name, lines), one, other in zip(named, p_values["bs"], p_values["ar"], strict=True):
+    for name, one, other in zip(names, *tests, strict=True):
         # sacrebleu counts only larger differences, so that equal translations would get a p-value near 0.
-        equal = name != named[0][0] and lines == first
+        equal = name != names[0] and list(translations[name]) == first
         found[name] = Significance(float(one.score), *((1.0, 1.0) if equal else (one.p_value, other.p_value)))
     return found

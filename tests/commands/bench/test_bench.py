@@ -6,40 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
-import typer
-from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.records import Output, RowRuns, Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import summarise
-from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.run import Outcome
 from specdec_cli.errors import InputError, SpecdecError, UsageError
-from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.text.folding import Order
-
-app = typer.Typer()
-app.command()(bench)
-
-TSV = "ka lo mi\tta re\nno pe. Di fo su\tka\n\t\n"
-
-
-@pytest.fixture(scope="module")
-def folder(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle with an untrained drafter."""
-    torch.manual_seed(0)
-    drafter = BlockDrafter(DrafterConfig(layers=1, feed_forward=64, max_block=4), bundle.verifier)
-    save_bundle(replace(bundle, drafter=drafter), path := tmp_path_factory.mktemp("models") / "drafting")
-    return path
-
-
-def run(*arguments: object, text: str = TSV) -> Result:
-    common = ("--threads", "1", "--device", "cpu", "--max-length", "12", "--repetitions", "1")
-    return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
+from tests.commands.bench.command_line import run
 
 
 @pytest.mark.slow
@@ -231,47 +207,6 @@ def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path
     # Where no edit is applied, the output is the source, which has no edits.
     (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)
     assert [cell for cell in held.split() if cell in ("100.00", "0.00")][:3] == ["100.00", "0.00", "0.00"]
-
-
-@pytest.mark.slow
-def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
-    names = ("significance", "ends", "compounds")
-    arguments = [argument for name in names for argument in ("--analysis", name)]
-    result = run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json")
-    assert result.exit_code == 0, result.output
-    analyses = json.loads((tmp_path / "b.json").read_text())["analyses"]
-    assert list(analyses) == list(names)
-    assert [row[0] for row in analyses["significance"]["rows"]] == ["greedy", "drafter"]
-    assert analyses["ends"]["columns"][1:3] == ["greedy, 1-gram", "greedy, 4-gram"]
-    assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds"))
-
-
-def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
-    assert "known are significance, ends, compounds" in str(run("--analysis", "flips").exception)
-    (tmp_path / "a.txt").write_text("ka\n")
-    assert "one reference for each line" in str(run("--input", tmp_path / "a.txt", "--analysis", "ends").exception)
-
-
-@pytest.mark.slow
-def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> None:
-    corrector = load_bundle(folder)
-    corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})
-    save_bundle(corrector, tmp_path / "corrector")
-    (tmp_path / "a.m2").write_text("S ka lo mi .\n\nS no pe\n")
-    result = run(
-        "-m",
-        tmp_path / "corrector",
-        tmp_path / "a.m2",
-        "--row",
-        "input-guided",
-        "--sweep",
-        "mode=careful,balanced",
-        "--json",
-        tmp_path / "b",
-    )
-    assert result.exit_code == 0, result.output
-    careful, balanced = (row["settings"] for row in json.loads((tmp_path / "b").read_text())["rows"] if row["decoding"] == "input-guided")
-    assert (careful["mode"], careful["min_score"], balanced["mode"], balanced["min_score"]) == ("careful", 0, "balanced", -1000)
 
 
 def test_options_that_a_task_does_not_have_are_refused(folder: Path) -> None:

@@ -1,0 +1,51 @@
+"""Analyses of outputs, and modes of correction, in `specdec bench`."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.model.bundle import load_bundle, save_bundle
+from tests.commands.bench.command_line import run
+
+
+@pytest.mark.slow
+def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
+    names = ("significance", "ends", "compounds")
+    arguments = [argument for name in names for argument in ("--analysis", name)]
+    result = run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    analyses = json.loads((tmp_path / "b.json").read_text())["analyses"]
+    assert list(analyses) == list(names)
+    assert [row[0] for row in analyses["significance"]["rows"]] == ["greedy", "drafter"]
+    assert analyses["ends"]["columns"][1:3] == ["greedy, 1-gram", "greedy, 4-gram"]
+    assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds"))
+
+
+def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
+    assert "known are significance, ends, compounds" in str(run("--analysis", "flips").exception)
+    (tmp_path / "a.txt").write_text("ka\n")
+    assert "one reference for each line" in str(run("--input", tmp_path / "a.txt", "--analysis", "ends").exception)
+
+
+@pytest.mark.slow
+def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> None:
+    corrector = load_bundle(folder)
+    corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})
+    save_bundle(corrector, tmp_path / "corrector")
+    (tmp_path / "a.m2").write_text("S ka lo mi .\n\nS no pe\n")
+    result = run(
+        "-m",
+        tmp_path / "corrector",
+        tmp_path / "a.m2",
+        "--row",
+        "input-guided",
+        "--sweep",
+        "mode=careful,balanced",
+        "--json",
+        tmp_path / "b",
+    )
+    assert result.exit_code == 0, result.output
+    careful, balanced = (row["settings"] for row in json.loads((tmp_path / "b").read_text())["rows"] if row["decoding"] == "input-guided")
+    assert (careful["mode"], careful["min_score"], balanced["mode"], balanced["min_score"]) == ("careful", 0, "balanced", -1000)
