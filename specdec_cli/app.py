@@ -25,6 +25,7 @@ from specdec_cli.commands import (
     visualize,
 )
 from specdec_cli.commands.bench import command as bench
+from specdec_cli.commands.cluster.options import with_ray_address
 from specdec_cli.failures import exit_codes, open_closed_streams
 from specdec_cli.signals import Ending
 
@@ -50,6 +51,10 @@ class _Command(TyperCommand):
 
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
+
+    def parse_args(self, context: Any, arguments: list[str]) -> Any:
+        """Give --ray its value, which is optional."""
+        return super().parse_args(context, with_ray_address(arguments))
 
 
 class _Commands(TyperGroup):

@@ -74,14 +74,15 @@ def _remove_left_behind(path: Path) -> None:
     """
     for other in path.parent.glob(f".{escape(path.name)}.*.partial"):
         number = other.name.removeprefix(f".{path.name}.").removesuffix(".partial")
-        if not number.isdecimal() or _is_process(int(number)):
+        if not number.isdecimal() or is_process(int(number)):
             continue
         with suppress(OSError), other.open("rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             other.unlink()
 
 
-def _is_process(number: int) -> bool:
+def is_process(number: int) -> bool:
+    """Whether a process on this machine has this number."""
     try:
         os.kill(number, 0)
     except (ProcessLookupError, OverflowError):

@@ -2,11 +2,14 @@
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.groups import with_groups
@@ -17,6 +20,11 @@ from specdec_cli.commands.options.values import not_nan
 from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
+from specdec_cli.text.lines import Line
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.pipeline.corrector import Correction
 
 _edits_option = partial(typer.Option, rich_help_panel="Edits")
 
@@ -56,6 +64,57 @@ MaxEditRatioOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class EditOptions:
+    """The options of `correct` about edits: how they are written, and which are rejected."""
+
+    diff: bool = False
+    m2: bool = False
+    check: bool = False
+    mode: Literal["careful", "balanced", "thorough"] | None = None
+    min_score: float | None = None
+    max_edit_ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Correcting:
+    """A LineDecoding that corrects, as the options of `correct` say; with `coloured`, marked edits have colours."""
+
+    model: ModelChoice
+    decoding: DecodingOptions
+    machine: MachineOptions
+    text: TextOptions
+    edits: EditOptions
+    coloured: bool = False
+
+    def open(self, machine: MachineOptions) -> "OpenedDecoding[Correction]":
+        """Load the model on `machine`."""
+        from specdec_cli.commands.line_decoding import OpenedDecoding
+        from specdec_cli.commands.stream import Stream
+        from specdec_cli.pipeline.corrector import Corrector, EditFilter
+
+        request = self.decoding.request(machine, with_scores=True, trace=self.text.trace)
+        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet)
+        info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
+        edit_filter = EditFilter.of(info, self.edits.min_score, self.edits.max_edit_ratio, self.edits.mode)
+        languages = (info.source_language, info.target_language)
+        split = not self.text.no_split
+        corrector = Corrector(stream.engine, tokenizer, edit_filter, split=split, warn=stream.warn, languages=languages)
+        return OpenedDecoding(stream, corrector.correct, self._written(stream.settings.decoding), is_unfinished)
+
+    def failed(self, line: Line) -> Iterator[tuple[str, str]]:
+        """The line unchanged, if it could not be corrected."""
+        from specdec_cli.pipeline.corrector import Correction
+
+        return self._written("")(line, Correction(line.text, warnings=("failed",)))
+
+    def _written(self, decoding: str) -> "Callable[[Line, Correction], Iterator[tuple[str, str]]]":
+        from specdec_cli.commands.correction_view import view
+
+        edits = self.edits
+        return view(edits.diff, edits.m2, edits.check, self.text.as_json, coloured=self.coloured, decoding=decoding)
+
+
 @with_groups
 def correct(
     files: FilesArgument = None,
@@ -70,16 +129,13 @@ def correct(
     decoding: DecodingOptions,
     machine: MachineOptions,
     text: TextOptions,
+    cluster: ShardOptions,
 ) -> None:
     """Correct text line by line; text without errors is copied byte for byte.
 
     Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
-
-    from specdec_cli.commands.correction_view import view
-    from specdec_cli.commands.stream import Stream
-    from specdec_cli.pipeline.corrector import Corrector, EditFilter
 
     if diff + m2 + check + text.as_json > 1:
         raise UsageError("--diff, --m2, --check and --json are alternatives; give one")
@@ -88,26 +144,34 @@ def correct(
     if (mode or min_score is not None) and decoding.decoding in SEARCHES:
         option = "--mode" if mode else "--min-score"
         raise UsageError(f"{option} needs scores of tokens, which --decoding {decoding.decoding} does not have")
-    lines = text.read(files or ())
-    request = decoding.request(machine, with_scores=True, trace=text.trace)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
-    stream = Stream(chosen, machine, request, trace=text.trace, quiet=text.quiet)
-    info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
-    edit_filter = EditFilter.of(info, min_score, max_edit_ratio, mode)
-    languages = (info.source_language, info.target_language)
-    corrector = Corrector(stream.engine, tokenizer, edit_filter, split=not text.no_split, warn=stream.warn, languages=languages)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
-    written = view(diff, m2, check, text.as_json, coloured=coloured, decoding=stream.settings.decoding)
+    edits = EditOptions(diff, m2, check, mode, min_score, max_edit_ratio)
+    correcting = Correcting(chosen, decoding, machine, text, edits, coloured)
+    if cluster.ray is not None:
+        from specdec_cli.commands.cluster.decoding import decode_on_cluster
+
+        counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, is_unfinished)
+        _end_of_check(check, counts["changed"], counts["lines"])
+        return
+    lines = text.read(files or ())
+    opened = correcting.open(machine)
+    stream = opened.stream
     writer = text.open_writer(files or ())
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
     with writer:
-        for line, correction in stream.run(lines, corrector.correct, is_unfinished):
+        for line, correction, outputs in opened.run(lines):
             changed += bool(correction.edits)
-            for output, ending in written(line, correction):
+            for output, ending in outputs:
                 writer.write(output, ending, line.file)
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
+    _end_of_check(check, changed, stream.totals.lines)
+
+
+def _end_of_check(check: bool, changed: int, lines: int) -> None:
+    """Raise SpecdecError, for exit code 1, if --check found lines to change."""
     if check and changed:
-        raise SpecdecError(f"{changed} of {stream.totals.lines} lines need a change")
+        raise SpecdecError(f"{changed} of {lines} lines need a change")

@@ -1,6 +1,8 @@
 """The model that a command works with, as given by its options."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -15,3 +17,8 @@ class ModelChoice:
     target_language: str = ""
     offline: bool = False
     quiet: bool = False
+
+    def absolute(self) -> Self:
+        """The same model, with an absolute path if it is given as a path, for processes with another working folder."""
+        path = Path(self.name)
+        return replace(self, name=str(path.resolve())) if path.exists() else self

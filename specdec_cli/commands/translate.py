@@ -2,8 +2,11 @@
 
 import json
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.groups import with_groups
@@ -11,12 +14,57 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
-from specdec_cli.text.paragraphs import rewrapped
+from specdec_cli.text.lines import Line
+from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
+    from specdec_cli.commands.line_decoding import OpenedDecoding
     from specdec_cli.pipeline.translator import Translation
 
 NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.")]
+
+
+@dataclass(frozen=True)
+class Translating:
+    """A LineDecoding that translates, as the options of `translate` say."""
+
+    model: ModelChoice
+    decoding: DecodingOptions
+    machine: MachineOptions
+    text: TextOptions
+    n_best: int = 1
+
+    def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
+        """Load the model on `machine`."""
+        from specdec_cli.commands.line_decoding import OpenedDecoding
+        from specdec_cli.commands.stream import Stream, record
+        from specdec_cli.pipeline.translator import Translator
+
+        request = self.decoding.request(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
+        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet)
+        info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
+        summarises = info.task == "summarise"
+        languages = None if summarises else (info.source_language, info.target_language)
+        split = not (self.text.no_split or summarises)
+        translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
+
+        def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
+            if not self.text.as_json:
+                return rewrapped(line, translation.text)
+            values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
+            return iter([(json.dumps(values, ensure_ascii=False), "\n")])
+
+        return OpenedDecoding(stream, translator.translate, written)
+
+    def failed(self, line: Line) -> Iterator[tuple[str, str]]:
+        """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
+        from specdec_cli.commands.stream import record
+        from specdec_cli.pipeline.translator import Translation
+
+        if not self.text.as_json:
+            return iter([("", each.ending) for each in unwrapped_lines(line)])
+        values = record(line, Translation("", warnings=("failed",)), "")
+        return iter([(json.dumps(values, ensure_ascii=False), "\n")])
 
 
 @with_groups
@@ -30,6 +78,7 @@ def translate(
     n_best: NBestOption = 1,
     machine: MachineOptions,
     text: TextOptions,
+    cluster: ShardOptions,
 ) -> None:
     """Translate text line by line; blank lines stay blank.
 
@@ -38,29 +87,23 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.stream import Stream, record
-    from specdec_cli.pipeline.translator import Translator
-
-    lines = text.read(files or ())
-    request = decoding.request(machine, with_scores=text.as_json, trace=text.trace, n_best=n_best)
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
-    stream = Stream(chosen, machine, request, trace=text.trace, quiet=text.quiet)
-    info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
-    summarises = info.task == "summarise"
-    languages = None if summarises else (info.source_language, info.target_language)
-    split = not (text.no_split or summarises)
-    translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
+    translating = Translating(chosen, decoding, machine, text, n_best)
+    if cluster.ray is not None:
+        from specdec_cli.commands.cluster.decoding import decode_on_cluster
+
+        decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster)
+        return
+    lines = text.read(files or ())
+    opened = translating.open(machine)
+    stream = opened.stream
     writer = text.open_writer(files or ())
     stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
-        for line, translation in stream.run(lines, translator.translate):
-            if not text.as_json:
-                for output, ending in rewrapped(line, translation.text):
-                    writer.write(output, ending, line.file)
-                continue
-            values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if n_best > 1 else {})
-            writer.write(json.dumps(values, ensure_ascii=False), source=line.file)
+        for line, _, outputs in opened.run(lines):
+            for output, ending in outputs:
+                writer.write(output, ending, line.file)
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
 

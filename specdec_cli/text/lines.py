@@ -5,7 +5,7 @@ import lzma
 import select
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -55,10 +55,12 @@ def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> I
         if path != STDIO and not path.exists():
             raise InputError(f"{path}: no such file")
     for path in paths or (STDIO,):
-        for line in _lines_of(path, max_bytes):
-            if "\0" in line.text:
-                raise InputError(f"{line.location}: holds a NUL byte; text must be UTF-8")
-            yield line
+        yield from _without_nul(_lines_of(path, max_bytes))
+
+
+def lines_of_stream(stream: Any, path: Path, name: str, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
+    """Yield the lines of a binary stream, as `read_lines` does for a file. The lines have `path` as their file; messages have `name`."""
+    return _without_nul(_decoded(stream, path, name, max_bytes))
 
 
 def read_text_lines(path: Path) -> Iterator[str]:
@@ -72,10 +74,17 @@ def _lines_of(path: Path, max_bytes: int) -> Iterator[Line]:
     if path == STDIO:
         # Not through the buffer of sys.stdin: a thread that waits in it holds its lock, and the interpreter needs that
         # lock at its exit.
-        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, max_bytes)
+        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, "stdin", max_bytes)
         return
     with open_binary(path) as stream:
-        yield from _decoded(stream, path, max_bytes)
+        yield from _decoded(stream, path, str(path), max_bytes)
+
+
+def _without_nul(lines: Iterable[Line]) -> Iterator[Line]:
+    for line in lines:
+        if "\0" in line.text:
+            raise InputError(f"{line.location}: holds a NUL byte; text must be UTF-8")
+        yield line
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -92,9 +101,8 @@ def open_binary(path: Path) -> IO[bytes]:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def _decoded(stream: Any, path: Path | None, max_bytes: int) -> Iterator[Line]:
+def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Iterator[Line]:
     """The lines of a stream, decoded and with their places."""
-    name = str(path or "stdin")
     lines = _split(stream, max_bytes)
     for number in count(1):
         location = f"{name}, line {number}"

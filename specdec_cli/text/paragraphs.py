@@ -72,6 +72,11 @@ def rewrapped(line: Line, text: str) -> Iterator[tuple[str, str]]:
         yield last, line.ending
 
 
+def unwrapped_lines(line: Line) -> tuple[Line, ...]:
+    """The lines that `line` was joined from, if it is a Paragraph, else `line` itself."""
+    return line.lines if isinstance(line, Paragraph) else (line,)
+
+
 def _is_text(text: str, marked: Marked) -> bool:
     return bool(_LETTER.search(marked.body)) and not is_code(text) and not _ROW.search(text.strip())
 

@@ -31,6 +31,11 @@ class Writer(Protocol):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
 
+def output_line(text: str, ending: str) -> str:
+    """One line of output: `text`, in which every LF is replaced by a space, and `ending`."""
+    return text.replace("\n", " ") + ending
+
+
 class LineWriter:
     """Writes lines to the file `path`, or to stdout for None or `-`, and flushes each.
 
@@ -53,12 +58,10 @@ class LineWriter:
             raise UsageError(f"{target}: {error.strerror}") from error
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
-        """Write one line, `text` and `ending`, and flush; every LF inside `text` is replaced by a space. `source` is
-        ignored.
-        """
+        """Write one line (see `output_line`), and flush. `source` is ignored."""
         stream = self._file or sys.stdout.buffer
         with self._failures():
-            stream.write((text.replace("\n", " ") + ending).encode("utf-8"))
+            stream.write(output_line(text, ending).encode("utf-8"))
             stream.flush()
 
     def check(self) -> None:
@@ -97,15 +100,7 @@ class FolderWriter:
     """
 
     def __init__(self, folder: Path, inputs: Sequence[Path]) -> None:
-        if not inputs or STDIO in inputs:
-            raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
-        self._targets: dict[Path, Path] = {}
-        for path in dict.fromkeys(inputs):
-            target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
-            if target in self._targets.values():
-                raise UsageError(f"{target}: is the output of two inputs")
-            check_not_input(target, inputs)
-            self._targets[path] = target
+        self._targets = output_files(folder, inputs)
         make_folder(folder)
         self._waiting = list(self._targets)
         self._source: Path | None = None
@@ -135,6 +130,23 @@ class FolderWriter:
             self._next()
         if self._writer is not None:
             self._writer.close()
+
+
+def output_files(folder: Path, inputs: Sequence[Path]) -> dict[Path, Path]:
+    """The output file in `folder` for each input file: that of the same name, without .gz or .xz.
+
+    Raises UsageError for stdin, for two inputs of the same name, and for an output that is an input.
+    """
+    if not inputs or STDIO in inputs:
+        raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
+    targets: dict[Path, Path] = {}
+    for path in dict.fromkeys(inputs):
+        target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
+        if target in targets.values():
+            raise UsageError(f"{target}: is the output of two inputs")
+        check_not_input(target, inputs)
+        targets[path] = target
+    return targets
 
 
 def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:

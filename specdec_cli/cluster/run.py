@@ -1,0 +1,162 @@
+"""A run over shards: workers process them, failed ones are tried again in smaller pieces, and lines that fail alone are set aside."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from specdec_cli.cluster.jobs import LINES, Failure, Output, joined
+from specdec_cli.cluster.pool import Pool
+from specdec_cli.cluster.progress import Progress
+from specdec_cli.cluster.session import Session
+from specdec_cli.cluster.shards import Shard
+from specdec_cli.errors import ModelError, SpecdecError
+from specdec_cli.text.lines import Line
+
+RETRIES = 3
+"""The number of times that a shard, or a line that fails alone, is tried, unless another is given."""
+_LOADS = 5
+"""The number of times that workers may fail to load the model while no shard is finished."""
+_FAILURES_IN_A_ROW = 50
+_RESTARTS_IN_A_ROW = 3
+_TICK = 0.5
+"""Seconds between two reports of the progress while no shard ends."""
+
+
+@dataclass(frozen=True)
+class FailedLine:
+    """A line that could not be processed, and the error of its last try."""
+
+    line: Line
+    error: str
+
+
+class Store(Protocol):
+    """Where finished shards are kept."""
+
+    def has(self, shard: Shard) -> bool:
+        """Whether the shard is there already, from an earlier run. Raises InputError if it is, and was made from other lines."""
+
+    def write(self, shard: Shard, output: Output, failed: list[FailedLine]) -> None:
+        """Store the output of a shard, completely or not at all; it has the job's text for failed lines."""
+
+
+@dataclass
+class _Piece:
+    """The lines from `start` to `stop` (exclusive) of a shard, and the number of times that they were tried."""
+
+    shard: Shard
+    start: int
+    stop: int
+    tries: int = 0
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(self.shard.lines[self.start : self.stop])
+
+    def halves(self) -> tuple["_Piece", "_Piece"]:
+        middle = (self.start + self.stop) // 2
+        return _Piece(self.shard, self.start, middle), _Piece(self.shard, middle, self.stop)
+
+
+class Run:
+    """Processes shards with the workers of `pool`, and stores each as soon as it is finished.
+
+    A failed shard is tried `retries` times; then its halves are tried once each, their halves, and so on. A single line is tried
+    `retries` times and then set aside as failed. Shards are taken from the input only when a worker is idle.
+    """
+
+    def __init__(self, session: Session, pool: Pool[_Piece], store: Store, retries: int, report: Callable[[Progress], None]) -> None:
+        self.progress = Progress()
+        self._session, self._pool, self._store, self._retries, self._report = session, pool, store, retries, report
+        self._again: deque[_Piece] = deque()
+        self._parts: dict[int, dict[int, Output]] = defaultdict(dict)
+        self._failed: dict[int, list[FailedLine]] = defaultdict(list)
+        self._failures_in_a_row = self._failed_loads = self._restarts_in_a_row = 0
+        self._input_error: SpecdecError | None = None
+
+    def process(self, shards: Iterator[Shard]) -> None:
+        """Process all shards that are not stored yet.
+
+        Raises ModelError if the model cannot be loaded, or nothing succeeds any more, and what `shards` and the store raise.
+        """
+        pieces = self._pieces(shards)
+        more = True
+        while more or self._pool.busy:
+            self._pool.fill()
+            while more and self._pool.idle:
+                piece = self._again.popleft() if self._again else next(pieces, None)
+                if piece is None:
+                    break
+                self._pool.submit(piece, piece.lines, piece.shard.first + piece.start)
+            for key, result in self._pool.finished(_TICK):
+                self._handle(key, result)
+            if self._session.lost():
+                self._restart()
+            more = bool(self._again) or not self.progress.read
+            self.progress.workers = self._pool.ready
+            self._report(self.progress)
+        if self._input_error is not None:
+            raise self._input_error
+
+    def _pieces(self, shards: Iterator[Shard]) -> Iterator[_Piece]:
+        """Yield the shards that are not stored yet. An error of the input is kept until all lines before it are processed."""
+        try:
+            for shard in shards:
+                self.progress.shards += 1
+                if self._store.has(shard):
+                    self.progress.skip(shard)
+                else:
+                    yield _Piece(shard, 0, len(shard.lines))
+        except SpecdecError as error:
+            self._input_error = error
+        self.progress.read = True
+
+    def _handle(self, piece: _Piece | None, result: Output | Failure) -> None:
+        if isinstance(result, Failure):
+            self._count_failure(result, loading=piece is None)
+        if piece is None:
+            return
+        piece.tries += 1
+        if isinstance(result, Output):
+            self._failures_in_a_row = self._failed_loads = self._restarts_in_a_row = 0
+            self._finish(piece, result)
+        elif piece.tries < self._retries and piece.stop - piece.start in (1, len(piece.shard.lines)):
+            self._again.append(piece)
+        elif piece.stop - piece.start > 1:
+            self._again.extend(piece.halves())
+        else:
+            line = piece.shard.lines[piece.start]
+            self._failed[piece.shard.index].append(FailedLine(line, result.message))
+            self._finish(piece, Output((self._pool.job.failed(line),)))
+
+    def _finish(self, piece: _Piece, output: Output) -> None:
+        """Keep the output of a piece; store the shard if that was the last one."""
+        shard, parts = piece.shard, self._parts[piece.shard.index]
+        parts[piece.start] = output
+        if sum(len(part.texts) for part in parts.values()) < len(shard.lines):
+            return
+        whole = joined(parts[start] for start in sorted(parts))
+        whole.counts[LINES] = len(shard.lines)
+        failed = sorted(self._failed.pop(shard.index, []), key=lambda each: each.line.number)
+        self._store.write(shard, whole, failed)
+        del self._parts[shard.index]
+        self.progress.finish(shard, whole, len(failed))
+
+    def _count_failure(self, failure: Failure, *, loading: bool) -> None:
+        self.progress.retries += 1
+        self._failures_in_a_row += 1
+        self._failed_loads += loading
+        hopeless = failure.kind is not None and not failure.broken
+        if hopeless or self._failed_loads >= _LOADS:
+            raise (failure.kind or ModelError)(failure.message)
+        if self._failures_in_a_row >= _FAILURES_IN_A_ROW:
+            raise ModelError(f"{self._failures_in_a_row} tries in a row failed; the last error: {failure.message}")
+
+    def _restart(self) -> None:
+        """Go on with a new local cluster."""
+        self._restarts_in_a_row += 1
+        if self._restarts_in_a_row > _RESTARTS_IN_A_ROW:
+            raise ModelError(f"Ray ended {self._restarts_in_a_row} times, and no shard was finished in between")
+        self._again.extend(self._pool.abandon())
+        self._session.restart()

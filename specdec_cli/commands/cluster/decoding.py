@@ -1,0 +1,110 @@
+"""`translate --ray` and `correct --ray`: decoding of lines by the workers of a cluster."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass, is_dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.cluster.inputs import find_inputs
+from specdec_cli.cluster.jobs import TOKENS, LineFunction, Output
+from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.cluster.output import Destination, write_shards
+from specdec_cli.commands.cluster.run import Share
+from specdec_cli.commands.line_decoding import LineDecoding, OpenedDecoding
+from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.text import TextOptions
+from specdec_cli.distillation.models import folder_digest
+from specdec_cli.errors import UsageError
+from specdec_cli.text.lines import Line
+from specdec_cli.text.paragraphs import join_paragraphs
+from specdec_cli.text.writing import output_line
+
+_FEWEST_MEGABYTES = 64
+_NOT_IN_OUTPUT = ("batch_size", "memory", "threads", "offline", "output", "output_dir", "stats", "trace", "quiet", "max_line_bytes")
+
+
+@dataclass(frozen=True)
+class DecodingJob:
+    """A Job that decodes lines with a model on `machine`."""
+
+    decoding: LineDecoding
+    machine: MachineOptions
+    share: float
+
+    @contextmanager
+    def open(self) -> Iterator[LineFunction]:
+        """Load the model."""
+        machine = self.machine
+        if machine.memory is None and (free := machine.batch_memory):
+            machine = replace(machine, memory=max(_FEWEST_MEGABYTES, int(free * self.share) // 2**20))
+        opened = self.decoding.open(machine)
+        yield lambda lines, _: decode_lines(opened, lines)
+
+    def failed(self, line: Line) -> str:
+        """The output for a line that could not be decoded."""
+        return "".join(output_line(text, ending) for text, ending in self.decoding.failed(line))
+
+
+def decode_lines(opened: OpenedDecoding[Any], lines: Sequence[Line]) -> Output:
+    """Decode lines, and count lines, tokens, rounds, and lines with edits ("changed"); warnings are the output's messages."""
+    texts: list[str] = []
+    counts: Counter[str] = Counter()
+    with redirect_stderr(StringIO()) as messages:
+        for _, decoded, outputs in opened.run(iter(lines)):
+            texts.append("".join(output_line(text, ending) for text, ending in outputs))
+            counts.update({TOKENS: decoded.tokens, "rounds": decoded.rounds, "changed": bool(getattr(decoded, "edits", ()))})
+    return Output(tuple(texts), counts, tuple(messages.getvalue().splitlines()))
+
+
+def decode_on_cluster(
+    command: str,
+    decoding: LineDecoding,
+    files: Sequence[Path],
+    text: TextOptions,
+    cluster: ShardOptions,
+    goes_on: Callable[[str], bool] = lambda _: False,
+) -> Counter[str]:
+    """Decode `files` on a cluster, and write the output file or folder of `text`; return the counts of `decode_lines`.
+
+    A line that may go on in the next one (`goes_on`) is in the same shard. Raises UsageError for options that need one process.
+    """
+    if text.trace:
+        raise UsageError("--trace shows the rounds of one process; it is not for --ray")
+    machine = decoding.machine
+    inputs = find_inputs(files)
+    lines = inputs.read(text.max_line_bytes)
+    settings = {"command": command, "model": folder_digest(find_bundle(decoding.model))} | _settings(vars(decoding))
+
+    def make_job(share: Share) -> DecodingJob:
+        return DecodingJob(decoding, replace(machine, device=share.device, threads=share.threads), share.memory)
+
+    return write_shards(
+        inputs,
+        join_paragraphs(lines) if text.unwrap else lines,
+        make_job,
+        settings,
+        Destination.of(text.output, text.output_dir),
+        cluster,
+        device=machine.device,
+        threads=machine.threads,
+        quiet=text.quiet,
+        goes_on=goes_on,
+    )
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options on which the output depends, for the manifest, from options and groups of options."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, OptionGroup) or is_dataclass(value):
+            found |= _settings(vars(value))
+        elif isinstance(value, Mapping):
+            found |= _settings(value)
+        elif name not in (*_NOT_IN_OUTPUT, "name", "coloured"):
+            found[name] = value if isinstance(value, str | int | float | None) else repr(value)
+    return found

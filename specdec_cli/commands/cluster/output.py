@@ -1,0 +1,91 @@
+"""Output of runs on a cluster whose result is one file, or one for each input: shards in a folder beside it until the run is done."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.cluster.dead_letters import DEAD_LETTERS
+from specdec_cli.cluster.folder import ShardFolder
+from specdec_cli.cluster.inputs import Inputs
+from specdec_cli.cluster.jobs import Job
+from specdec_cli.cluster.shards import cut_shards
+from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.cluster.run import Share, run_on_cluster
+from specdec_cli.commands.cluster.view import print_summary
+from specdec_cli.commands.training_run import teller
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.files import make_folder
+from specdec_cli.folder_lock import locked
+from specdec_cli.text.lines import STDIO, Line
+from specdec_cli.text.writing import check_not_input, output_files
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where the output goes: the file `path`, or in the folder `path` a file for each input."""
+
+    path: Path
+    is_folder: bool = False
+
+    @classmethod
+    def of(cls, output: Path | None, output_dir: Path | None = None) -> "Destination":
+        """Make the destination from the options; raises UsageError if none names a file or a folder, or both do."""
+        if output is not None and output_dir is not None:
+            raise UsageError("--output and --output-dir are alternatives; give one")
+        path = output_dir or output
+        if path is None or path == STDIO:
+            raise UsageError("--ray writes files, so that a stopped run can be resumed: give --output or --output-dir")
+        return cls(path, output_dir is not None)
+
+    def targets(self, inputs: Inputs) -> dict[str | None, Path]:
+        """The output file of each input file, by the name of the input (None: stdin). Raises UsageError if one is an input."""
+        if self.is_folder:
+            return {str(path): target for path, target in output_files(self.path, inputs.paths).items()}
+        check_not_input(self.path, inputs.paths)
+        return {None if path == STDIO else str(path): self.path for path in inputs.paths}
+
+    def beside(self, ending: str) -> Path:
+        """The path of this destination with `ending` after its name."""
+        return self.path.with_name(f"{self.path.name}{ending}")
+
+
+def write_shards(
+    inputs: Inputs,
+    lines: Iterable[Line],
+    make_job: Callable[[Share], Job],
+    settings: Mapping[str, Any],
+    destination: Destination,
+    cluster: ShardOptions,
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    quiet: bool = False,
+    goes_on: Callable[[str], bool] = lambda _: False,
+) -> Counter[str]:
+    """Process the `lines` of `inputs` on a cluster, write the output to `destination`, and return the counts of all shards.
+
+    Until then the shards are in a folder beside the output, from which a stopped run is resumed; `settings` are what the output
+    depends on. Raises InputError at the end, after the output was written, if lines failed.
+    """
+    targets = destination.targets(inputs)
+    make_folder(destination.path if destination.is_folder else destination.path.parent)
+    work, dead = destination.beside(".shards"), destination.beside(f".{DEAD_LETTERS}")
+    tell = teller(quiet)
+    with locked(work):
+        folder = ShardFolder(work, {"shard_lines": cluster.shard_lines} | dict(settings))
+        shards = cut_shards(lines, cluster.shard_lines, goes_on)
+        try:
+            progress = run_on_cluster(cluster, make_job, shards, folder, device=device, threads=threads, total=inputs.bytes, quiet=quiet)
+        except (KeyboardInterrupt, SystemExit):
+            tell(f"interrupted; the finished shards are in {work}, and the same command resumes there")
+            raise
+        counts = folder.counts(progress.shards)
+        failed = folder.merge(progress.shards, targets, dead)
+        folder.remove()
+    if not quiet:
+        print_summary(progress)
+    if failed:
+        raise InputError(f"{failed:,} lines failed on every try; {dead} has them")
+    return counts

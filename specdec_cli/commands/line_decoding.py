@@ -1,0 +1,50 @@
+"""Decoding of lines and the form of the output, for translate and correct, in this process or in a worker of a cluster."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.stream import Decoded, Stream
+from specdec_cli.text.lines import Line
+
+R = TypeVar("R", bound=Decoded)
+Outputs = Iterator[tuple[str, str]]
+"""The output lines for an input line, each with its line ending."""
+
+
+@dataclass(frozen=True)
+class OpenedDecoding(Generic[R]):
+    """A loaded model with its `stream`, the function that decodes texts, and the one that formats a decoded line.
+
+    `goes_on` says whether a text may continue in the next line; both are then decoded together.
+    """
+
+    stream: Stream
+    decode: Callable[[Sequence[str]], Iterator[R]]
+    written: Callable[[Line, R], Outputs]
+    goes_on: Callable[[str], bool] = lambda _: False
+
+    def run(self, lines: Iterator[Line]) -> Iterator[tuple[Line, R, Outputs]]:
+        """Yield each line in order, with its decoded line and its output lines."""
+        for line, decoded in self.stream.run(lines, self.decode, self.goes_on):
+            yield line, decoded, self.written(line, decoded)
+
+
+class LineDecoding(Protocol):
+    """What a command does with lines, before the model is loaded. It can be pickled."""
+
+    @property
+    def model(self) -> ModelChoice:
+        """The model to load."""
+
+    @property
+    def machine(self) -> MachineOptions:
+        """The options of the machine that computes."""
+
+    def open(self, machine: MachineOptions) -> OpenedDecoding[Any]:
+        """Load the model on `machine`."""
+
+    def failed(self, line: Line) -> Outputs:
+        """The output lines for a line that could not be decoded."""
