@@ -42,8 +42,12 @@ _specdec() {
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
+                --ray) return ;;
+                --workers) return ;;
+                --retries) return ;;
+                --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
             esac
             ;;
         correct)
@@ -75,8 +79,12 @@ _specdec() {
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
+                --ray) return ;;
+                --workers) return ;;
+                --retries) return ;;
+                --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
             esac
             ;;
         serve)
@@ -208,8 +216,11 @@ _specdec() {
                 --batch-tokens) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
+                --ray) return ;;
+                --workers) return ;;
+                --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet -h --help" ;;
+                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)
@@ -221,8 +232,12 @@ _specdec() {
                 --seed) return ;;
                 --processes) return ;;
                 -o|--output) compopt -o default; return ;;
+                --ray) return ;;
+                --workers) return ;;
+                --retries) return ;;
+                --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--column --recipe --set --copies --seed --processes -o --output -q --quiet -h --help" ;;
+                    words="--column --recipe --set --copies --seed --processes -o --output -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
             esac
             ;;
         convert)

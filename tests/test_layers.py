@@ -13,7 +13,7 @@ LAYERS = (
     {"app"},
     {"completions"},
     {"commands"},
-    {"benchmark", "visualization", "training", "distillation", "documents", "server"},
+    {"benchmark", "visualization", "training", "distillation", "documents", "server", "cluster"},
     {"pipeline"},
     {"tuning"},
     {"decoding"},
@@ -21,7 +21,19 @@ LAYERS = (
     {"model"},
     {"metrics", "corruption", "kernels"},
     {"text"},
-    {"errors", "failures", "fields", "files", "folder_lock", "measurement_cache", "new_folder", "processes", "recipe", "signals"},
+    {
+        "errors",
+        "failures",
+        "fields",
+        "files",
+        "folder_lock",
+        "manifest",
+        "measurement_cache",
+        "new_folder",
+        "processes",
+        "recipe",
+        "signals",
+    },
 )
 """Rooms of specdec_cli, the highest layer first. A room imports only from itself and from lower layers."""
 BASE = max(range(len(LAYERS)))

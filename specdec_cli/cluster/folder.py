@@ -1,6 +1,5 @@
 """The folder of a run: a manifest of its settings, and the output of each finished shard."""
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,11 +11,12 @@ from specdec_cli.cluster.dead_letters import merge_failed, write_failed
 from specdec_cli.cluster.jobs import Output
 from specdec_cli.cluster.run import FailedLine
 from specdec_cli.cluster.shards import Shard
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError
 from specdec_cli.files import read_json, write_atomically, write_json
+from specdec_cli.manifest import check_manifest
+from specdec_cli.text.writing import compressed
 
 FORMAT = 1
-MANIFEST = "manifest.json"
 
 
 class ShardFolder:
@@ -56,21 +56,26 @@ class ShardFolder:
             total.update(self._described(index)["counts"])
         return total
 
-    def merge(self, count: int, targets: Mapping[str | None, Path], failed: Path) -> int:
+    def merge(self, count: int, targets: Mapping[str | None, Path], failed: Path, *, compresses: bool = False) -> int:
         """Concatenate the first `count` shards into output files, and their dead letters into `failed`; return the number of these.
 
-        `targets` has the output file of each input file (None: stdin); several inputs may have one output. Files are written
-        completely or not at all.
+        `targets` has the output file of each input file (None: stdin); several inputs may have one output. With `compresses`,
+        outputs whose names end with .gz or .xz are compressed. Files are written completely or not at all.
         """
         owners = [targets[self._described(index)["file"]] for index in range(count)]
         for target in dict.fromkeys(targets.values()):
             parts = [self._path(index, "out") for index in range(count) if owners[index] == target]
-            write_atomically(target, partial(join_files, parts))
+            write_atomically(target, partial(_join, parts, target.suffix if compresses else ""))
         return merge_failed((self._path(index, "failed") for index in range(count)), failed)
 
     def remove(self) -> None:
         """Delete the folder."""
         shutil.rmtree(self.folder)
+
+    def remove_if_empty(self) -> None:
+        """Delete the folder if no shard was finished, so that the next run may have other settings."""
+        if not any(self.folder.glob("shard-*.json")):
+            self.remove()
 
     def _described(self, index: int) -> dict[str, Any]:
         return read_json(self._path(index, "json"), InputError)
@@ -79,24 +84,8 @@ class ShardFolder:
         return self.folder / f"shard-{index:05d}.{suffix}"
 
 
-def join_files(parts: Sequence[Path], target: Path) -> None:
-    """Concatenate the files `parts` to `target`."""
-    with target.open("wb") as whole:
+def _join(parts: Sequence[Path], suffix: str, target: Path) -> None:
+    with compressed(target, suffix) as whole:
         for part in parts:
             with part.open("rb") as stream:
                 shutil.copyfileobj(stream, whole)
-
-
-def check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write the manifest of a new run, or compare that of an earlier one. Raises UsageError, naming the settings that differ."""
-    path = folder / MANIFEST
-    values = json.loads(json.dumps(settings))  # as the stored ones are, so that the two compare equal
-    if path.exists():
-        stored = read_json(path, InputError)
-        keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
-        if different := [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]:
-            raise UsageError(f"{path}: started with {'; '.join(different)}; use the same settings or a new folder")
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or that of an earlier run")
-    else:
-        write_json(path, values)

@@ -29,13 +29,14 @@ class Inputs:
 
     def read(self, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
         """Yield the lines of all files in order. Raises InputError as `read_lines` does, and for a URL that cannot be read."""
+        for lines in self.files(max_bytes):
+            yield from lines
+
+    def files(self, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Iterator[Line]]:
+        """Yield an iterator over the lines of each file. Raises the same errors as `read`."""
         for path in self.paths:
             url = _url(path)
-            if url is None:
-                yield from read_lines([path], max_bytes)
-            else:
-                with _open(url) as stream:
-                    yield from lines_of_stream(_decompressed(stream, path.suffix), path, url, max_bytes)
+            yield read_lines([path], max_bytes) if url is None else _read_url(path, url, max_bytes)
 
 
 def find_inputs(names: Sequence[Path]) -> Inputs:
@@ -53,6 +54,11 @@ def find_inputs(names: Sequence[Path]) -> Inputs:
         found += files
     sizes = [None if path.suffix in _COMPRESSED else size for path, size in found]
     return Inputs(tuple(path for path, _ in found), None if None in sizes else sum(size or 0 for size in sizes))
+
+
+def _read_url(path: Path, url: str, max_bytes: int) -> Iterator[Line]:
+    with _open(url) as stream:
+        yield from lines_of_stream(_decompressed(stream, path.suffix), path, url, max_bytes)
 
 
 def _is_pattern(name: Path) -> bool:

@@ -64,7 +64,10 @@ class Session:
             else:
                 _check_answers(self.address)
                 ray.init(self.address, **quiet)
-        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        except ConnectionError as error:
+            missing = "this machine is in no cluster" if self.address == "auto" else "nothing answers at this address"
+            raise UsageError(f"{self._name}: {missing}") from error
+        except (ValueError, RuntimeError, OSError) as error:
             raise UsageError(f"{self._name}: {str(error).strip().splitlines()[0]}") from error
         finally:
             for number, handler in handlers.items():
@@ -78,7 +81,7 @@ class Session:
 
     @property
     def _name(self) -> str:
-        return "the local Ray cluster" if self.address == LOCAL else f"the Ray cluster at {self.address}"
+        return {LOCAL: "the local Ray cluster", "auto": "Ray"}.get(self.address, f"the Ray cluster at {self.address}")
 
     def lost(self) -> bool:
         """Whether the cluster has ended, or the node of this process; a local cluster can then be started again."""
@@ -170,4 +173,4 @@ def _check_answers(address: str) -> None:
     try:
         socket.create_connection((matched["host"], int(matched["port"])), _SECONDS_TO_CONNECT).close()
     except (OSError, OverflowError) as error:
-        raise ConnectionError("nothing answers at this address") from error
+        raise ConnectionError from error

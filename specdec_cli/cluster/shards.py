@@ -26,8 +26,8 @@ class Shard:
 
     @property
     def bytes(self) -> int:
-        """The approximate size of the lines in the input, in bytes."""
-        return sum(len(line.text) + len(line.ending) for line in self.lines)
+        """The size of the lines in the input, in bytes."""
+        return sum(len(line.text.encode("utf-8")) + len(line.ending) for line in self.lines)
 
     def digest(self) -> str:
         """A hash, in hexadecimal, of the texts of the lines in their order."""

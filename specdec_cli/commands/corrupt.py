@@ -1,7 +1,5 @@
 """`specdec corrupt`: pairs of a corrupted and a clean line from clean English."""
 
-import gzip
-import lzma
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -9,14 +7,15 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import SeedOption
 from specdec_cli.commands.options.text import OutputOption, QuietOption
 from specdec_cli.commands.options.values import machine_option, output_option
-from specdec_cli.errors import InputError
 
 if TYPE_CHECKING:
     from specdec_cli.corruption.run import Chunk, Tally
@@ -38,6 +37,7 @@ ProcessesOption = Annotated[
 ]
 
 
+@with_groups
 def corrupt(
     files: Annotated[
         list[Path] | None,
@@ -51,6 +51,8 @@ def corrupt(
     processes: ProcessesOption = None,
     output: OutputOption = None,
     quiet: QuietOption = False,
+    *,
+    cluster: ShardOptions,
 ) -> None:
     """Put artificial errors into correct English, to train a corrector.
 
@@ -61,6 +63,7 @@ def corrupt(
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).
     """
+    from specdec_cli.commands.cluster.corrupting import corrupt_on_cluster, text_column
     from specdec_cli.commands.loading import find_recipe
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
@@ -69,28 +72,24 @@ def corrupt(
     from specdec_cli.text.lines import STDIO, read_lines
     from specdec_cli.text.writing import check_not_input
 
+    plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
+    if cluster.ray is not None:
+        tally = corrupt_on_cluster(plan, column, files or [], output, cluster, quiet=quiet)
+        if not quiet:
+            _print_tally(tally)
+        return
     inputs = files or []
     target = None if output == STDIO else output
     check_not_input(target, inputs)
     if target is not None:
         make_folder(target.parent)
-    plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
-    texts = (_text(line.text, line.location, column) for line in read_lines(inputs))
+    texts = (text_column(line, column) for line in read_lines(inputs))
     tally = Tally()
     with _progress(quiet or target is None) as report:
         chunks = _counted(corrupt_lines(texts, plan, processes or _cores()), tally, report)
         _write_stdout(chunks) if target is None else _write_file(chunks, target)
     if not quiet:
         _print_tally(tally)
-
-
-def _text(line: str, place: str, column: int | None) -> str:
-    if column is None:
-        return line.rpartition("\t")[2]
-    fields = line.split("\t")
-    if len(fields) < column:
-        raise InputError(f"{place}: {len(fields)} tab-separated fields, so no column {column}")
-    return fields[column - 1]
 
 
 def _cores() -> int:
@@ -115,28 +114,14 @@ def _write_stdout(chunks: "Iterable[Chunk]") -> None:
 
 def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
     from specdec_cli.files import write_atomically
+    from specdec_cli.text.writing import compressed
 
     def write(partial: Path) -> None:
-        with _opened(partial, path.suffix) as stream:
+        with compressed(partial, path.suffix) as stream:
             for chunk in chunks:
                 stream.write("".join(f"{corrupted}\t{clean}\n" for corrupted, clean in chunk.pairs).encode("utf-8"))
 
     write_atomically(path, write)
-
-
-@contextmanager
-def _opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing, compressed according to the suffix."""
-    with path.open("wb") as stream:
-        if suffix == ".gz":
-            # Without name and time, so that equal runs write equal files.
-            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0) as compressed:
-                yield cast(IO[bytes], compressed)
-        elif suffix == ".xz":
-            with lzma.open(stream, "wb", preset=3) as packed:
-                yield packed
-        else:
-            yield stream
 
 
 @contextmanager

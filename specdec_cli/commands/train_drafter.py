@@ -1,5 +1,6 @@
 """`specdec train-drafter`: training of a drafter for a verifier, and simulation of its speed."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,9 +65,11 @@ def train_drafter(
         require_training()
         if bool(data) == bool(source):
             raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
-    from specdec_cli.commands.distill import distill
+    from specdec_cli.commands.cluster.options import ClusterOptions
+    from specdec_cli.commands.distillation_run import distill_files, plan_distillation
     from specdec_cli.commands.loading import find_bundle, find_recipe
     from specdec_cli.commands.machine import resolve_machine
+    from specdec_cli.distillation.teacher import Resources
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
@@ -89,7 +92,9 @@ def train_drafter(
         held_out = _held_out(bundle, dev, teller(quiet))
         if source:
             own = output / "outputs"
-            distill(str(find_bundle(model)), own, source, beam_size=1, keep_copies=True, device=device, threads=threads, quiet=quiet)
+            resources = Resources(device, threads or os.cpu_count() or 1)
+            outputs_plan = plan_distillation([str(find_bundle(model))], resources=resources, beam_size=1, keep_copies=True)
+            distill_files(outputs_plan, own, source, quiet=quiet, cluster=ClusterOptions())
             texts = [DataSource(own / "distilled.tsv")]
         fabric = launch_fabric(plan.run, machine.device, devices)
         bundle.verifier.to(fabric.device)

@@ -70,7 +70,7 @@ def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Itera
     # Few lines are corrupted in this process, which is faster than starting others.
     head = list(islice(chunks, 2)) if processes > 1 else []
     if len(head) < 2:
-        yield from (_corrupt_chunk(plan, *lines) for lines in chain(head, chunks))
+        yield from (corrupt_chunk(plan, *lines) for lines in chain(head, chunks))
     else:
         yield from _in_processes(chain(head, chunks), plan, processes)
     for failure in failures:
@@ -100,7 +100,7 @@ def _in_processes(chunks: Iterable[tuple[int, list[str]]], plan: Plan, processes
         running: deque[Future[Chunk]] = deque()
         try:
             for first, texts in chunks:
-                running.append(pool.submit(_corrupt_chunk, plan, first, texts))
+                running.append(pool.submit(corrupt_chunk, plan, first, texts))
                 if len(running) > _CHUNKS_AHEAD * processes:
                     yield running.popleft().result()
             while running:
@@ -126,7 +126,8 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _corrupt_chunk(plan: Plan, first: int, texts: Sequence[str]) -> Chunk:
+def corrupt_chunk(plan: Plan, first: int, texts: Sequence[str]) -> Chunk:
+    """Corrupt consecutive lines, the first of which has the number `first` (from 1) in the whole input."""
     corrupter = Corrupter(plan.recipe, plan.seed)
     pairs, tally = [], Tally(lines=len(texts))
     for number, text in enumerate(texts, start=first):

@@ -12,7 +12,6 @@ from specdec_cli.distillation.shards import ShardCounts, Shards
 from specdec_cli.distillation.sources import sources_digest
 from specdec_cli.distillation.teacher import Search, Teacher
 from specdec_cli.errors import InputError
-from specdec_cli.text.parallel import Pair
 
 
 @dataclass(frozen=True)
@@ -91,29 +90,45 @@ def distill(
     Raises InputError if no translation is kept, and whatever `teacher` raises.
     """
     meter = _ProgressMeter(0, len(sources), sum(map(len, sources)))
-    summary = Summary()
     count = -(-len(sources) // shard_lines)
     for index in range(count):
         lines = sources[index * shard_lines : (index + 1) * shard_lines]
-        counts = shards.counts(index)
-        if counts is None:
-            counts = _distill_shard(index, lines, teacher, shards, filters, lambda source, tokens: report(meter.count(source, tokens)))
+        if shards.counts(index) is None:
+            shards.write(index, *distill_lines(lines, teacher, filters, lambda source, tokens: report(meter.count(source, tokens))))
         else:
             meter.skip(lines)
+    return finish(shards, count, meter.started)
+
+
+def finish(shards: Shards, count: int, started: float) -> Summary:
+    """Concatenate the shards of a run, which are all complete, and return the totals; `started` is a value of time.monotonic().
+
+    Raises InputError if no translation is kept.
+    """
+    summary = Summary()
+    sources = 0
+    for index in range(count):
+        counts = shards.counts(index)
+        assert counts is not None
+        sources += counts.sources
         summary.kept += counts.kept
         summary.tokens += counts.tokens
         summary.dropped += counts.dropped
     if sources and not summary.kept:
         reasons = ", ".join(f"{reason}: {number:,}" for reason, number in summary.dropped.most_common())
-        raise InputError(f"{shards.folder}: no translation of {len(sources):,} lines was kept ({reasons})")
+        raise InputError(f"{shards.folder}: no translation of {sources:,} lines was kept ({reasons})")
     shards.merge(count)
-    summary.seconds = time.monotonic() - meter.started
+    summary.seconds = time.monotonic() - started
     return summary
 
 
-def _distill_shard(
-    index: int, sources: Sequence[str], teacher: Teacher, shards: Shards, filters: Filters, report: Callable[[str, int], None]
-) -> ShardCounts:
+def distill_lines(
+    sources: Sequence[str], teacher: Teacher, filters: Filters, report: Callable[[str, int], None] = lambda _, __: None
+) -> tuple[list[str], ShardCounts]:
+    """Translate `sources`; return the output for each ("source TAB translation" with LF, or "" if it is dropped), and the counts.
+
+    Calls `report` with each source and the number of its output tokens. Raises whatever `teacher` raises.
+    """
     counts = ShardCounts(sources=len(sources))
     texts: list[str | None] = [None] * len(sources)
     for line, translation in teacher.translate(sources):
@@ -124,7 +139,5 @@ def _distill_shard(
             counts.dropped[reason] += 1
         counts.tokens += translation.tokens
         report(sources[line], translation.tokens)
-    pairs = [Pair(source, text) for source, text in zip(sources, texts, strict=True) if text is not None]
-    counts.kept = len(pairs)
-    shards.write(index, pairs, counts)
-    return counts
+    counts.kept = len(texts) - texts.count(None)
+    return [f"{source}\t{text}\n" if text is not None else "" for source, text in zip(sources, texts, strict=True)], counts

@@ -1,6 +1,5 @@
 """The output folder of a distillation: shards, each written completely or not at all, and a manifest of the settings."""
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,13 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError
 from specdec_cli.files import read_json, write_atomically, write_json
-from specdec_cli.text.parallel import Pair
+from specdec_cli.manifest import check_manifest
 
 FORMAT = 1
 DISTILLED = "distilled.tsv"
-MANIFEST = "manifest.json"
 
 
 @dataclass
@@ -37,15 +35,7 @@ class Shards:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
-        manifest = folder / MANIFEST
-        # Converted to JSON and back, as the stored values are, so that the two compare equal.
-        values = json.loads(json.dumps({"format": FORMAT} | dict(settings)))
-        if manifest.exists():
-            _check_same(manifest, values)
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or that of an earlier distillation")
-        else:
-            write_json(manifest, values)
+        check_manifest(folder, {"format": FORMAT} | dict(settings))
 
     def path(self, index: int) -> Path:
         """Path of the TSV file of shard `index`."""
@@ -66,9 +56,9 @@ class Shards:
         """The number of complete shards among the first `count`."""
         return sum(self.counts(index) is not None for index in range(count))
 
-    def write(self, index: int, pairs: Iterable[Pair], counts: ShardCounts) -> None:
-        """Write the files of shard `index`: first `pairs`, then `counts`, so that a shard with counts is complete."""
-        text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+    def write(self, index: int, outputs: Iterable[str], counts: ShardCounts) -> None:
+        """Write the files of shard `index`: first the lines `outputs`, then `counts`, so that a shard with counts is complete."""
+        text = "".join(outputs)
         write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n") and None)
         write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
@@ -84,11 +74,3 @@ class Shards:
         path = self.folder / DISTILLED
         write_atomically(path, join)
         return path
-
-
-def _check_same(manifest: Path, values: Mapping[str, Any]) -> None:
-    stored = read_json(manifest, InputError)
-    keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
-    different = [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]
-    if different:
-        raise UsageError(f"{manifest}: started with {'; '.join(different)}; use the same settings or a new folder")

@@ -16,10 +16,11 @@ def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
     same number of fields; else InputError, naming file and line, is raised.
     """
     for path in paths or (STDIO,):
-        yield from _source_column(read_lines([path]))
+        yield from source_column(read_lines([path]))
 
 
-def _source_column(lines: Iterable[Line]) -> Iterator[str]:
+def source_column(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the source of each line of one file. Raises InputError as `read_sources` does."""
     columns = 0
     for line in lines:
         fields = line.text.split("\t")

@@ -1,5 +1,7 @@
 """Writing of output lines to stdout, to a file, or to one file for each input; every line is flushed."""
 
+import gzip
+import lzma
 import os
 import stat
 import sys
@@ -7,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, Protocol, Self, cast
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
@@ -164,3 +166,18 @@ def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
             continue
         if os.path.samestat(read, written):
             raise UsageError(f"{target or 'stdout'}: is both input and output")
+
+
+@contextmanager
+def compressed(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+    """Open the file `path` for writing; what is written is compressed if `suffix` is .gz or .xz."""
+    with path.open("wb") as stream:
+        if suffix == ".gz":
+            # Without name and time, so that equal runs write equal files.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0) as zipped:
+                yield cast(IO[bytes], zipped)
+        elif suffix == ".xz":
+            with lzma.open(stream, "wb", preset=3) as packed:
+                yield packed
+        else:
+            yield stream

@@ -10,12 +10,13 @@ from specdec_cli.cluster.dead_letters import DEAD_LETTERS
 from specdec_cli.cluster.folder import ShardFolder
 from specdec_cli.cluster.inputs import Inputs
 from specdec_cli.cluster.jobs import Job
+from specdec_cli.cluster.session import require_ray
 from specdec_cli.cluster.shards import cut_shards
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary
 from specdec_cli.commands.training_run import teller
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import make_folder
 from specdec_cli.folder_lock import locked
 from specdec_cli.text.lines import STDIO, Line
@@ -24,20 +25,24 @@ from specdec_cli.text.writing import check_not_input, output_files
 
 @dataclass(frozen=True)
 class Destination:
-    """Where the output goes: the file `path`, or in the folder `path` a file for each input."""
+    """Where the output goes: the file `path`, or in the folder `path` a file for each input.
+
+    With `compresses`, a file whose name ends with .gz or .xz is compressed.
+    """
 
     path: Path
     is_folder: bool = False
+    compresses: bool = False
 
     @classmethod
-    def of(cls, output: Path | None, output_dir: Path | None = None) -> "Destination":
+    def of(cls, output: Path | None, output_dir: Path | None = None, *, compresses: bool = False) -> "Destination":
         """Make the destination from the options; raises UsageError if none names a file or a folder, or both do."""
         if output is not None and output_dir is not None:
             raise UsageError("--output and --output-dir are alternatives; give one")
         path = output_dir or output
         if path is None or path == STDIO:
             raise UsageError("--ray writes files, so that a stopped run can be resumed: give --output or --output-dir")
-        return cls(path, output_dir is not None)
+        return cls(path, output_dir is not None, compresses)
 
     def targets(self, inputs: Inputs) -> dict[str | None, Path]:
         """The output file of each input file, by the name of the input (None: stdin). Raises UsageError if one is an input."""
@@ -69,6 +74,7 @@ def write_shards(
     Until then the shards are in a folder beside the output, from which a stopped run is resumed; `settings` are what the output
     depends on. Raises InputError at the end, after the output was written, if lines failed.
     """
+    require_ray(cluster.address)
     targets = destination.targets(inputs)
     make_folder(destination.path if destination.is_folder else destination.path.parent)
     work, dead = destination.beside(".shards"), destination.beside(f".{DEAD_LETTERS}")
@@ -81,8 +87,11 @@ def write_shards(
         except (KeyboardInterrupt, SystemExit):
             tell(f"interrupted; the finished shards are in {work}, and the same command resumes there")
             raise
+        except SpecdecError:
+            folder.remove_if_empty()
+            raise
         counts = folder.counts(progress.shards)
-        failed = folder.merge(progress.shards, targets, dead)
+        failed = folder.merge(progress.shards, targets, dead, compresses=destination.compresses)
         folder.remove()
     if not quiet:
         print_summary(progress)

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 
 from specdec_cli.cluster.progress import Progress
+from specdec_cli.commands.durations import duration
 
 _LINE_EVERY = 60.0
 _TABLE_EVERY = 0.5
@@ -71,13 +72,6 @@ def progress_table(rows: list[tuple[str, str]]) -> Table:
         column.justify = "right"
     table.add_row(*(value for value, _ in rows))
     return table
-
-
-def duration(seconds: float) -> str:
-    """A duration as hours, minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
 def print_summary(progress: Progress) -> None:

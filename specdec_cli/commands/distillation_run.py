@@ -1,0 +1,133 @@
+"""A run of distillation: its plan from options, its output folder, and its progress, in this process or on a cluster."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from specdec_cli.commands.cluster.options import ClusterOptions
+from specdec_cli.commands.durations import duration
+from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, open_teacher
+from specdec_cli.commands.training_run import teller
+from specdec_cli.decoding.names import BEAM_SIZE
+from specdec_cli.distillation.filters import Filters
+from specdec_cli.distillation.models import TeacherModel, find_teacher
+from specdec_cli.distillation.run import Progress, Summary, distill, settings_of
+from specdec_cli.distillation.shards import Shards
+from specdec_cli.distillation.sources import distinct_lines, read_sources, source_column
+from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.folder_lock import locked, rank
+
+SHARD_LINES = 10_000
+"""The number of sources in a shard unless another is given."""
+_USUAL_LENGTH = 256
+
+
+def plan_distillation(
+    teachers: Sequence[str],
+    *,
+    resources: Resources,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+    max_length: int | None = None,
+    max_source_length: int | None = None,
+    quantization: str = "float32",
+    keep_copies: bool = False,
+) -> DistillationPlan:
+    """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
+
+    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have.
+    """
+    models = tuple(find_teacher(_folder(name)) for name in teachers)
+    check_ensemble(models)
+    longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
+    longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
+    first = models[0]
+    penalty = first.length_penalty if length_penalty is None else length_penalty
+    search = Search(beam_size or first.beam_size or BEAM_SIZE, penalty, longest, longest_source, quantization)
+    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"))
+
+
+def distill_files(
+    plan: DistillationPlan, output: Path, files: Sequence[Path], shard_lines: int = SHARD_LINES, *, quiet: bool, cluster: ClusterOptions
+) -> Summary:
+    """Distil the lines of `files` into the folder `output`, and return the totals; a stopped run is resumed.
+
+    Raises InputError without a source line, and what `distill` raises.
+    """
+    skipped: Counter[str] = Counter()
+    sources = distinct_lines(_read(files, cluster), skipped)
+    if not sources:
+        raise InputError("the input has no source line")
+    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines)
+    # Processes that train together distil one after the other; all but the first find complete shards.
+    with locked(output, wait=rank() is not None):
+        shards = Shards(output, settings)
+        tell, count = teller(quiet), -(-len(sources) // shard_lines)
+        if done := shards.complete(count):
+            tell(f"{output}: resuming after {done:,} of {count:,} shards")
+        try:
+            summary = _distill(plan, sources, shards, shard_lines, quiet, cluster)
+        except (KeyboardInterrupt, SystemExit):
+            tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
+            raise
+    summary.dropped += skipped
+    return summary
+
+
+def _read(files: Sequence[Path], cluster: ClusterOptions) -> Iterator[str]:
+    if cluster.ray is None:
+        return read_sources(files)
+    from specdec_cli.cluster.inputs import find_inputs
+    from specdec_cli.cluster.session import require_ray
+
+    require_ray(cluster.address)
+    return (source for lines in find_inputs(files).files() for source in source_column(lines))
+
+
+def _distill(
+    plan: DistillationPlan, sources: Sequence[str], shards: Shards, shard_lines: int, quiet: bool, cluster: ClusterOptions
+) -> Summary:
+    converted = shards.folder / "teacher"
+    if cluster.ray is not None:
+        from specdec_cli.commands.cluster.distilling import distill_on_cluster
+
+        return distill_on_cluster(plan, sources, shards, shard_lines, converted.resolve(), cluster, quiet=quiet)
+    with open_teacher(plan.models, converted, plan.search, plan.resources) as teacher, _progress_bar(quiet) as report:
+        return distill(sources, teacher, shards, plan.filters, shard_lines, report)
+
+
+def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
+    """The requested length, or the teacher's longest. Raises UsageError for one that is too long."""
+    if chosen is not None and model.max_positions is not None and chosen > model.max_positions:
+        raise UsageError(f"{option} {chosen}: {model.folder} has positions for {model.max_positions} tokens")
+    return chosen or model.max_positions or _USUAL_LENGTH
+
+
+def _folder(name: str) -> Path:
+    """The path of a CTranslate2 folder, or the folder of a bundle."""
+    return Path(name) if Path(name, "model.bin").exists() else find_bundle(name)
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    from rich import progress
+    from rich.console import Console
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("lines  {task.fields[speed]}"))
+    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("distill", total=None, speed="")
+
+        def report(state: Progress) -> None:
+            bar.update(task, completed=state.lines, total=state.total, speed=_speed(state))
+
+        yield report
+
+
+def _speed(state: Progress) -> str:
+    left = "" if state.seconds_left is None else f"  {duration(state.seconds_left)} left"
+    return f"{state.tokens_per_second:,.0f} tokens/s{left}"

@@ -1,0 +1,49 @@
+"""Teachers of `distill`, in this process or in a worker of a cluster."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from specdec_cli.distillation.filters import Filters
+from specdec_cli.distillation.models import TeacherModel, as_ctranslate2
+from specdec_cli.distillation.process import TeacherProcess
+from specdec_cli.distillation.teacher import Resources, Search, Teacher
+from specdec_cli.errors import UsageError
+
+
+@dataclass(frozen=True)
+class DistillationPlan:
+    """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output."""
+
+    models: tuple[TeacherModel, ...]
+    search: Search
+    resources: Resources
+    filters: Filters
+
+
+def check_ensemble(models: Sequence[TeacherModel]) -> None:
+    """Raise UsageError if one of several teachers is not a bundle."""
+    for model in models if len(models) > 1 else ():
+        if not model.is_bundle:
+            raise UsageError(f"{model.folder}: an ensemble needs bundles; a CTranslate2 folder gives no probabilities")
+
+
+@contextmanager
+def open_teacher(models: Sequence[TeacherModel], converted: Path, search: Search, resources: Resources) -> Iterator[Teacher]:
+    """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing.
+
+    Raises UsageError for an ensemble with a CTranslate2 folder, and ModelError for a model that cannot be loaded.
+    """
+    if len(models) == 1:
+        with TeacherProcess(as_ctranslate2(models[0], converted), search, resources) as teacher:
+            yield teacher
+        return
+    check_ensemble(models)
+    from specdec_cli.commands.loading import open_bundle
+    from specdec_cli.commands.machine import resolve_machine
+    from specdec_cli.distillation.ensemble import Ensemble
+
+    machine = resolve_machine(resources.device, "float32", resources.threads)
+    bundles = [open_bundle(str(model.folder), machine) for model in models]
+    yield Ensemble(bundles, search, resources.batch_tokens)

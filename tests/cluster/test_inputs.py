@@ -1,0 +1,72 @@
+"""Inputs of a run in shards: files, folders, patterns and URLs."""
+
+import gzip
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from specdec_cli.cluster.inputs import find_inputs
+from specdec_cli.errors import InputError, UsageError
+
+
+def texts(*names: str | Path) -> list[str]:
+    return [line.text for line in find_inputs([Path(name) for name in names]).read()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "b.txt").write_text("three\n")
+    (tmp_path / "a.txt").write_text("one\ntwo")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "c.gz").write_bytes(gzip.compress(b"four\n"))
+    (tmp_path / ".hidden").write_text("no\n")
+    return tmp_path
+
+
+def test_a_folder_stands_for_its_files_in_order(folder: Path) -> None:
+    assert texts(folder) == ["one", "two", "three", "four"]
+
+
+def test_a_pattern_stands_for_the_files_that_match(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert texts(folder / "*.txt") == ["one", "two", "three"]
+    monkeypatch.chdir(folder)
+    assert texts("[b]*", "**/c.gz") == ["three", "four"]
+
+
+def test_the_size_is_known_without_compressed_files(folder: Path) -> None:
+    assert find_inputs([folder / "a.txt", folder / "b.txt"]).bytes == 13
+    assert find_inputs([folder]).bytes is None
+
+
+@pytest.mark.parametrize("name", ["memory://text/*.txt", "memory://text"])
+def test_urls_are_read(name: str) -> None:
+    files = fsspec.filesystem("memory")
+    files.pipe({"/text/1.txt": "grün\n".encode(), "/text/2.txt": b"blau\r\n"})
+    try:
+        found = find_inputs([Path(name)])
+        assert [(line.text, line.ending, line.number) for line in found.read()] == [("grün", "\n", 1), ("blau", "\r\n", 1)]
+        assert found.bytes == 12
+        assert next(line.location for line in found.read()) == "memory://text/1.txt, line 1"
+    finally:
+        files.rm("/text", recursive=True)
+
+
+def test_compressed_urls_are_read() -> None:
+    files = fsspec.filesystem("memory")
+    files.pipe("/one.gz", gzip.compress(b"x\ny\n"))
+    try:
+        assert texts("memory://one.gz") == ["x", "y"]
+    finally:
+        files.rm("/one.gz")
+
+
+def test_names_without_files_are_named(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+        texts(folder / "none.txt")
+    with pytest.raises(InputError, match=r"z\*: no file matches"):
+        texts(folder / "z*")
+    with pytest.raises(InputError, match="memory://no/where: no such file"):
+        texts("memory://no/where")
+    with pytest.raises(UsageError, match="xyz://a"):
+        texts("xyz://a")

@@ -1,0 +1,105 @@
+"""Commands with --ray: the same output as without, resumed runs, and errors."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
+from specdec_cli.commands.cluster.options import with_ray_address
+from tests.commands.cluster_runs import alone, run
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    with alone():
+        yield
+
+
+@pytest.fixture
+def text(tmp_path: Path, lines: list[str]) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("".join(f"{line} {number}\n" for number in range(3) for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["--ray"], ["--ray=local"]),
+        (["a.txt", "--ray", "b.txt"], ["a.txt", "--ray=local", "b.txt"]),
+        (["--ray", "10.0.0.1:6379", "b.txt"], ["--ray", "10.0.0.1:6379", "b.txt"]),
+        (["--ray", "auto"], ["--ray", "auto"]),
+        (["--ray", "-q"], ["--ray=local", "-q"]),
+        (["--ray=[::1]:6379", "--", "--ray"], ["--ray=[::1]:6379", "--", "--ray"]),
+    ],
+)
+def test_the_address_is_optional(given: list[str], read: list[str]) -> None:
+    assert with_ray_address(given) == read
+
+
+@pytest.mark.slow
+def test_distill_writes_the_same_files_as_without_a_cluster(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    options = ("--beam-size", 2, "--max-length", 12, "--shard-lines", 20, "--threads", 1)
+    plain = run("distill", bundle_folder, tmp_path / "plain", text, *options)
+    assert plain.returncode == 0, plain.stderr
+    (tmp_path / "ray").mkdir()
+    for path in (tmp_path / "plain").glob("*"):  # a run without a cluster that was stopped after a shard
+        if path.name in ("manifest.json", "shard-00001.tsv", "shard-00001.json"):
+            (tmp_path / "ray" / path.name).write_bytes(path.read_bytes())
+    ray = run("distill", bundle_folder, tmp_path / "ray", text, *options, "--ray", "--workers", 2)
+    assert ray.returncode == 0, ray.stderr
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).glob("*.*")} for name in ("plain", "ray")]
+    assert written[0] == written[1]
+    assert "resuming after 1 of 4 shards" in ray.stderr
+    assert "of earlier runs" in ray.stderr
+
+
+@pytest.mark.slow
+def test_decoded_files_equal_those_without_a_cluster(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    other = tmp_path / "other.txt"
+    other.write_text("kalo\n\nmita resu\r\n", encoding="utf-8")
+    (tmp_path / "empty.txt").touch()
+    files = (text, other, tmp_path / "empty.txt")
+    options = ("-m", bundle_folder, "--max-length", 6, "--json", "--threads", 1)
+    assert run("translate", *files, *options, "--output-dir", tmp_path / "plain").returncode == 0
+    ray = run("translate", *files, *options, "--output-dir", tmp_path / "ray", "--ray", "--shard-lines", 30)
+    assert ray.returncode == 0, ray.stderr
+    assert "ray" not in ray.stderr.lower().replace("time of this run", "")  # nothing that Ray prints
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.txt", "other.txt", "plain", "ray", "text.txt"]
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("plain", "ray")]
+    assert written[0] == written[1]
+    assert [json.loads(line)["line"] for line in (tmp_path / "ray" / "other.txt").read_text().splitlines()] == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_a_model_that_workers_cannot_load_is_named(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    options = ("-m", bundle_folder, "-o", tmp_path / "out", "--decoding", "specdec")
+    plain, ray = run("translate", text, *options), run("translate", text, *options, "--ray")
+    assert (plain.returncode, ray.returncode) == (2, 2)
+    assert ray.stderr == plain.stderr
+
+
+def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), "-o", str(tmp_path / "out"), "--ray"])
+    assert (result.exit_code, "pip install 'specdec[cluster]'" in result.stderr) == (2, True)
+    assert not (tmp_path / "out.shards").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--ray"], "give --output or --output-dir"),
+        (["--ray", "-o", "OUT", "--trace"], "--trace shows the rounds of one process"),
+        (["--ray", "ray://host:10001", "-o", "OUT"], "run the command on a machine of the cluster"),
+        (["--ray", "127.0.0.1:1", "-o", "OUT"], "the Ray cluster at 127.0.0.1:1: nothing answers at this address"),
+    ],
+)
+def test_wrong_use_is_named(options: list[str], words: str, bundle_folder: Path, text: Path, tmp_path: Path) -> None:
+    given = [option.replace("OUT", str(tmp_path / "out")) for option in options]
+    result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), *given])
+    assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
