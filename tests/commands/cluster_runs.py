@@ -20,14 +20,16 @@ def alone() -> Iterator[None]:
         yield
 
 
-def start(*arguments: object, **streams: int) -> "subprocess.Popen[str]":
+def start(*arguments: object) -> "subprocess.Popen[str]":
     """Start specdec in a process group of its own."""
     command = [sys.executable, "-m", "specdec_cli", *map(str, arguments)]
-    return subprocess.Popen(command, text=True, start_new_session=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, **streams)
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment)
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
     """Run specdec in a process of its own, and wait for it."""
-    with start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with start(*arguments) as process:
         output, errors = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
