@@ -32,6 +32,10 @@ _specdec() {
                 --length-penalty) return ;;
                 --max-length) return ;;
                 --n-best) return ;;
+                --tm) compopt -o default; return ;;
+                --previous) compopt -o default; return ;;
+                -s|--similarity) return ;;
+                --exact-matches) words="draft copy" ;;
                 --batch-size) words="auto" ;;
                 --memory) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -47,7 +51,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --tm --previous -s --similarity --exact-matches --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
             esac
             ;;
         correct)

@@ -66,12 +66,12 @@ def is_writable(folder: Path) -> bool:
 
 
 def forget_measurements() -> int:
-    """Delete all cached measurements, compiled kernels and reports of failed compilations; return the number of
-    files.
+    """Delete all cached measurements, compiled kernels, reports of failed compilations and indexes of translation
+    memories; return the number of files.
 
     Raises OSError if a file cannot be deleted.
     """
-    patterns = ("costs-*.json", "kernels-*")
+    patterns = ("costs-*.json", "kernels-*", "memory-*.index")
     found = [path for pattern in patterns for path in cache_folder().glob(pattern) if path.is_file()]
     for path in found:
         path.unlink(missing_ok=True)

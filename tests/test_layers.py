@@ -19,7 +19,7 @@ LAYERS = (
     {"decoding"},
     {"native"},
     {"model"},
-    {"metrics", "corruption", "kernels"},
+    {"metrics", "corruption", "kernels", "memories"},
     {"text"},
     {
         "errors",

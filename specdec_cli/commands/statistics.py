@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from specdec_cli.benchmark.memory import peak_resident_mb
+from specdec_cli.commands.earlier_translations import DraftTotals
 from specdec_cli.commands.machine import Machine
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.settings import Settings
@@ -10,12 +11,15 @@ from specdec_cli.pipeline.settings import Settings
 
 @dataclass
 class Totals:
-    """Counts over all lines decoded so far; `tokens` are emitted tokens, EOS included."""
+    """Counts over all lines decoded so far; `tokens` are emitted tokens, EOS included. `drafts` are those from earlier
+    translations, None without any.
+    """
 
     lines: int = 0
     sentences: int = 0
     tokens: int = 0
     rounds: int = 0
+    drafts: DraftTotals | None = None
 
 
 def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
@@ -34,6 +38,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
         ("tokens per round", f"{tokens / rounds:.2f}"),
         ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),
+        *([] if totals.drafts is None else [("drafts", totals.drafts.in_words(totals.sentences + totals.drafts.copied))]),
         ("time", f"{seconds:.2f} s, after {loading:.2f} s of loading"),
         ("speed", f"{1000 * seconds / sentences:.1f} ms a sentence, {tokens / max(seconds, 1e-9):,.0f} tokens/s"),
         ("peak memory", "unknown" if (peak := peak_resident_mb()) is None else f"{peak:,.0f} MB"),

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
+from specdec_cli.errors import UsageError
 from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
 
@@ -26,16 +28,21 @@ NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help=
 
 @dataclass(frozen=True)
 class Translating:
-    """A LineDecoding that translates, as the options of `translate` say."""
+    """A LineDecoding that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
+    is an earlier version of it.
+    """
 
     model: ModelChoice
     decoding: DecodingOptions
     machine: MachineOptions
     text: TextOptions
-    n_best: int = 1
+    n_best: int
+    earlier: DraftOptions
+    whole: tuple[str, ...] = ()
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
+        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
         from specdec_cli.pipeline.translator import Translator
@@ -47,11 +54,18 @@ class Translating:
         languages = None if summarises else (info.source_language, info.target_language)
         split = not (self.text.no_split or summarises)
         translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
+        self.earlier.check_decoding(stream.settings.decoding, stream.settings.rule)
+        if self.earlier.given:
+            stream.totals.drafts = DraftTotals()
+            translator.use_drafts(open_drafts(self.earlier, info, translator.sentences(self.whole), split=split))
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
+            if stream.totals.drafts is not None:
+                stream.totals.drafts.add(translation.draft)
             if not self.text.as_json:
                 return rewrapped(line, translation.text)
             values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
+            values |= draft_fields(translation.draft)
             return iter([(json.dumps(values, ensure_ascii=False), "\n")])
 
         return OpenedDecoding(stream, translator.translate, written)
@@ -76,32 +90,37 @@ def translate(
     *,
     decoding: DecodingOptions,
     n_best: NBestOption = 1,
+    earlier: DraftOptions,
     machine: MachineOptions,
     text: TextOptions,
     cluster: ShardOptions,
 ) -> None:
     """Translate text line by line; blank lines stay blank.
 
-    Lines are translated as they arrive. The sentences of a line are translated one by one and joined again; a model that
-    summarises decodes a line as one text.
+    Lines are translated as they arrive, with --previous once all were read. The sentences of a line are translated one by
+    one and joined again; a model that summarises decodes a line as one text.
     """
     started = time.perf_counter()
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
-    translating = Translating(chosen, decoding, machine, text, n_best)
+    earlier.check()
+    if earlier.given and cluster.ray is not None:
+        raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
+    lines = text.read(files or ())
+    whole = list(lines) if earlier.previous is not None else []
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, tuple(line.text for line in whole))
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
         decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster)
         return
-    lines = text.read(files or ())
     opened = translating.open(machine)
     stream = opened.stream
     writer = text.open_writer(files or ())
     stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
-        for line, _, outputs in opened.run(lines):
+        for line, _, outputs in opened.run(iter(whole) if earlier.previous is not None else lines):
             for output, ending in outputs:
                 writer.write(output, ending, line.file)
     if text.stats:

@@ -3,74 +3,22 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
+from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.drafts import Drafts, DraftUse, first_bound
 from specdec_cli.text.layout import segment_line
-from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.passthrough import Passthrough
 from specdec_cli.text.placeholders import Attempt, attempts
-from specdec_cli.text.sentences import Segments, segment
+from specdec_cli.text.sentences import Count, Segments, segment
 from specdec_cli.text.tokenizer import Tokenizer
 
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]
 """Source and target language of a model; "" if unknown."""
-
-
-class DecodedText:
-    """A part of a line that is decoded (`text`), its current `attempt`, and the hypotheses of that attempt
-    (`parts`).
-
-    `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
-    until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
-    removed from the output if `text` ends with a letter or digit (see `without_added_stop`).
-    """
-
-    def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
-        self.text = text
-        self._ways, self._is_fragment = ways, is_fragment
-        self.output: str | None = None
-        self._next()
-
-    @property
-    def finished(self) -> bool:
-        """Whether all texts of the current attempt are decoded; `settle` may not have been called, so `output` may
-        still be None.
-        """
-        return len(self.parts) == len(self.attempt.segments.texts)
-
-    def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
-        """Compute `output` from the decoded ids of the current attempt and return True.
-
-        If the attempt fails, for instance because a protected span was lost, start the next attempt and return
-        False. `decode` converts ids to text.
-        """
-        self.parts.sort(key=lambda part: part.number)
-        self.output = self._placed([decode(part.ids) for part in self.parts])
-        if self.output is None:
-            self._next()
-        return self.output is not None
-
-    def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
-        """The n-best output of rank `rank` (0: the best), with its log probability; each of the texts of the attempt
-        contributes its output of that rank, or its last one if it has fewer.
-
-        If the joined output lacks a protected span, that of rank 0 is returned. `decode` converts ids to text.
-        """
-        chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
-        output = self._placed([decode(one.ids) for one in chosen])
-        if output is None and rank:
-            return self.ranked(0, decode)
-        return output or "", sum(one.log_probability for one in chosen)
-
-    def _placed(self, outputs: Sequence[str]) -> str | None:
-        output = self.attempt.restore(outputs)
-        return without_added_stop(output, self.text) if output and self._is_fragment else output
-
-    def _next(self) -> None:
-        self.attempt = next(self._ways)
-        self.parts: list[Hypothesis] = []
 
 
 @dataclass
@@ -93,6 +41,23 @@ class DecodedLine:
         """
         names = [part.decoding for part in self.parts]
         return next((name for name in names if name != "greedy"), names[0] if names else "")
+
+    @property
+    def accepted(self) -> int:
+        """The number of tokens of given drafts that were accepted, summed over all sentences of the line: each round
+        adds one token of the verifier to them. One less where an output was cut at its limit.
+        """
+        return sum(len(part.ids) - part.rounds for part in self.parts if part.decoding == GIVEN)
+
+    @property
+    def draft_use(self) -> DraftUse | None:
+        """What became of the drafts that were found for the sentences of the line; None if there were none."""
+        found = [text for text in self.texts if text.draft is not None]
+        similarities = [text.draft.similarity for text in found if text.draft is not None]
+        copied = sum(text.copied for text in found)
+        tokens = sum(len(part.ids) for part in self.parts if part.decoding == GIVEN)
+        origin = next((text.draft.origin for text in found if text.draft is not None), None)
+        return None if origin is None else DraftUse(origin, tuple(similarities), copied, tokens, self.accepted)
 
     @property
     def tokens(self) -> int:
@@ -123,7 +88,8 @@ class LineDecoder:
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
     target language. With `place`, the output has every protected span (a URL, say) as often as the source: a
-    sentence whose output does not is decoded again, with a placeholder for the span or without it.
+    sentence whose output does not is decoded again, with a placeholder for the span or without it. The attribute
+    `drafts` finds drafts for sentences; it may be set before a call of `decode`.
     """
 
     def __init__(
@@ -137,6 +103,7 @@ class LineDecoder:
         place: bool = False,
     ) -> None:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
+        self.drafts: Drafts | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place = place
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
@@ -145,7 +112,12 @@ class LineDecoder:
         """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts."""
         encoded: dict[str, list[int]] = {}
         pending = deque(self._prepared(index, line, encoded) for index, line in enumerate(lines))
-        waiting = [text for line in pending for text in line.texts]
+        texts = [text for line in pending for text in line.texts]
+        if self.drafts is not None:
+            self._take_drafts(self.drafts, texts)
+        waiting = [text for text in texts if text.output is None]
+        while pending and pending[0].finished:
+            yield pending.popleft()
         while waiting:
             again = []
             for text in self._decoded(waiting, encoded):
@@ -156,15 +128,20 @@ class LineDecoder:
             waiting = again
         yield from pending
 
+    def segments(self, line: str, count: Count) -> Segments:
+        """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
+        of a text.
+        """
+        if self._passthrough is None:
+            return segment(line, self._limit, count, split=self._split)
+        return segment_line(line, self._limit, count, self._passthrough, split=self._split)
+
     def _prepared(self, index: int, line: str, encoded: dict[str, list[int]]) -> DecodedLine:
         def count(text: str) -> int:
             encoded[text] = self._tokenizer.encode(text)
             return len(encoded[text])
 
-        if self._passthrough is None:
-            segments = segment(line, self._limit, count, split=self._split)
-        else:
-            segments = segment_line(line, self._limit, count, self._passthrough, split=self._split)
+        segments = self.segments(line, count)
         if segments.too_long and self._warn:
             self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
@@ -174,6 +151,25 @@ class LineDecoder:
         texts = [DecodedText(text, each, is_fragment=marked) for text, each in zip(segments.texts, ways, strict=True)]
         return DecodedLine(line, segments, texts)
 
+    def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:
+        for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):
+            text.take_draft(found, copied=found is not None and drafts.copies(found))
+
+    def _sentences(self, texts: Sequence[DecodedText], ids: Sequence[Sequence[int]]) -> Iterator[Sentence]:
+        """The sentences of the present attempts of `texts`, with the drafts of those that are decoded as they are."""
+        drafted = [text for text in texts if text.is_whole and text.draft is not None]
+        encoded = self._tokenizer.encode_targets([text.draft.text for text in drafted if text.draft is not None])
+        drafts = dict(zip(map(id, drafted), encoded, strict=True))
+        sources = iter(enumerate(ids))
+        for text in texts:
+            for number, each in islice(sources, len(text.attempt.segments.texts)):
+                source = self._tokenizer.add_special_tokens(each)
+                if id(text) not in drafts or text.draft is None:
+                    yield Sentence(number, source)
+                    continue
+                draft = self._tokenizer.add_target_tokens(drafts[id(text)], self._engine.eos)
+                yield Sentence(number, source, draft, first_bound(text.draft))
+
     def _decoded(self, texts: Sequence[DecodedText], encoded: dict[str, list[int]]) -> Iterator[DecodedText]:
         """Decode the attempts of `texts`, and yield each text whose attempt is complete.
 
@@ -182,9 +178,8 @@ class LineDecoder:
         yield from (text for text in texts if text.finished)  # nothing but spans remains to be placed
         owners = [text for text in texts for _ in text.attempt.segments.texts]
         sources = [source for text in texts for source in text.attempt.segments.texts]
-        ids = (encoded[source] if source in encoded else self._tokenizer.encode(source) for source in sources)
-        sentences = [Sentence(number, self._tokenizer.add_special_tokens(each)) for number, each in enumerate(ids)]
-        for hypothesis in self._engine.decode(sentences):
+        ids = [encoded[source] if source in encoded else self._tokenizer.encode(source) for source in sources]
+        for hypothesis in self._engine.decode(list(self._sentences(texts, ids))):
             owner = owners[hypothesis.number]
             owner.parts.append(hypothesis)
             if owner.finished:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
@@ -15,7 +16,8 @@ class Translation:
 
     `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities;
     `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
-    `warnings` name possible errors (see text/output_checks.py).
+    `warnings` name possible errors (see text/output_checks.py). `draft` says what became of the drafts that were found
+    for its sentences, None if there were none.
     """
 
     text: str
@@ -26,6 +28,7 @@ class Translation:
     sentences: tuple[tuple[int, ...], ...] = ()
     decoding: str = ""
     warnings: tuple[str, ...] = ()
+    draft: DraftUse | None = None
 
 
 class Translator:
@@ -49,6 +52,14 @@ class Translator:
         self._checks = languages is not None
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
 
+    def sentences(self, lines: Sequence[str]) -> list[str]:
+        """The sentences of lines that are translated, in order; those that are too long for the model are not cut."""
+        return [text for line in lines for text in self._lines.segments(line, lambda _: 0).texts]
+
+    def use_drafts(self, drafts: Drafts | None) -> None:
+        """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
+        self._lines.drafts = drafts
+
     def translate(self, lines: Sequence[str]) -> Iterator[Translation]:
         """Yield a translation for each line, in order, as soon as it is available; blank lines are copied."""
         return map(self._translation, self._lines.decode(lines))
@@ -66,6 +77,7 @@ class Translator:
             sentences=tuple(tuple(part.ids) for part in line.parts),
             decoding=line.decoding,
             warnings=output_warnings(line.source, text) if self._checks else (),
+            draft=line.draft_use,
         )
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:

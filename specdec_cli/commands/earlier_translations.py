@@ -1,0 +1,67 @@
+"""Drafts from earlier translations for `specdec translate`: opening what finds them, and what is said of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specdec_cli.commands.options.drafts import DraftOptions
+from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.pairs import sentence_pairs
+from specdec_cli.memories.previous import PreviousVersion
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.pipeline.drafts import Drafts, DraftUse
+from specdec_cli.text.parallel import read_aligned
+
+
+@dataclass
+class DraftTotals:
+    """Counts over all lines: sentences that had a draft, the sum of their similarities, sentences that were copied; tokens
+    of the sentences that were decoded from drafts, and how many of these were accepted from them.
+    """
+
+    origin: str = ""
+    sentences: int = 0
+    similarity: float = 0.0
+    copied: int = 0
+    tokens: int = 0
+    accepted: int = 0
+
+    def add(self, use: DraftUse | None) -> None:
+        """Count the drafts of a line."""
+        if use is None:
+            return
+        self.origin = use.origin
+        self.sentences += len(use.similarities)
+        self.similarity += sum(use.similarities)
+        self.copied += use.copied
+        self.tokens += use.tokens
+        self.accepted += use.accepted
+
+    def in_words(self, sentences: int) -> str:
+        """One line for --stats, of `sentences` that were translated."""
+        if not self.sentences:
+            return f"for 0 of {sentences:,} sentences"
+        found = f"{self.origin}, for {self.sentences:,} of {sentences:,} sentences, {self.similarity / self.sentences:.1f} % similar"
+        copied = f", {self.copied:,} copied" if self.copied else ""
+        return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
+
+
+def open_drafts(options: DraftOptions, info: BundleInfo, sentences: Sequence[str], *, split: bool) -> Drafts:
+    """Open the memory or the earlier version that `options` name; `sentences` are those of the whole new text, for an
+    earlier version. Without `split`, a line is one sentence.
+
+    Raises InputError for files that cannot be read, and UsageError if a library is not installed.
+    """
+    copies = options.exact_matches == "copy"
+    if options.previous is not None:
+        old = list(sentence_pairs(read_aligned(*options.previous), split=split, whole=not split))
+        return Drafts(PreviousVersion(old, sentences, options.least_similarity), copies)
+    assert options.tm is not None
+    return Drafts(open_memory(options.tm, info.source_language, info.target_language, options.least_similarity), copies)
+
+
+def draft_fields(use: DraftUse | None) -> dict[str, Any]:
+    """The fields of --json about the drafts of a line; none if it had no draft."""
+    if use is None:
+        return {}
+    return {"draft": use.origin, "similarity": round(use.similarity, 1), "accepted": use.accepted}

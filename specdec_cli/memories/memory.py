@@ -1,0 +1,111 @@
+"""A translation memory: the most similar source, by candidates from an index and RapidFuzz on these."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specdec_cli.errors import UsageError
+from specdec_cli.memories.features import features, hashed
+from specdec_cli.memories.found import EXACT, FoundDraft
+from specdec_cli.memories.index import Index, feature_weights
+
+ALL = 300
+"""Entries up to which all are compared with a sentence."""
+CANDIDATES = 128
+"""Most entries that are compared with a sentence in a larger memory."""
+POSTINGS = 16000
+"""About how many entries are counted for a sentence, those with its rarest words first."""
+
+
+class Memory:
+    """Finds drafts in a translation memory for sentences whose source is similar by at least `similarity` percent.
+
+    An equal source is always found. In a memory of at most ALL (300) entries, the most similar source is found. In a
+    larger one, the candidates are entries with the rarest words of the sentence, of about its length: those CANDIDATES
+    (128) that share most of the words, weighted by their rarity, are compared. An entry that shares no word with the
+    sentence, or only words of which thousands of entries of the same length share more, is not found.
+    """
+
+    def __init__(self, index: Index, similarity: float) -> None:
+        self._index, self._similarity = index, similarity
+        self._shared = np.zeros(len(index))
+        try:
+            from rapidfuzz import fuzz, process
+        except ImportError:
+            raise UsageError("translation memories need RapidFuzz: pip install 'specdec[documents]'") from None
+        self._extract, self._ratio = process.extractOne, fuzz.ratio
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def find(self, sentences: Sequence[str]) -> list[FoundDraft | None]:
+        """Return a draft for each of the `sentences`, None where no source is similar enough."""
+        return [self._find(sentence) for sentence in sentences]
+
+    def _find(self, sentence: str) -> FoundDraft | None:
+        index = self._index
+        equal = self._equal(sentence)
+        if equal is not None:
+            return FoundDraft(index.targets[equal], EXACT, "tm")
+        numbers = (np.arange(len(index)) if len(index) <= ALL else self._candidates(sentence)).tolist()
+        best = self._extract(sentence, index.sources.at(numbers), scorer=self._ratio, score_cutoff=self._similarity)
+        return FoundDraft(index.targets[numbers[best[2]]], best[1], "tm") if best else None
+
+    def _equal(self, sentence: str) -> int | None:
+        """The entry whose source is `sentence`, None if there is none."""
+        wanted = np.uint64(hashed(sentence))
+        first, end = (int(np.searchsorted(self._index.hashes, wanted, side)) for side in ("left", "right"))
+        found = self._index.hashed_entries[first:end].tolist()
+        return next((number for number in found if self._index.sources[number] == sentence), None)
+
+    def _candidates(self, sentence: str) -> NDArray[np.int64]:
+        """The entries (at most CANDIDATES, ascending) that share most of the weight of the features of `sentence`."""
+        index, shared = self._index, self._shared
+        found = self._features(sentence)
+        weights = feature_weights(index.firsts[found + 1] - index.firsts[found], len(index))
+        parts = self._postings(len(sentence), found)
+        for own, weight in zip(parts, weights.tolist(), strict=False):
+            shared[own] += weight
+        entries = np.concatenate([np.zeros(0, np.int32), *parts])
+        dice = shared[entries] / (weights.sum() + index.weights[entries])
+        shared[entries] = 0.0
+        # An entry stands here once for each feature.
+        most = CANDIDATES * max(len(parts), 1)
+        if len(entries) > most:
+            best = np.argpartition(-dice, most)[:most]
+            entries, dice = entries[best], dice[best]
+        candidates, places = np.unique(entries, return_index=True)
+        if len(candidates) > CANDIDATES:
+            candidates = candidates[np.sort(np.argpartition(-dice[places], CANDIDATES)[:CANDIDATES])]
+        return candidates.astype(np.int64)
+
+    def _features(self, sentence: str) -> NDArray[np.int64]:
+        """The features of `sentence` that the index has, the rarest first."""
+        index = self._index
+        wanted = np.fromiter(map(hashed, features(sentence)), np.uint64)
+        places = np.minimum(np.searchsorted(index.names, wanted), len(index.names) - 1)
+        found = places[index.names[places] == wanted]
+        order = np.lexsort((found, index.firsts[found + 1] - index.firsts[found]))
+        ordered: NDArray[np.int64] = found[order]
+        return ordered
+
+    def _postings(self, length: int, found: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        """The entries with each of the features `found`, in this order, until there are POSTINGS.
+
+        Only entries of a length that the similarity allows count, and of each feature only the POSTINGS / 4 entries
+        whose lengths are the nearest by rank.
+        """
+        index = self._index
+        share = self._similarity / (200.0 - self._similarity)
+        lowest, middle, highest = np.searchsorted(index.lengths, [length * share, length, np.inf if share == 0 else length / share + 1])
+        parts: list[NDArray[np.int32]] = []
+        total = 0
+        for feature in found.tolist():
+            own = index.entries[index.firsts[feature] : index.firsts[feature + 1]]
+            first, centre, end = np.searchsorted(own, [lowest, middle, highest]).tolist()
+            parts.append(own[max(first, centre - POSTINGS // 8) : min(end, centre + POSTINGS // 8)])
+            total += len(parts[-1])
+            if total >= POSTINGS:
+                break
+        return parts

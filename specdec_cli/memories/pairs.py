@@ -1,0 +1,42 @@
+"""Sentences and their translations, out of longer texts that are translations of each other."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from specdec_cli.text.marks import split_marks
+from specdec_cli.text.parallel import Pair
+from specdec_cli.text.sentences import split_sentences
+
+LONGEST = 2000
+"""Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
+_SEVERAL = re.compile(r"[.!?…]\S*\s+\S|[\u3002\uff01\uff1f].")
+
+
+def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield source and target of each pair of texts, and of their sentences if both texts have as many (and more than
+    one).
+
+    Both are stripped of white space, and of markers such as bullets if they have the same ones. Without `whole`, a
+    pair of several sentences is left out itself; without `split`, no pair is split. Blank texts and texts of more
+    than LONGEST characters are left out.
+    """
+    for pair in pairs:
+        source, target = _unmarked(pair.source.strip(), pair.target.strip())
+        if not (source and target) or max(len(source), len(target)) > LONGEST:
+            continue
+        sources = split_sentences(source).texts if split and _SEVERAL.search(source) else (source,)
+        targets = split_sentences(target).texts if len(sources) > 1 else (target,)
+        several = len(sources) == len(targets) > 1
+        if several:
+            yield from zip(sources, targets, strict=True)
+        if whole or not several:
+            yield source, target
+
+
+def _unmarked(source: str, target: str) -> tuple[str, str]:
+    if source[:1].isalnum() and source[-1:] not in "|/>\\#=\"'}":
+        return source, target
+    marked, other = split_marks(source), split_marks(target)
+    if (marked.head, marked.tail) != (other.head, other.tail) or not marked.body or not other.body:
+        return source, target
+    return marked.body, other.body

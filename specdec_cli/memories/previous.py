@@ -1,0 +1,60 @@
+"""An earlier version of a text and its translation: finds for each sentence of the new version the old translation."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from specdec_cli.errors import UsageError
+from specdec_cli.memories.found import EXACT, FoundDraft, Origin
+
+NEAR = 50
+"""Sentences of a changed passage that are compared with a new one: those before and after the same place in it."""
+_ORIGIN: Origin = "previous"
+
+
+class PreviousVersion:
+    """Finds the old translations of the `sentences` of a new version; `old` has sentence and translation of each
+    sentence of the old one, in order.
+
+    difflib aligns the versions. An unchanged sentence gets its old translation; within a changed passage, a sentence
+    gets that of the most similar old one, if the similarity is at least `similarity` percent; a sentence that was
+    moved gets the translation of an equal one anywhere. Raises UsageError if RapidFuzz is not installed.
+    """
+
+    def __init__(self, old: Sequence[tuple[str, str]], sentences: Sequence[str], similarity: float) -> None:
+        try:
+            from rapidfuzz import fuzz, process
+        except ImportError:
+            raise UsageError("similar sentences are found by RapidFuzz: pip install 'specdec[documents]'") from None
+        self._extract, self._ratio = process.extractOne, fuzz.ratio
+        self._old, self._similarity = old, similarity
+        self._found: dict[str, deque[FoundDraft | None]] = defaultdict(deque)
+        for sentence, draft in zip(sentences, self._aligned(sentences), strict=True):
+            self._found[sentence].append(draft)
+
+    def __len__(self) -> int:
+        return len(self._old)
+
+    def find(self, sentences: Sequence[str]) -> list[FoundDraft | None]:
+        """Return the draft of each of the next `sentences` of the new version, None where nothing is similar enough."""
+        return [self._found[sentence].popleft() if self._found.get(sentence) else None for sentence in sentences]
+
+    def _aligned(self, new: Sequence[str]) -> Iterator[FoundDraft | None]:
+        """The draft of each sentence of the new version."""
+        old = [source for source, _ in self._old]
+        anywhere = dict(self._old)
+        for kind, first, end, new_first, new_end in SequenceMatcher(None, old, new).get_opcodes():
+            for place in range(new_first, new_end):
+                if kind == "equal":
+                    yield FoundDraft(self._old[first + place - new_first][1], EXACT, _ORIGIN)
+                elif new[place] in anywhere:
+                    yield FoundDraft(anywhere[new[place]], EXACT, _ORIGIN)
+                else:
+                    middle = first + (place - new_first) * (end - first) // (new_end - new_first)
+                    yield self._similar(new[place], max(first, middle - NEAR), min(end, middle + NEAR))
+
+    def _similar(self, sentence: str, first: int, end: int) -> FoundDraft | None:
+        """The most similar old sentence from `first` up to `end`."""
+        choices = [source for source, _ in self._old[first:end]]
+        best = self._extract(sentence, choices, scorer=self._ratio, score_cutoff=self._similarity)
+        return FoundDraft(self._old[first + best[2]][1], best[1], _ORIGIN) if best else None

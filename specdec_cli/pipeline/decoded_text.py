@@ -1,0 +1,77 @@
+"""A part of a line that is decoded: its attempts, its draft and its output."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.memories.found import FoundDraft
+from specdec_cli.text.line_ends import without_added_stop
+from specdec_cli.text.placeholders import Attempt
+
+
+class DecodedText:
+    """A part of a line that is decoded (`text`), its current `attempt`, and the hypotheses of that attempt
+    (`parts`).
+
+    `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
+    until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
+    removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
+    was found for `text`; with `copied`, it is the output.
+    """
+
+    def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
+        self.text = text
+        self._ways, self._is_fragment = ways, is_fragment
+        self.output: str | None = None
+        self.draft: FoundDraft | None = None
+        self.copied = False
+        self._next()
+
+    @property
+    def finished(self) -> bool:
+        """Whether all texts of the current attempt are decoded; `settle` may not have been called, so `output` may
+        still be None.
+        """
+        return len(self.parts) == len(self.attempt.segments.texts)
+
+    def take_draft(self, found: FoundDraft | None, *, copied: bool) -> None:
+        """Keep the draft that was found for `text`; if it is `copied`, it becomes the output."""
+        self.draft, self.copied = found, copied
+        if copied and found is not None:
+            self.output = found.text
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the current attempt decodes `text` as it is."""
+        return self.attempt.segments.texts == (self.text,)
+
+    def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
+        """Compute `output` from the decoded ids of the current attempt and return True.
+
+        If the attempt fails, for instance because a protected span was lost, start the next attempt and return
+        False. `decode` converts ids to text.
+        """
+        self.parts.sort(key=lambda part: part.number)
+        self.output = self._placed([decode(part.ids) for part in self.parts])
+        if self.output is None:
+            self._next()
+        return self.output is not None
+
+    def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
+        """The n-best output of rank `rank` (0: the best), with its log probability; each of the texts of the attempt
+        contributes its output of that rank, or its last one if it has fewer.
+
+        If the joined output lacks a protected span, that of rank 0 is returned. `decode` converts ids to text.
+        """
+        chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
+        output = self._placed([decode(one.ids) for one in chosen])
+        if output is None and rank:
+            return self.ranked(0, decode)
+        return output or "", sum(one.log_probability for one in chosen)
+
+    def _placed(self, outputs: Sequence[str]) -> str | None:
+        output = self.attempt.restore(outputs)
+        return without_added_stop(output, self.text) if output and self._is_fragment else output
+
+    def _next(self) -> None:
+        self.attempt = next(self._ways)
+        self.parts: list[Hypothesis] = []

@@ -1,0 +1,126 @@
+"""`specdec translate` with a memory or an earlier version: greedy's output, JSON fields, statistics and refused options."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+
+pytest.importorskip("rapidfuzz")
+TEXT = "kalo mita resu\nno pe difo. Kalo resu!\n\n- mita kalo {name} no\n"
+
+
+def run(bundle: Path, *arguments: object, text: str = TEXT) -> Result:
+    common = ("-m", str(bundle), "--threads", "1", "--max-length", "9", "--no-split")
+    return CliRunner().invoke(app, ["translate", *common, *map(str, arguments)], input=text.encode())
+
+
+def records(result: Result) -> list[dict[str, Any]]:
+    """The objects that --json wrote."""
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+Texts = st.text(st.sampled_from("kalomit resunpdf. "), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.slow)])
+@given(
+    pairs=st.lists(st.tuples(st.sampled_from(TEXT.splitlines()) | Texts, Texts), min_size=1, max_size=6), batch_size=st.sampled_from([1, 3])
+)
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_memory_gives_greedys_output(
+    engine: str, pairs: list[tuple[str, str]], batch_size: int, bundle_folder: Path, tmp_path: Path
+) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("kalo\tmita\n" + "".join(f"{source}\t{target}\n" for source, target in pairs))
+    common = ("--engine", engine, "--precision", "int8", "--batch-size", batch_size)
+    greedy = run(bundle_folder, *common, "--decoding", "greedy")
+    drafted = run(bundle_folder, *common, "--tm", memory, "-s", 0)
+    assert (drafted.exit_code, drafted.stdout) == (0, greedy.stdout)
+
+
+@pytest.fixture
+def earlier(bundle_folder: Path, tmp_path: Path) -> Callable[[str], tuple[Path, Path]]:
+    """Translates an earlier version of a text: the files of its lines and of their translations."""
+
+    def translate(text: str) -> tuple[Path, Path]:
+        source, target = tmp_path / "old.source", tmp_path / "old.target"
+        source.write_text(text)
+        target.write_text(run(bundle_folder, text=text).stdout)
+        return source, target
+
+    return translate
+
+
+def test_json_and_statistics_say_what_became_of_drafts(bundle_folder: Path, earlier: Callable[[str], tuple[Path, Path]]) -> None:
+    files = earlier("kalo mita resu\nno pe difo. Kalo resu!\n")
+    result = run(bundle_folder, "--previous", *files, "--json", "--stats")
+    first, second, blank, last = records(result)
+    for record in (first, second):
+        assert (record["draft"], record["similarity"], record["decoding"]) == ("previous", 100.0, "given-drafts")
+        assert record["accepted"] == record["tokens"] - record["rounds"] > 0
+    assert not {"draft", "similarity", "accepted"} & (blank.keys() | last.keys())
+    words = " ".join(result.stderr.split())
+    accepted, tokens = (first[key] + second[key] for key in ("accepted", "tokens"))
+    assert "previous, for 2 of" in words and f"100.0 % similar, {accepted} of {tokens} tokens accepted" in words
+
+
+def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
+    bundle_folder: Path, earlier: Callable[[str], tuple[Path, Path]], tmp_path: Path
+) -> None:
+    source, target = earlier("kalo mita resu\n")
+    pairs = zip(source.read_text().splitlines(), target.read_text().splitlines(), strict=True)
+    (tmp_path / "memory.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
+    one, other = (
+        records(run(bundle_folder, "--previous", source, target, "--json")),
+        records(run(bundle_folder, "--tm", tmp_path / "memory.tsv", "--json")),
+    )
+    assert [record.pop("draft", None) for record in one] == ["previous", None, None, None]
+    assert [record.pop("draft", None) for record in other] == ["tm", None, None, None]
+    assert one == other
+
+
+def test_equal_sources_are_copied_on_request_only(bundle_folder: Path, tmp_path: Path) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("kalo mita resu\tetwas ganz anderes\nkalo mita rese\tnein\n")
+    copied = records(run(bundle_folder, "--tm", memory, "--exact-matches", "copy", "--json"))
+    drafted = records(run(bundle_folder, "--tm", memory, "--exact-matches", "draft", "--json"))
+    assert (copied[0]["text"], copied[0]["tokens"], copied[0]["rounds"]) == ("etwas ganz anderes", 0, 0)
+    assert (copied[0]["draft"], copied[0]["similarity"]) == ("tm", 100.0)
+    assert drafted[0]["text"] != "etwas ganz anderes" and drafted[0]["rounds"] > 1
+    assert copied[1:] == drafted[1:]
+    near = records(run(bundle_folder, "--tm", memory, "--exact-matches", "copy", "--json", text="kalo mita resa\n"))
+    assert near[0]["tokens"] > 0 and near[0]["similarity"] < 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--tm", "m.tsv", "--previous", "m.tsv", "m.tsv"), 2, "--tm and --previous are alternatives; give one"),
+        (("-s", 50), 2, "--similarity is for drafts from --tm or --previous"),
+        (("--exact-matches", "copy"), 2, "--exact-matches is for drafts from --tm or --previous"),
+        (("--tm", "m.tsv", "--decoding", "beam"), 2, "for decodings that give greedy's output, not for beam"),
+        (("--tm", "m.tsv", "--decoding", "input-guided", "--preset", "high-quality"), 2, "greedy's output, not for input-guided"),
+        (("--tm", "m.tsv", "-s", 101), 2, "100"),
+        (("--tm", "m.tsv", "-s", "nan"), 2, "--similarity"),
+        (("--tm", "missing.tmx"), 3, "missing.tmx: No such file"),
+        (("--tm", "m.tsv", "--previous"), 2, "requires 2 arguments"),
+        (("--previous", "m.tsv", "n.tsv"), 3, "n.tsv: ends after line 1, but m.tsv has more lines"),
+    ],
+)
+def test_wrong_use_is_explained(
+    arguments: tuple[object, ...], code: int, words: str, bundle_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.tsv").write_text("kalo\tmita\nmita\tkalo\n")
+    (tmp_path / "n.tsv").write_text("kalo\n")
+    monkeypatch.chdir(tmp_path)
+    result = run(bundle_folder, *arguments)
+    assert result.exit_code == code, result.output
+    assert words in " ".join(result.stderr.split())

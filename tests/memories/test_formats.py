@@ -1,0 +1,91 @@
+"""Formats of translation memories, and the sentences that are taken out of their entries."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.memories.pairs import LONGEST, sentence_pairs
+from specdec_cli.memories.po import read_po
+from specdec_cli.memories.tmx import read_tmx
+from specdec_cli.text.parallel import Pair
+
+TMX = """<?xml version="1.0"?>
+<!DOCTYPE tmx SYSTEM "tmx14.dtd" [<!ENTITY file SYSTEM "file:///etc/hostname"> <!ENTITY text "expanded">]>
+<tmx version="1.4"><header/><body>
+<tu><tuv xml:lang="en-GB"><seg>Press <bpt i="1">&lt;b&gt;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>now</hi>&file;&text;.</seg></tuv>
+<tuv xml:lang="de"><seg>Drücken Sie jetzt
+  OK.</seg></tuv></tu>
+<tu><tuv lang="DE-AT"><seg>Zwei.</seg></tuv><tuv lang="fr"><seg>Deux.</seg></tuv><tuv lang="EN"><seg>Two.</seg></tuv></tu>
+<tu><tuv lang="en"><seg>No German.</seg></tuv><tuv lang="fr"><seg>Trois.</seg></tuv></tu>
+<tu><tuv lang="en"><seg/></tuv><tuv lang="de"><seg>Leer.</seg></tuv></tu>
+</body></tmx>"""
+
+PO = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+msgid "Open file"
+msgid_plural "Open %d files"
+msgstr[0] "Datei auf"
+msgstr[1] "%d Dateien auf"
+
+#, fuzzy
+msgid "fuzzy"
+msgstr "unklar"
+
+msgid "untranslated"
+msgstr ""
+
+msgid ""
+"first line\\n"
+"second line"
+msgstr ""
+"erste Zeile\\n"
+"zweite Zeile"
+
+#~ msgid "obsolete"
+#~ msgstr "veraltet"
+"""
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_units_of_two_languages_are_read_without_markup_and_entities(compressed: bool, tmp_path: Path) -> None:
+    path = tmp_path / ("memory.tmx.gz" if compressed else "memory.tmx")
+    path.write_bytes(gzip.compress(TMX.encode()) if compressed else TMX.encode())
+    assert list(read_tmx(path, "en", "de")) == [Pair("Press OK now.", "Drücken Sie jetzt OK."), Pair("Two.", "Zwei.")]
+    assert list(read_tmx(path, "fr", "en")) == [Pair("Deux.", "Two."), Pair("Trois.", "No German.")]
+
+
+def test_without_languages_the_first_two_segments_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "memory.tmx"
+    path.write_text(TMX, encoding="utf-8")
+    assert [pair.source for pair in read_tmx(path, "", "")] == ["Press OK now.", "Zwei.", "No German."]
+
+
+def test_messages_that_are_translated_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "de.po"
+    path.write_text(PO, encoding="utf-8")
+    assert [(pair.source, pair.target) for pair in read_po(path)] == [
+        ("Open file", "Datei auf"),
+        ("Open %d files", "%d Dateien auf"),
+        ("first line", "erste Zeile"),
+        ("second line", "zweite Zeile"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        (Pair(" One. ", "Eins."), [("One.", "Eins.")]),
+        (Pair("One. Two.", "Eins. Zwei."), [("One.", "Eins."), ("Two.", "Zwei."), ("One. Two.", "Eins. Zwei.")]),
+        (Pair("One. Two.", "Eins und zwei."), [("One. Two.", "Eins und zwei.")]),
+        (Pair("- One.", "- Eins."), [("One.", "Eins.")]),
+        (Pair("- One.", "Eins."), [("- One.", "Eins.")]),
+        (Pair("One.", " "), []),
+        (Pair("x" * (LONGEST + 1), "One."), []),
+    ],
+)
+def test_sentences_are_taken_out_of_entries(pair: Pair, expected: list[tuple[str, str]]) -> None:
+    assert list(sentence_pairs([pair])) == expected
+    assert list(sentence_pairs([pair], whole=False)) == (expected[:-1] if len(expected) > 1 else expected)
+    assert list(sentence_pairs([pair], split=False)) == expected[-1:]
