@@ -110,7 +110,15 @@ def read_description(folder: Path) -> tuple[BundleInfo, str | None]:
     digest = values.pop(DIGEST, None)
     if not isinstance(digest, str | None):
         raise ModelError(f"{path}: {DIGEST} must be text or null")
-    return _config(BundleInfo, path, values), digest
+    return _config(BundleInfo, path, _with_modes(values)), digest
+
+
+def _with_modes(values: dict[str, Any]) -> dict[str, Any]:
+    """`values` with `modes` in place of `min_score` and `min_score_in_company`, which bundles had before there were modes."""
+    least, beside_others = (values.pop(key, None) for key in ("min_score", "min_score_in_company"))
+    if least is not None:
+        values.setdefault("modes", {"balanced": [least, least if beside_others is None else beside_others]})
+    return values
 
 
 def _config(kind: type[T], path: Path, values: dict[str, Any]) -> T:
