@@ -5,7 +5,7 @@ complete -c specdec -n __fish_use_subcommand -l show-completion -x -a 'bash zsh 
 complete -c specdec -n __fish_use_subcommand -s h -l help -d 'Show this message and exit'
 complete -c specdec -n __fish_use_subcommand -a translate -d 'Translate text line by line'
 complete -c specdec -n __fish_use_subcommand -a correct -d 'Correct text line by line'
-complete -c specdec -n __fish_use_subcommand -a serve -d 'Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool'
+complete -c specdec -n __fish_use_subcommand -a serve -d 'Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and on a page at /'
 complete -c specdec -n __fish_use_subcommand -a bench -d 'Compare decodings, or models, on the same text: quality, rounds, time and memory'
 complete -c specdec -n __fish_use_subcommand -a prepare -d 'Clean parallel text and train a vocabulary on it'
 complete -c specdec -n __fish_use_subcommand -a train-verifier -d 'Train a verifier, or a teacher: an autoregressive Transformer, or a masked one'

@@ -1,6 +1,5 @@
 """`specdec serve`: translation and correction over HTTP."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -19,9 +18,13 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
 from specdec_cli.errors import UsageError
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.text.languages import short_code
 
 if TYPE_CHECKING:
+    from specdec_cli.pipeline.decoder import SentenceDecoder
     from specdec_cli.server.service import Service
+    from specdec_cli.server.showing import Showing
 
 _server_option = partial(typer.Option, rich_help_panel="Server")
 _MODELS = ("en-de", "en-gec")
@@ -69,7 +72,7 @@ def serve(
     decoding: DecodingOptions,
     machine: MachineOptions,
 ) -> None:
-    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool.
+    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and on a page at /.
 
     Requests of many clients are decoded together. Logs are JSON lines on stderr; they hold no text. SIGTERM or Ctrl-C
     finishes the requests in progress and stops.
@@ -95,26 +98,44 @@ def serve(
         if unix is not None:
             sockets.append(opened.enter_context(listen_unix(unix)))
             opened.callback(unix.unlink, missing_ok=True)
-        _load(service, models or _MODELS, machine, decoding)
-        run(service, make_application(service, allow_origin or (), checks_host=known.are_required is False), sockets, time_limit)
+        showings: dict[str, Showing] = {}
+        for name in models or _MODELS:
+            showings |= _load(service, name, machine, decoding)
+        application = make_application(service, allow_origin or (), showings, checks_host=not known.are_required)
+        run(service, application, sockets, time_limit)
 
 
-def _load(service: "Service", models: Sequence[str], options: MachineOptions, decoding: DecodingOptions) -> None:
-    """Load the models of `service`. Raises what `open_engine` raises, and UsageError for two models of one task and language."""
+def _load(service: "Service", name: str, options: MachineOptions, decoding: DecodingOptions) -> dict[str, "Showing"]:
+    """Load a model of `service`. Returns what the page shows of it.
+
+    Raises what `open_engine` raises, and UsageError for a second model of one task and language.
+    """
     from specdec_cli.commands.engines import open_engine
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
+    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.server.models import add_model
+    from specdec_cli.server.showing import Showing
 
     threads = usable_processors() if options.threads is None else options.threads
-    for name in models:
-        choice = ModelChoice(name, offline=options.offline, quiet=True)
-        request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
-        opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
-        engine = opened.engine
-        if isinstance(engine, NativeEngine):
-            engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
-        shared = isinstance(engine, NativeEngine) and engine.is_shareable
-        if not shared and threads > 1:
-            engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
-        add_model(service, opened.bundle, engine, threads if shared else 1)
-        service.log.write("loaded", model=name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
+    choice = ModelChoice(name, offline=options.offline, quiet=True)
+    request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
+    opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
+    engine = opened.engine
+    if isinstance(engine, NativeEngine):
+        engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
+    shared = isinstance(engine, NativeEngine) and engine.is_shareable
+    if not shared and threads > 1:
+        engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
+    add_model(service, opened.bundle, engine, threads if shared else 1)
+    service.log.write("loaded", model=name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
+    drafting = replace(request, decoding=resolve(request, opened.bundle).decoding, batch_size=1)
+    if request.block_size is None and opened.bundle.drafter_config is not None:
+        drafting = replace(drafting, block_size="auto")
+    plain = DecodingRequest(decoding="greedy", max_length=request.max_length, with_scores=request.with_scores)
+
+    def open_single(*, greedy: bool) -> "SentenceDecoder":
+        return open_engine(choice, replace(options, threads=1), plain if greedy else drafting, trace=False, quiet=True).engine
+
+    info = opened.bundle.info
+    languages = [info.source_language, info.target_language] if info.task == "translate" else [info.source_language]
+    return {" ".join([info.task, *map(short_code, languages)]): Showing(opened.bundle, open_single)}

@@ -14,7 +14,7 @@ TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
 ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
 DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
-OK, WAITING, FINISHED = 0, 1, 2
+OK, WAITING, FINISHED, ROUND = 0, 1, 2, 3
 _BAD_SHAPE, _BAD_TENSOR, _NOT_FINITE = -2, -3, -4
 _UNKNOWN_ISA = -9
 _MESSAGES = {
@@ -63,7 +63,7 @@ class Options(ctypes.Structure):
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
         *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
         ("tolerance", ctypes.c_float),
-        ("reserved", _int32),
+        ("with_rounds", _int32),
         ("word_starts", _pointer),
         *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts")),
     )

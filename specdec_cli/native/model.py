@@ -14,6 +14,7 @@ from specdec_cli.native.library import (
     DECODINGS,
     FINISHED,
     MATCHES,
+    ROUND,
     WAITING,
     Options,
     Output,
@@ -75,6 +76,19 @@ class Decoded:
     drafted: bool = False
 
 
+@dataclass(frozen=True)
+class DecodedRound:
+    """A round of a sentence: the sentence's index in the sources, from 0, the ids that the round took, and those that
+    had been drafted.
+
+    All ids that it took but the last are accepted drafts, unless a limit cut the output; with the tolerant rule too.
+    """
+
+    number: int
+    taken: list[int]
+    drafted: list[int]
+
+
 class NativeModel:
     """A verifier of shape `config` with the weights in the file `path`. If `drafter_path` is given, the block
     drafter with the configuration `drafter` and the weights in that file is loaded too; without it, `drafter` has no
@@ -120,21 +134,29 @@ class NativeModel:
         return int(self._library.specdec_capacity(self._model, source_length))
 
     def decode(
-        self, sources: Sequence[Sequence[int]], request: Request, meanwhile: Callable[[], None] = lambda: None
+        self,
+        sources: Sequence[Sequence[int]],
+        request: Request,
+        meanwhile: Callable[[], None] = lambda: None,
+        onlooker: Callable[[DecodedRound], None] | None = None,
     ) -> Generator[Decoded]:
         """Decode sources (ids ending with EOS), and yield each sentence as soon as it is done, in any order.
 
-        `meanwhile` is called about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
+        `onlooker` is called with each round of each sentence, before the sentence is yielded. `meanwhile` is called
+        about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
         Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
         ValueError if `request.word_starts` is neither empty nor has one byte for each token.
         """
-        with self._session(sources, request) as session:
+        with self._session(sources, request, with_rounds=onlooker is not None) as session:
             output, due = Output(), time.monotonic()
             while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
                 if time.monotonic() >= due:
                     meanwhile()
                     due = time.monotonic() + PATIENCE / 1000
-                if status != WAITING:
+                if status == ROUND and onlooker is not None:
+                    taken, drafted = output.length, output.drafted
+                    onlooker(DecodedRound(output.number, output.ids[:taken], output.ids[taken : taken + drafted]))
+                elif status != WAITING:
                     scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
                     yield Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted))
 
@@ -153,13 +175,14 @@ class NativeModel:
         return drafting.value, verifying.value
 
     @contextmanager
-    def _session(self, sources: Sequence[Sequence[int]], request: Request) -> Generator[ctypes.c_void_p]:
+    def _session(self, sources: Sequence[Sequence[int]], request: Request, *, with_rounds: bool = False) -> Generator[ctypes.c_void_p]:
         flat, places = _flattened(sources)
         if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
         options, session = _options(request), ctypes.c_void_p()
+        options.with_rounds = with_rounds
         if request.decoding == "given-drafts":
             arrays = *_flattened(request.drafts), (ctypes.c_int32 * len(sources))(*request.first_drafts)
             options.drafts, options.draft_starts, options.first_drafts = (ctypes.cast(each, ctypes.c_void_p) for each in arrays)

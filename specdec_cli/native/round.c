@@ -7,6 +7,15 @@
 
 #include "session.h"
 
+static void append(struct specdec_session *session, struct done *done) {
+    done->next = 0;
+    pthread_mutex_lock(&session->lock);
+    *session->last = done;
+    session->last = &done->next;
+    pthread_cond_broadcast(&session->progress);
+    pthread_mutex_unlock(&session->lock);
+}
+
 static int32_t hand_over(struct specdec_session *session, struct row *row) {
     const int64_t length = row->length - 1;
     const size_t size = sizeof(struct done) + (size_t)length * (sizeof(int32_t) + sizeof(float));
@@ -16,15 +25,25 @@ static int32_t hand_over(struct specdec_session *session, struct row *row) {
     float *scores = (float *)(ids + length);
     memcpy(ids, row->tokens + 1, (size_t)length * sizeof *ids);
     memcpy(scores, row->log_probabilities + 1, (size_t)length * sizeof *scores);
-    done->next = 0;
+    done->status = SPECDEC_OK;
     const int64_t drafted = session->options.decoding == SPECDEC_DRAFTER ? row->has_drafter : session->options.decoding != SPECDEC_GREEDY;
     done->output = (struct specdec_output){row->number, length, row->rounds, drafted, ids, session->options.with_scores ? scores : 0};
     row->number = VACANT;
-    pthread_mutex_lock(&session->lock);
-    *session->last = done;
-    session->last = &done->next;
-    pthread_cond_broadcast(&session->progress);
-    pthread_mutex_unlock(&session->lock);
+    append(session, done);
+    return SPECDEC_OK;
+}
+
+// Hands over a round that took the first `count` tokens of a verdict.
+static int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count) {
+    const struct row *row = verdict->row;
+    struct done *done = malloc(sizeof *done + (size_t)(count + row->drafted) * sizeof(int32_t));
+    if (!done) return SPECDEC_NO_MEMORY;
+    int32_t *ids = (int32_t *)(done + 1);
+    memcpy(ids, verdict->predicted, (size_t)count * sizeof *ids);
+    if (row->drafted) memcpy(ids + count, row->ids, (size_t)row->drafted * sizeof *ids);
+    done->status = SPECDEC_ROUND;
+    done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0};
+    append(session, done);
     return SPECDEC_OK;
 }
 
@@ -45,6 +64,8 @@ static void take(struct worker *worker, const struct verdict *verdict) {
     }
     row->length += count;
     row->rounds++;
+    int32_t status = session->options.with_rounds ? hand_over_round(session, verdict, count) : SPECDEC_OK;
+    if (status) atomic_store(&session->status, status);
     if (worker->adaptive && row->has_drafter) adaptive_count(worker->adaptive, count - 1);
     if (!ended) {
         if (row->has_drafter) keep_states(worker, verdict, count);
@@ -52,7 +73,7 @@ static void take(struct worker *worker, const struct verdict *verdict) {
         return;
     }
     worker->running--;
-    const int32_t status = hand_over(session, row);
+    status = hand_over(session, row);
     if (status) atomic_store(&session->status, status);
 }
 

@@ -154,8 +154,8 @@ static int64_t now(void) {
     return time.tv_sec * NANOSECONDS + time.tv_nsec;
 }
 
-// The first sentence that is done and was not handed out. Returns whether there is one.
-static int hand_out(struct specdec_session *session, struct specdec_output *output) {
+// The first sentence, or round, that is done and was not handed out. Returns its status; SPECDEC_WAITING: there is none.
+static int32_t hand_out(struct specdec_session *session, struct specdec_output *output) {
     pthread_mutex_lock(&session->lock);
     struct done *done = session->first;
     if (done) {
@@ -163,12 +163,12 @@ static int hand_out(struct specdec_session *session, struct specdec_output *outp
         if (!session->first) session->last = &session->first;
     }
     pthread_mutex_unlock(&session->lock);
-    if (!done) return 0;
+    if (!done) return SPECDEC_WAITING;
     free(session->handed);
     session->handed = done;
-    session->handed_out++;
+    session->handed_out += done->status == SPECDEC_OK;
     *output = done->output;
-    return 1;
+    return done->status;
 }
 
 // Waits until another worker has done a sentence, for so many nanoseconds at most.
@@ -191,13 +191,14 @@ int32_t specdec_session_next(struct specdec_session *session, int32_t millisecon
     start_workers(session);
     if (session->team) team_start(session->team);
     for (;;) {
-        if (hand_out(session, output)) return SPECDEC_OK;
+        const int32_t handed = hand_out(session, output);
+        if (handed != SPECDEC_WAITING) return handed;
         if (session->handed_out == session->count) return SPECDEC_FINISHED;
         int32_t status = atomic_load(&session->status);
         if (!status) status = work_once(session->workers);
         if (status < 0) return status;
         const int64_t left = until - now();
-        if (left <= 0) return hand_out(session, output) ? SPECDEC_OK : SPECDEC_WAITING;
+        if (left <= 0) return hand_out(session, output);
         if (status == SPECDEC_FINISHED) wait_for_others(session, left);
     }
 }

@@ -54,9 +54,11 @@ struct drafting_room {
     int64_t *fresh;
 };
 
-// A sentence that is done: its output, with the ids and the log probabilities behind this.
+// A sentence that is done (SPECDEC_OK), or a round of one (SPECDEC_ROUND): its output, with the ids and the log probabilities
+// behind this.
 struct done {
     struct done *next;
+    int32_t status;
     struct specdec_output output;
 };
 

@@ -40,6 +40,7 @@ enum specdec_status {
     SPECDEC_OK = 0,
     SPECDEC_WAITING = 1,     // the time is up and no sentence is done
     SPECDEC_FINISHED = 2,    // every sentence was handed out
+    SPECDEC_ROUND = 3,       // a round of a sentence, where rounds were asked for
     SPECDEC_NO_MEMORY = -1,
     SPECDEC_BAD_SHAPE = -2,  // a size of a model is out of its range, or two of them do not go together
     SPECDEC_BAD_TENSOR = -3, // a tensor has another shape or number format than the model asks for
@@ -82,11 +83,11 @@ struct specdec_tensor {
 // tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session.
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
 // `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound. All three
-// are read by specdec_session_create only.
+// are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
-    int32_t reserved;
+    int32_t with_rounds;
     const uint8_t *word_starts;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     const int32_t *drafts;
@@ -103,6 +104,8 @@ struct specdec_costs {
 
 // A decoded sentence: its number in the queue, its ids, EOS included where it was reached, and the log probability of each, if
 // they were asked for. Both arrays belong to the session, until the next call for it. `drafted`: whether rounds began with drafts.
+// Of a round (SPECDEC_ROUND): `rounds` counts those of the sentence up to this one, `length` tokens were taken, `drafted` tokens
+// had been drafted, and `ids` are those taken and then those drafted; there are no log probabilities.
 struct specdec_output {
     int64_t number, length, rounds, drafted;
     const int32_t *ids;

@@ -9,7 +9,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.library import LibraryError, UnsupportedModel
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import DecodedRound, NativeModel, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
@@ -45,6 +45,8 @@ class NativeEngine:
         self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, MOST_ROWS)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
+        self.onlooker: Callable[[DecodedRound], None] | None = None
+        """Called with each round of each sentence, by its index among those that are decoded together."""
         self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
         self._sizes: NativeBlockSize | None = None
         self._sentences = 0
@@ -189,7 +191,7 @@ class NativeEngine:
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
-        for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile):
+        for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile, self.onlooker):
             score = sum(each.log_probabilities) if request.with_scores else None
             name = decoding if each.drafted else "greedy"
             yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)

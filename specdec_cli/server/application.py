@@ -1,6 +1,6 @@
 """The ASGI application: all routes, and the form of error messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,17 +16,22 @@ from specdec_cli.server.gate import LOCAL_HOSTS, Gate
 from specdec_cli.server.languagetool import LanguageTool
 from specdec_cli.server.libretranslate import LibreTranslate
 from specdec_cli.server.metrics import CONTENT_TYPE
+from specdec_cli.server.page import Page
 from specdec_cli.server.request_error import ClientLeft, RequestError
 from specdec_cli.server.service import Service
+from specdec_cli.server.showing import Showing
 
 
-def make_application(service: Service, origins: Sequence[str] = (), *, checks_host: bool = True) -> ASGIApp:
-    """Make the application of `service`.
+def make_application(
+    service: Service, origins: Sequence[str] = (), showings: Mapping[str, Showing] | None = None, *, checks_host: bool = True
+) -> ASGIApp:
+    """Make the application of `service`; `showings` are what the page shows (see Page).
 
     Pages of the sites `origins` may use it from a browser. With `checks_host`, requests over TCP must name this
     machine as their host.
     """
     routes = [
+        *Page(service, showings or {}).routes(),
         *LibreTranslate(service).routes(),
         *LanguageTool(service).routes(),
         Route("/health", _Health(service).health),

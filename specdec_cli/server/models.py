@@ -1,7 +1,8 @@
 """Models of the server, each with a decoder for its language or pair of languages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
@@ -22,24 +23,33 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     """
     info = bundle.info
     pair = short_code(info.source_language), short_code(info.target_language)
-    languages = info.source_language, info.target_language
     place = bundle.path.parent if bundle.path is not None else "the bundle"
+    on_batch = partial(service.metrics.count_batch, info.task)
+    decode = make_decode(bundle, engine)
     if info.task == "translate":
         if pair in service.translators:
             raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
-        translator = Translator(engine, bundle.tokenizer, languages=languages)
-        list(translator.translate(["Hello."]))
-        on_batch = partial(service.metrics.count_batch, "translate")
-        service.translators[pair] = BatchDecoder(translator.translate, threads, on_batch=on_batch)
-    elif info.task == "correct":
+        service.translators[pair] = BatchDecoder(decode, threads, on_batch=on_batch)
+    else:
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
-        corrector = Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages)
-        list(corrector.correct(["Hello."]))
-        on_batch = partial(service.metrics.count_batch, "correct")
-        service.correctors[pair[0]] = BatchDecoder(partial(_correct_apart, corrector), threads, on_batch=on_batch)
-    else:
-        raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
+        service.correctors[pair[0]] = BatchDecoder(decode, threads, on_batch=on_batch)
+    list(decode(["Hello."]))
+
+
+def make_decode(bundle: Described, engine: SentenceDecoder) -> Callable[[Sequence[str]], Iterable[Any]]:
+    """Make the function that translates or corrects lines with the model of `bundle`, each on its own.
+
+    Raises UsageError for a model that neither translates nor corrects.
+    """
+    info = bundle.info
+    languages = info.source_language, info.target_language
+    if info.task == "translate":
+        return Translator(engine, bundle.tokenizer, languages=languages).translate
+    if info.task == "correct":
+        return partial(_correct_apart, Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages))
+    place = bundle.path.parent if bundle.path is not None else "the bundle"
+    raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 
 
 def _correct_apart(corrector: Corrector, lines: Sequence[str]) -> list[Correction]:

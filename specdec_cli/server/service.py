@@ -1,8 +1,8 @@
 """The models of the server, and the limits within which requests are decoded by them."""
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import suppress
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
@@ -86,6 +86,22 @@ class Service:
         self.metrics.count_decoded("correct", sum(map(len, lines)), *totals)
         return decoded
 
+    def admit(self) -> None:
+        """Raise RequestError (429) if as many requests are in progress as the limit allows."""
+        if self.in_progress >= self.limits.requests:
+            seconds = ceil(sum(decoder.backlog_seconds for decoder in self.decoders))
+            headers = {"Retry-After": str(min(max(seconds, 1), _LONGEST_RETRY))}
+            raise RequestError(429, "too many requests are waiting; try again later", headers)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Count a request as in progress inside the block."""
+        self.in_progress += 1
+        try:
+            yield
+        finally:
+            self.in_progress -= 1
+
     async def run(self, request: Request, work: Awaitable[T]) -> T:
         """Wait for `work`, within the limits of the server; it is cancelled if time runs out or the client leaves.
 
@@ -93,17 +109,16 @@ class Service:
         time runs out (503), and ClientLeft.
         """
         task = asyncio.ensure_future(work)
-        if self.in_progress >= self.limits.requests:
-            task.cancel()
-            seconds = ceil(sum(decoder.backlog_seconds for decoder in self.decoders))
-            headers = {"Retry-After": str(min(max(seconds, 1), _LONGEST_RETRY))}
-            raise RequestError(429, "too many requests are waiting; try again later", headers)
-        left = asyncio.ensure_future(_disconnected(request))
-        self.in_progress += 1
         try:
-            done, _ = await asyncio.wait({task, left}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+            self.admit()
+        except RequestError:
+            task.cancel()
+            raise
+        left = asyncio.ensure_future(_disconnected(request))
+        try:
+            with self.in_use():
+                done, _ = await asyncio.wait({task, left}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self.in_progress -= 1
             left.cancel()
             if not task.done():
                 task.cancel()

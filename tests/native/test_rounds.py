@@ -1,0 +1,56 @@
+"""The native engine reports each round: what was drafted, and what was taken."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.model import DecodedRound
+from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+
+LINES = (
+    "The old house is red.",
+    "She don't like coffee, and he have no tea.",
+    "There is many reasons to be happy.",
+    "We went to the river.",
+    "I has a book.",
+    "They are here.",
+    "He go home.",
+    "It is late.",
+)
+
+
+@pytest.mark.parametrize(
+    ("bundle", "request_"),
+    [
+        ("en-gec", DecodingRequest(decoding="input-guided")),
+        ("en-gec", DecodingRequest(decoding="input-guided", batch_size=8)),
+        ("en-gec", DecodingRequest(decoding="greedy")),
+        ("en-de", DecodingRequest(decoding="specdec", block_size=3)),
+        ("en-de", DecodingRequest(decoding="specdec++", block_size=3, batch_size=8)),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rounds_add_up_to_the_sentences(bundle: str, request_: DecodingRequest, threads: int) -> None:
+    described = describe_bundle(Path(SHIPPED / bundle))
+    engine = NativeEngine(described, resolve(request_, described), threads)
+    sources = [described.tokenizer.add_special_tokens(described.tokenizer.encode(line)) for line in LINES]
+    sentences = [Sentence(number, source) for number, source in enumerate(sources)]
+    plain = {each.number: (each.ids, each.rounds) for each in engine.decode(sentences)}
+    rounds: dict[int, list[DecodedRound]] = {number: [] for number in plain}
+    engine.onlooker = lambda each: rounds[each.number].append(each)
+    assert {each.number: (each.ids, each.rounds) for each in engine.decode(sentences)} == plain
+    assert {number: (joined(own), len(own)) for number, own in rounds.items()} == plain
+    for each in (each for own in rounds.values() for each in own):
+        assert each.taken[:-1] == each.drafted[: len(each.taken) - 1]
+        assert len(each.taken) <= len(each.drafted) + 1
+    assert any(each.drafted for own in rounds.values() for each in own) == (request_.decoding != "greedy")
+
+
+def joined(rounds: Sequence[DecodedRound]) -> list[int]:
+    return [token for each in rounds for token in each.taken]

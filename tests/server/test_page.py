@@ -1,0 +1,117 @@
+"""The page shows rounds and results, in a browser too; its events add up."""
+
+import json
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.browser import CHROMIUM, Browser
+from tests.server.conftest import Running, wait_until
+
+ENGLISH = {"task": "correct", "source": "en"}
+GERMAN = {"task": "translate", "source": "en", "target": "de"}
+
+
+def events(server: Running, **fields: str) -> list[tuple[str, dict[str, Any]]]:
+    """The events of a text."""
+    answer = server.post("/show", **fields)
+    assert answer.status == 200 and answer.headers["content-type"].startswith("text/event-stream")
+    return [(event[7:], json.loads(data[6:])) for event, data in (block.split("\n") for block in answer.body.decode().split("\n\n")[:-1])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [("She don't like coffee. 😀 He have no tea, and it is good.", ENGLISH), ("The old house is red.\nIt is late.", GERMAN)],
+)
+def test_rounds_add_up_to_the_result(shipped: Running, text: str, task: dict[str, str]) -> None:
+    *rounds, (last, result) = events(shipped, text=text, **task)
+    assert last == "result" and {event for event, _ in rounds} == {"round"}
+    assert sum(len(values["tokens"]) for _, values in rounds) == result["tokens"] and len(rounds) == result["rounds"]
+    assert all(values["accepted"] <= len(values["tokens"]) for _, values in rounds)
+    assert any(values["accepted"] for _, values in rounds) and result["sameAsGreedy"]
+    assert result["milliseconds"] > 0 and result["greedyMilliseconds"] > 0
+    spoken = "".join(token for _, values in rounds for token in values["tokens"])
+    if task is ENGLISH:
+        assert [text[edit["start"] : edit["end"]] for edit in result["edits"]][:1] == ["don't"]
+    else:
+        assert spoken == result["text"].replace("\n", "")
+
+
+@pytest.mark.slow
+def test_errors_of_the_page_and_texts_without_words(shipped: Running) -> None:
+    assert shipped.post("/show", text="a", task="translate", source="en", target="fr").status == 400
+    assert shipped.post("/show", text="a" * 2001, **ENGLISH).status == 413
+    ((event, result),) = events(shipped, text="123\n", **GERMAN)
+    assert (event, result["text"], result["rounds"]) == ("result", "123\n", 0)
+
+
+@pytest.mark.slow
+def test_a_reader_that_leaves_ends_the_decoding(shipped: Running) -> None:
+    body = b"task=translate&source=en&target=de&text=" + b"It+is+late.+" * 160
+    with socket.create_connection(("127.0.0.1", shipped.port)) as own:
+        own.sendall(b"POST /show HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        assert own.recv(100).startswith(b"HTTP/1.1 200")
+    wait_until(lambda: b"specdec_requests_in_progress 0.0" in shipped.ask("GET", "/metrics").body)
+    assert events(shipped, text="It is late.", **GERMAN)[-1][0] == "result"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: int) -> None:
+    with Browser(tmp_path, width) as browser:
+        browser.call("Page.navigate", url=f"{shipped.url}/")
+        browser.wait_for("document.activeElement?.id === 'text'")
+        browser.call("Input.insertText", text="Good morning!")
+        browser.wait_for("document.getElementById('result').textContent === 'Guten Morgen!'")
+        browser.wait_for("document.querySelectorAll('#rounds .token').length > 2 && !document.querySelector('#rounds .rejected')")
+        assert browser.value("document.getElementById('rounds').textContent") == "Guten Morgen!"
+        assert "times greedy's speed. The output is greedy's." in browser.value("document.getElementById('speed').textContent")
+        # By keyboard alone to the other task: back to the radio buttons, and one to the right.
+        for key, code, modifiers in (("Tab", 9, 8), ("ArrowRight", 39, 0)):
+            for kind in ("rawKeyDown", "keyUp"):
+                browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
+        browser.wait_for("document.querySelector('#tasks input:checked').value === 'correct en'")
+        browser.value("document.getElementById('text').select()")
+        browser.call("Input.insertText", text="She don't like coffee. 😀 He have no tea, and it is good.")
+        browser.wait_for("document.querySelectorAll('#result ins').length > 1")
+        assert browser.value("document.querySelector('#result del').textContent") == "don't"
+        assert browser.value("document.documentElement.scrollWidth") <= width
+        assert browser.problems == []
+
+
+@pytest.mark.slow
+def test_the_page_loads_nothing_from_elsewhere(shipped: Running) -> None:
+    answer = shipped.ask("GET", "/")
+    page = answer.body.decode()
+    assert re.findall(r"(?:src|href|url)\s*[=(]|https?:|@import", page) == []
+    assert "default-src 'none'" in answer.headers["content-security-policy"] and "unsafe" not in answer.headers["content-security-policy"]
+    named = set(re.findall(r' for="(\w+)"', page)) | set(re.findall(r'labelledby="(\w+)"', page))
+    assert named <= set(re.findall(r' id="(\w+)"', page))
+
+
+def test_colours_of_the_page_have_contrast() -> None:
+    from specdec_cli.server import page
+
+    text = (Path(page.__file__).parent / "page.html").read_text(encoding="utf-8")
+    light, dark = (dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", text, re.DOTALL))
+    pairs = [("ink", "paper"), ("ink", "ground"), ("faint", "paper"), ("accent", "paper"), ("on-accent", "accent"), ("ink", "accepted")]
+    pairs += [("ink", "own"), ("rejected", "paper"), ("ink", "removed"), ("bad", "ground")]
+    for colours in (light, dark):
+        assert {pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5} == set()
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours, as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
