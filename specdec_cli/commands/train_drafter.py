@@ -73,8 +73,8 @@ def train_drafter(
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.recipe import DrafterRecipe
 
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
@@ -103,7 +103,7 @@ def train_drafter(
             raise UsageError(f"--init {init}: the bundle has no drafter")
         bundle = with_new_drafter(bundle, plan, first)
         outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
-        train(DrafterTask(bundle, outputs, held_out, plan), plan, output, fabric, quiet)
+        train(DrafterTask(bundle, outputs, held_out, plan, fabric.world_size), plan, output, fabric, quiet)
 
 
 def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Callable[[str], None]) -> None:

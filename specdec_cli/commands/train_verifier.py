@@ -78,8 +78,8 @@ def train_verifier(
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
+    from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.initial_verifier import initial_verifier
-    from specdec_cli.training.loop import launch_fabric
     from specdec_cli.training.masked import MaskedTask
     from specdec_cli.training.order import order_fields
     from specdec_cli.training.recipe import VerifierRecipe

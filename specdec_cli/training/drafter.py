@@ -81,14 +81,20 @@ class DrafterObjective(nn.Module):
 class DrafterTask:
     """Trains `bundle.drafter` on `outputs`, pairs of a source and the verifier's greedy output.
 
-    The best state is the one with the most tokens per round, averaged over the dev sets `dev` (pairs as in `outputs`, by name).
+    The best state is the one with the most tokens per round, averaged over the dev sets `dev` (pairs as in `outputs`, by name). An
+    update has batches of `processes` processes.
     """
 
     higher_is_better = True
     criterion = "tokens_per_round"
 
     def __init__(
-        self, bundle: Bundle, outputs: Sequence[SentencePair], dev: Mapping[str, Sequence[SentencePair]], recipe: DrafterRecipe
+        self,
+        bundle: Bundle,
+        outputs: Sequence[SentencePair],
+        dev: Mapping[str, Sequence[SentencePair]],
+        recipe: DrafterRecipe,
+        processes: int = 1,
     ) -> None:
         assert bundle.drafter is not None
         self.bundle, self.outputs, self.dev, self.recipe = bundle, outputs, dev, recipe
@@ -98,6 +104,7 @@ class DrafterTask:
         # Heads read the state that predicted the last token of the prefix; an empty prefix has no such state.
         self._shortest = 1 if isinstance(self.network, Heads) and not self.network.config.start else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
+        self._update_batches = recipe.run.accumulation * processes
         self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, ShapeGroup, tuple[int, ...]]]:
@@ -119,7 +126,7 @@ class DrafterTask:
         largest = self.network.config.max_block
         varied = self.recipe.vary_block and generator.random() >= 0.5
         visible = int(generator.integers(1, largest + 1)) if varied else largest
-        update = (epoch * self._epoch_batches + number) / self.recipe.run.accumulation
+        update = (epoch * self._epoch_batches + number) / self._update_batches
         done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
         source = pad([p.source for p in pairs], group.source_width, padding)

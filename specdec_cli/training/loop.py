@@ -1,6 +1,5 @@
 """The training loop: updates, evaluation, selection of the best state, checkpoints that training resumes from."""
 
-import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
+from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
 from specdec_cli.training.stop_signal import StopSignal
@@ -94,6 +94,7 @@ class Trainer:
         self.objective, self.adam = fabric.setup(task.objective, adam)
         self._snapshots: list[dict[str, Tensor]] = []
         self._start = self._weights() if run.keep_start else {}
+        self._seed_process()
         self._resume()
 
     @property
@@ -113,9 +114,9 @@ class Trainer:
         """
         last_saved = last_time = time.monotonic()
         with self._stop_signal:
-            for keys in self._updates():
+            for share in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
-                loss, tokens = self._update(keys, rate)
+                loss, tokens = self._update(share, rate)
                 now = time.monotonic()
                 self.progress.seconds += now - last_time
                 self.progress.tokens += tokens
@@ -136,36 +137,38 @@ class Trainer:
             self._stop_signal.signal = int(cast(Tensor, largest))
         return self.stopped != 0
 
-    def _updates(self) -> Iterator[list[Any]]:
-        step = self.run.accumulation * self.fabric.world_size
+    def _updates(self) -> Iterator[BatchShare]:
+        fabric, step = self.fabric, self.run.accumulation * self.fabric.world_size
         while self.progress.epoch < self.run.max_epochs:
             keys = self.task.batches(self.progress.epoch)
             self._batches = len(keys)
-            while self.progress.batch < len(keys):
+            for share in shares(keys[self.progress.batch :], self.run.accumulation, fabric.global_rank, fabric.world_size):
                 if self.progress.update >= self.run.max_updates:
                     return
-                chosen = keys[self.progress.batch : self.progress.batch + step]
                 self.progress.batch += step
-                yield list(chosen[self.fabric.global_rank :: self.fabric.world_size]) or [chosen[0]]
+                yield share
             self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
 
-    def _update(self, keys: list[Any], rate: float) -> tuple[float, int]:
+    def _update(self, share: BatchShare, rate: float) -> tuple[float, int]:
+        """Make an update; return the loss a token and the number of tokens, of all processes."""
         for group in self.adam.param_groups:
             group["lr"] = rate
         self.objective.train()
         total, tokens = 0.0, 0
-        for i, key in enumerate(keys):
+        for i, key in enumerate(share.keys):
             batch = self.fabric.to_device(self.task.batch(key))
-            with self.fabric.no_backward_sync(self.objective, enabled=i + 1 < len(keys)):
+            with self.fabric.no_backward_sync(self.objective, enabled=i + 1 < len(share.keys)):
                 loss, count = self.objective(*batch)
-                self.fabric.backward(loss / max(int(count), 1) / len(keys))
-            total, tokens = total + float(loss.detach()), tokens + int(count)
+                self.fabric.backward(loss / max(int(count), 1) * share.weight)
+            if share.weight:
+                total, tokens = total + float(loss.detach()), tokens + int(count)
+        loss_of_all, tokens_of_all = sum_over_processes(self.fabric, total, tokens)
         if self.optimizer_settings.clip:
             self.fabric.clip_gradients(self.objective, self.adam, max_norm=self.optimizer_settings.clip, error_if_nonfinite=False)
         self.adam.step()
         self.adam.zero_grad()
         self.progress.update += 1
-        return total / max(tokens, 1), tokens * self.fabric.world_size
+        return loss_of_all / max(tokens_of_all, 1), int(tokens_of_all)
 
     def _evaluation_is_due(self) -> bool:
         last_of_all = self.progress.epoch + 1 == self.run.max_epochs and self.progress.batch >= self._batches
@@ -215,6 +218,11 @@ class Trainer:
         except RuntimeError as error:  # torch.save raises RuntimeError if the disk is full
             raise InputError(f"{self.checkpoint}: cannot be written ({_first_line(error)})") from error
 
+    def _seed_process(self) -> None:
+        """Give each process but the first its own random numbers, so that their dropout differs."""
+        if self.fabric.global_rank:
+            torch.manual_seed(hash((self.run.seed, self.fabric.global_rank, self.progress.update)) % 2**63)
+
     def _resume(self) -> None:
         if not self.checkpoint.exists():
             return
@@ -225,6 +233,7 @@ class Trainer:
             self.progress = Progress(**state["progress"])
             self._snapshots, self._start = state["snapshots"], state["start"]
             torch.set_rng_state(state["random"])
+            self._seed_process()
         except (OSError, RuntimeError, ValueError, TypeError, KeyError, EOFError, UnpicklingError) as error:
             # torch.load raises any of these for a damaged file, load_state_dict RuntimeError for other shapes.
             raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to start again") from error
@@ -239,12 +248,3 @@ def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
         name: torch.stack([s[name].float() for s in snapshots]).mean(0).to(value.dtype) if value.is_floating_point() else value
         for name, value in snapshots[-1].items()
     }
-
-
-def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
-    """Launch Lightning Fabric on `devices` devices of the kind `device` ("cpu", "cuda"), with the run's precision and random seed."""
-    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
-    fabric = Fabric(accelerator=device, devices=devices, precision=run.precision)  # type: ignore[arg-type]
-    fabric.launch()
-    fabric.seed_everything(run.seed, verbose=False)
-    return fabric

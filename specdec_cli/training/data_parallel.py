@@ -1,0 +1,76 @@
+"""Training in several processes: their start, their share of each update, and sums over them."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from lightning_fabric import Fabric
+from lightning_fabric.strategies import DDPStrategy
+from torch import Tensor, distributed
+
+from specdec_cli.training.recipe import RunSettings
+
+
+@dataclass(frozen=True)
+class BatchShare:
+    """The batches of an update that this process computes, by their keys, and the weight of each in the mean over all processes."""
+
+    keys: tuple[Any, ...]
+    weight: float
+
+
+def shares(keys: Sequence[Any], accumulation: int, rank: int, processes: int) -> Iterator[BatchShare]:
+    """Yield the share of process `rank` (from 0) of `processes` in each update, for the batches `keys` of an epoch from here on.
+
+    An update has `accumulation * processes` batches, or what is left of the epoch, and every batch has the same weight in the mean of
+    the gradients over the processes. A process without a batch computes the first one with the weight 0, because all processes
+    exchange gradients in every update.
+    """
+    step = accumulation * processes
+    for start in range(0, len(keys), step):
+        chosen = keys[start : start + step]
+        own = tuple(chosen[rank::processes])
+        yield BatchShare(own, processes / len(chosen)) if own else BatchShare((chosen[0],), 0.0)
+
+
+def sum_over_processes(fabric: Fabric, *values: float) -> list[float]:
+    """The sums of numbers over all processes."""
+    if fabric.world_size == 1:
+        return list(values)
+    total = fabric.all_reduce(torch.tensor(values, dtype=torch.float64, device=fabric.device), reduce_op="sum")
+    return cast(Tensor, total).tolist()
+
+
+def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
+    """Launch Lightning Fabric with the run's precision and random seed: on `devices` devices of the kind `device` ("cpu", "cuda").
+
+    In a process that torchrun has started, the number of devices and machines is torchrun's.
+    """
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
+    local = int(os.environ.get("LOCAL_WORLD_SIZE", devices))
+    nodes = int(os.environ.get("WORLD_SIZE", local)) // local if "LOCAL_WORLD_SIZE" in os.environ else 1
+    # Some weights have no gradient in some batches, such as that of the unknown token in a drafter's slot link.
+    strategy: Any = DDPStrategy(find_unused_parameters=True) if local * nodes > 1 else "auto"
+    fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=run.precision)  # type: ignore[arg-type]
+    if nodes == 1 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        _join_attempt(device)
+    fabric.launch()
+    fabric.seed_everything(run.seed, verbose=False)
+    return fabric
+
+
+def _join_attempt(device: str) -> None:
+    """Initialise the process group, as Fabric would, with keys of its own for each restart by torchrun.
+
+    torchrun keeps its key-value store between restarts, and gloo would connect to the addresses of processes that have ended.
+    """
+    variables = os.environ
+    store = distributed.TCPStore(variables["MASTER_ADDR"], int(variables["MASTER_PORT"]), int(variables["WORLD_SIZE"]), is_master=False)
+    own = distributed.PrefixStore(f"attempt {variables.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+    backend = "nccl" if device == "cuda" else "gloo"
+    if device == "cuda":
+        torch.cuda.set_device(int(variables["LOCAL_RANK"]))
+    distributed.init_process_group(backend, store=own, rank=int(variables["RANK"]), world_size=int(variables["WORLD_SIZE"]))
