@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import torch
 from lightning_fabric import Fabric
-from lightning_fabric.strategies import DDPStrategy
+from lightning_fabric.strategies.ddp import DDPStrategy
 from torch import Tensor, distributed
+from torch._C._distributed_c10d import PrefixStore, TCPStore
 
 from specdec_cli.training.recipe import RunSettings
 
@@ -68,8 +69,8 @@ def _join_attempt(device: str) -> None:
     torchrun keeps its key-value store between restarts, and gloo would connect to the addresses of processes that have ended.
     """
     variables = os.environ
-    store = distributed.TCPStore(variables["MASTER_ADDR"], int(variables["MASTER_PORT"]), int(variables["WORLD_SIZE"]), is_master=False)
-    own = distributed.PrefixStore(f"attempt {variables.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+    store = TCPStore(variables["MASTER_ADDR"], int(variables["MASTER_PORT"]), int(variables["WORLD_SIZE"]), is_master=False)
+    own = PrefixStore(f"attempt {variables.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
     backend = "nccl" if device == "cuda" else "gloo"
     if device == "cuda":
         torch.cuda.set_device(int(variables["LOCAL_RANK"]))
