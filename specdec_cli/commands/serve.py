@@ -83,10 +83,11 @@ def serve(
 
     from specdec_cli.server.application import make_application
     from specdec_cli.server.keys import Keys, read_keys
+    from specdec_cli.server.limits import Limits
     from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
     from specdec_cli.server.logs import Log
     from specdec_cli.server.run import serve as run
-    from specdec_cli.server.service import Limits, Service
+    from specdec_cli.server.service import Service
 
     on_tcp = unix is None or port is not None
     if on_tcp and not is_loopback(host) and keys is None:

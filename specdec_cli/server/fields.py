@@ -1,5 +1,6 @@
 """Fields of a request, from its query, a form or a JSON object."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from email.message import Message
@@ -10,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from specdec_cli.server.limits import Limits
 from specdec_cli.server.request_error import RequestError
 
 BYTES_PER_CHARACTER = 12
@@ -18,14 +20,18 @@ _MOST_FIELDS = 10_000
 _OVERHEAD = 2**16
 
 
-async def read_fields(request: Request, most_characters: int) -> dict[str, Any]:
+async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     """Return the fields of a request's query and body; a field that a form repeats has a list of strings.
 
     The body may be a JSON object or a form, whatever its header says, because some clients send forms under the name
-    of JSON. Raises RequestError for a body that is too large or neither of them.
+    of JSON. Raises RequestError for a body that is too large or neither of them, or does not arrive in time.
     """
     query = _grouped(_pairs(request.url.query))
-    body = await _body(request, most_characters * BYTES_PER_CHARACTER + _OVERHEAD)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            body = await _body(request, limits.characters * BYTES_PER_CHARACTER + _OVERHEAD)
+    except TimeoutError as error:
+        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds") from error
     kind = request.headers.get("content-type", "")
     if kind.startswith("multipart/form-data"):
         return query | _grouped(_parts(kind, body))

@@ -13,7 +13,7 @@ _BLOCKS = (
 )
 _KEPT = "code|kbd|math|pre|samp|script|style|svg|template|textarea"
 _SPLIT = re.compile(
-    rf"(<!--.*?(?:-->|\Z)|<!doctype[^>]*>|<({_KEPT})\b[^>]*>.*?(?:</\2\s*>|\Z)|</?(?:{_BLOCKS})\b[^>]*>)", re.IGNORECASE | re.DOTALL
+    rf"(<!--.*?(?:-->|\Z)|<!doctype[^<>]*>|<({_KEPT})\b[^<>]*>.*?(?:</\2\s*>|\Z)|</?(?:{_BLOCKS})\b[^<>]*>)", re.IGNORECASE | re.DOTALL
 )
 _NAME = r"(?:[a-z][a-z0-9]*|#\d{1,7}|#x[0-9a-f]{1,6});"
 # Not those of < and >, which would become tags, nor that of an & before what would then be an entity.

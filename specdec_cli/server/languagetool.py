@@ -43,7 +43,7 @@ class LanguageTool:
     async def check(self, request: Request) -> JSONResponse:
         """Correct a text and answer with the edits as matches; a request without a body (HEAD) is answered with none."""
         service = self._service
-        fields = await read_fields(request, service.limits.characters)
+        fields = await read_fields(request, service.limits)
         service.keys.check(request, fields)
         if request.method == "HEAD":
             return JSONResponse(None)
@@ -75,7 +75,7 @@ class LanguageTool:
         return JSONResponse(found)
 
     async def _matches(self, language: str, text: AnnotatedText) -> list[dict[str, Any]]:
-        lines = list(checked_lines(text.checked))
+        lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), len(text.checked))
         matches = []
         for line, correction in zip(lines, await self._service.correct(language, [line.text for line in lines]), strict=True):
             for edit in without_overlaps(line.text, correction.edits):

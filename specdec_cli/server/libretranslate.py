@@ -1,6 +1,6 @@
 """The interface of LibreTranslate: /translate, /detect, /languages, /frontend/settings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -36,13 +36,13 @@ class LibreTranslate:
     async def translate(self, request: Request) -> JSONResponse:
         """Translate a text or a list of texts."""
         service = self._service
-        fields = await read_fields(request, service.limits.characters)
+        fields = await read_fields(request, service.limits)
         service.keys.check(request, fields)
         asked = fields.get("q")
         if asked is None:
             raise RequestError(400, "Invalid request: missing q parameter")
         texts = [checked_text(one, "q") for one in (asked if isinstance(asked, list) else [asked])]
-        service.check_size(sum(map(len, texts)))
+        service.check_size(sum(map(len, texts)) + len(texts) - 1)
         source, target = text_of(fields, "source"), short_code(text_of(fields, "target"))
         form = text_of(fields, "format", "text")
         if form not in _FORMATS:
@@ -66,8 +66,7 @@ class LibreTranslate:
             if (source, target) not in self._service.translators:
                 raise RequestError(400, self._unknown(source, target))
             chosen = [index for index, one in enumerate(sources) if one == source]
-            split: Callable[[str], Any] = split_html
-            pages = [split(texts[index]) for index in chosen] if is_html else []
+            pages = [split_html(texts[index]) for index in chosen] if is_html else []
             plain = [text for page in pages for text in page.texts] if is_html else [texts[index] for index in chosen]
             translated = await self._service.translate((source, target), plain)
             if is_html:
@@ -79,7 +78,7 @@ class LibreTranslate:
 
     async def detect(self, request: Request) -> JSONResponse:
         """Name the most likely language of a text, with a confidence in percent."""
-        fields = await read_fields(request, self._service.limits.characters)
+        fields = await read_fields(request, self._service.limits)
         self._service.keys.check(request, fields)
         text = text_of(fields, "q")
         self._service.check_size(len(text))

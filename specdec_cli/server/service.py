@@ -1,7 +1,7 @@
 """The models of the server, and the limits within which requests are decoded by them."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,6 +14,7 @@ from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.keys import Keys
+from specdec_cli.server.limits import Limits
 from specdec_cli.server.logs import Log
 from specdec_cli.server.metrics import Metrics
 from specdec_cli.server.pieces import split_pieces
@@ -21,15 +22,7 @@ from specdec_cli.server.request_error import ClientLeft, RequestError
 
 T = TypeVar("T")
 _LONGEST_RETRY = 60
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of the server: requests that wait or are decoded, characters of a request, and seconds of a request."""
-
-    requests: int = 256
-    characters: int = 50_000
-    seconds: float = 30.0
+_LONG = 2000
 
 
 @dataclass
@@ -69,9 +62,13 @@ class Service:
         if characters > self.limits.characters:
             raise RequestError(413, f"Invalid request: {characters} characters, more than the limit of {self.limits.characters}")
 
+    async def prepare(self, work: Callable[[], T], characters: int) -> T:
+        """Return what `work` returns for a text of so many characters; for a long one it runs in a thread, so that other requests go on."""
+        return await asyncio.to_thread(work) if characters > _LONG else work()
+
     async def translate(self, pair: tuple[str, str], texts: list[str]) -> list[str]:
         """Translate texts of the languages `pair`, which must be one of `translators`."""
-        pieces = [split_pieces(text) for text in texts]
+        pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
         lines = [line for each in pieces for line in each.texts]
         decoded = await self.translators[pair].decode(lines)
         totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)

@@ -22,10 +22,11 @@ from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.application import make_application
 from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.keys import Keys
+from specdec_cli.server.limits import Limits
 from specdec_cli.server.listening import listen_tcp
 from specdec_cli.server.logs import Log
 from specdec_cli.server.run import make_server
-from specdec_cli.server.service import Limits, Service
+from specdec_cli.server.service import Service
 from specdec_cli.text.edits import apply_edits, find_edits
 
 _PATIENCE = 60.0

@@ -1,5 +1,6 @@
 """Limits, keys, hosts, clients that leave, unexpected errors, metrics."""
 
+import socket
 import threading
 import time
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import pytest
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.keys import Keys, read_keys
-from specdec_cli.server.service import Limits
+from specdec_cli.server.limits import Limits
 from tests.server.conftest import Running, leave, running, shout, wait_until
 
 
@@ -107,6 +108,19 @@ def test_a_request_that_takes_too_long_is_ended() -> None:
         held.may_end.set()
         wait_until(lambda: service.in_progress == 0)
         assert server.ask("GET", "/health").status == 200
+
+
+def test_a_body_that_does_not_arrive_is_refused() -> None:
+    with running(limits=Limits(seconds=0.1)) as (server, _), socket.create_connection(("127.0.0.1", server.port), 60) as own:
+        own.sendall(b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nq=")
+        assert own.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_long_texts_are_prepared_beside_others() -> None:
+    text = "This is a sentence. " * 500 + "\n" * 500
+    with running() as (server, _):
+        assert server.translate(text).json == {"translatedText": text.upper()}
+        assert len(server.post("/v2/check", text=text.replace(" a ", " very "), language="en").json["matches"]) == 500
 
 
 def test_what_a_client_that_left_asked_for_is_not_decoded() -> None:
