@@ -1,6 +1,9 @@
 """Choice of tokens by their logits, and log probabilities of tokens."""
 
+import torch
 from torch import Tensor
+
+from specdec_cli.model.suppression import suppressed, without_suppression
 
 
 class Choices:
@@ -14,3 +17,10 @@ class Choices:
         """Natural log probabilities (...) of `ids` (...) from logits (..., V)."""
         logits = logits.float()
         return logits.gather(-1, ids[..., None])[..., 0] - logits.logsumexp(-1)
+
+    def log_softmax(self, logits: Tensor) -> Tensor:
+        """Natural log probabilities (..., V) of all tokens from logits (..., V).
+
+        Suppressed tokens have minus infinity; the others are normalised as if none were suppressed.
+        """
+        return without_suppression(logits).log_softmax(-1).masked_fill(suppressed(logits), -torch.inf)

@@ -38,20 +38,20 @@ int row_reserve(const struct specdec_session *session, struct row *row, int64_t 
     if (row->has_drafter && !(grow(&row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
                               grow(&row->draft_memory, &row->draft_memory_size, keys_size(drafter, source_length))))
         return 0;
-    return grow(&row->own, &row->own_size, keys_size(stack, capacity)) && grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
+    return grow(&row->own, &row->own_size, keys_size(stack, product_of(capacity, session->beam))) && grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
 }
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
 
 static int open_rows(struct worker *worker, const struct specdec_session *session) {
-    const int64_t batch = session->options.batch;
+    const int64_t batch = session->options.batch, hypotheses = product_of(batch, session->beam);
     worker->rows = take(worker, batch, sizeof *worker->rows);
     worker->chosen = take(worker, batch, sizeof *worker->chosen);
-    worker->starts = take(worker, batch + 1, sizeof *worker->starts);
-    worker->own_room = take(worker, batch, sizeof *worker->own_room);
-    worker->memory_room = take(worker, batch, sizeof *worker->memory_room);
-    worker->own = take(worker, batch, sizeof *worker->own);
-    worker->memory = take(worker, batch, sizeof *worker->memory);
+    worker->starts = take(worker, sum_of(hypotheses, 1), sizeof *worker->starts);
+    worker->own_room = take(worker, hypotheses, sizeof *worker->own_room);
+    worker->memory_room = take(worker, hypotheses, sizeof *worker->memory_room);
+    worker->own = take(worker, hypotheses, sizeof *worker->own);
+    worker->memory = take(worker, hypotheses, sizeof *worker->memory);
     if (!worker->rows || !worker->chosen || !worker->starts || !worker->own_room || !worker->memory_room || !worker->own || !worker->memory)
         return 0;
     for (int64_t i = 0; i < batch; i++) {
@@ -63,6 +63,33 @@ static int open_rows(struct worker *worker, const struct specdec_session *sessio
         if (!row->tokens || !row->log_probabilities || !row->ids) return 0;
     }
     return 1;
+}
+
+static int open_search(struct worker *worker, const struct specdec_session *session, struct search *search) {
+    const int64_t beam = session->beam, size = product_of(beam, session->longest_capacity);
+    search->scores = take(worker, beam, sizeof *search->scores);
+    search->tokens = take(worker, size, sizeof *search->tokens);
+    search->orders = take(worker, size, sizeof *search->orders);
+    search->next_tokens = take(worker, size, sizeof *search->tokens);
+    search->next_orders = take(worker, size, sizeof *search->orders);
+    search->finished = take(worker, beam, sizeof *search->finished);
+    int32_t *ids = take(worker, size, sizeof *ids);
+    if (!search->scores || !search->tokens || !search->orders || !search->next_tokens || !search->next_orders || !search->finished || !ids) return 0;
+    for (int64_t k = 0; k < beam; k++) search->finished[k].ids = ids + k * session->longest_capacity;
+    return 1;
+}
+
+static int open_beam(struct worker *worker, const struct specdec_session *session) {
+    const int64_t positions = session->most_positions;
+    struct beam_room *room = &worker->beam;
+    if (session->options.decoding != SPECDEC_BEAM) return 1;
+    room->orders = take(worker, positions, sizeof *room->orders);
+    room->scores = take(worker, positions, sizeof *room->scores);
+    room->candidates = take(worker, product_of(positions, 2 * session->beam), sizeof *room->candidates);
+    room->counts = take(worker, positions, sizeof *room->counts);
+    for (int64_t i = 0; i < session->options.batch; i++)
+        if (!open_search(worker, session, &worker->rows[i].search)) return 0;
+    return room->orders && room->scores && room->candidates && room->counts;
 }
 
 static int has_drafter(const struct specdec_session *session) { return session->options.decoding == SPECDEC_DRAFTER; }
@@ -114,7 +141,7 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     worker->session = session;
     worker->team = session->team;
     const int64_t threads = session->team ? session->options.threads : 1;
-    if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_room(worker, session, threads)) return 0;
+    if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_beam(worker, session) || !open_room(worker, session, threads)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
     worker->x = take(worker, product_of(positions, width), sizeof(float));
     worker->places = take(worker, positions, sizeof *worker->places);

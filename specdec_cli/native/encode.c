@@ -43,7 +43,7 @@ static void run(struct member *member, const void *argument) {
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
-        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, &worker->room},
+        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room},
         model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
     const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
@@ -66,6 +66,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     row->rounds = row->drafted = row->fresh = 0;
     row->number = number;
     begin_draft(session, row);
+    if (session->options.decoding == SPECDEC_BEAM) begin_search(session, row);
     return SPECDEC_OK;
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define SUPPRESSED -1e4f // what the output bias adds to the logit of a suppressed token: see model/suppression.py
+
 // A linear layer with the norm before it and the activation after it. `weights` are packed by tiles (products.h), `tiles` of
 // them; `scales`, `sums` (of an output's weights, also as floats) and `bias` have a place for each output of each tile.
 struct linear {
@@ -32,9 +34,10 @@ struct product {
 };
 
 // Of one head: `keys` and `values` (end, width); `scores` has room for `end`, rounded up to LANES. `width` is a multiple of
-// LANES, of which the first `used` count.
+// LANES, of which the first `used` count. Key i and its value stand at place order[i], or at place i if `order` is NULL.
 struct attention {
     const float *query, *keys, *values;
+    const int32_t *order;
     int64_t end, width, used;
     float *scores, *to;
 };
@@ -52,6 +55,9 @@ struct kernels {
     float (*dot)(const float *x, const float *y, int64_t width); // width: a multiple of LANES
     float (*largest)(const float *x, int64_t size);
     float (*log_probability)(const float *logits, int64_t size, float top, int64_t id);
+    // What turns logits into log probabilities: their largest one, and the logarithm of the sum of e^(logit - top). Suppressed logits
+    // count as without SUPPRESSED.
+    void (*log_softmax)(const float *logits, int64_t size, float *top, float *log_total);
     // A row of a matrix in a number format of specdec.h as float32; the scale of a row of SPECDEC_INT8. Any alignment.
     void (*widen)(int32_t type, const void *from, float scale, int64_t size, float *to);
     // Quantizes a row of weights: its scale, and its whole numbers. Returns 0 if a number is not finite.

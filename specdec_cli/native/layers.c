@@ -74,14 +74,14 @@ void store_keys(const struct stack *stack, const float *from, float *to, int64_t
     }
 }
 
-// A query of a head over what it sees, by way of a thread's own `spare` room.
-static void attend(const struct pass *pass, const float *query, struct head seen, int64_t end, float *spare, float *to) {
+// A query of a head over what it sees, in the `order` given, if any, by way of a thread's own `spare` room.
+static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *spare, float *to) {
     const struct stack *stack = pass->stack;
     const int64_t room = stack->head_room, width = stack->head_width;
     const int whole = room == width;
     float *own_query = spare, *own_to = spare + room, *scores = spare + 2 * room;
     if (!whole) copy_head(stack, own_query, query);
-    const struct attention attention = {whole ? query : own_query, seen.keys, seen.values, end, room, width, scores, whole ? to : own_to};
+    const struct attention attention = {whole ? query : own_query, seen.keys, seen.values, order, end, room, width, scores, whole ? to : own_to};
     pass->kernels->attend(&attention);
     if (!whole) memcpy(to, own_to, (size_t)width * sizeof(float));
 }
@@ -100,8 +100,9 @@ static void attend_to_own(const struct pass *pass, int64_t layer, int64_t row, i
         copy_head(stack, seen.keys + place, from + stack->width);
         copy_head(stack, seen.values + place, from + 2 * stack->width);
     }
+    const int32_t *order = pass->orders ? pass->orders[row] : 0;
     for (int64_t i = first; i < after; i++)
-        attend(pass, pass->room->wide + i * stride + offset, seen, pass->own ? pass->ends[i] : room, spare, pass->room->mixed + i * stack->width + offset);
+        attend(pass, pass->room->wide + i * stride + offset, seen, order, pass->own ? pass->ends[i] : room, spare, pass->room->mixed + i * stack->width + offset);
 }
 
 static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *spare) {
@@ -109,7 +110,7 @@ static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row
     const int64_t offset = head * stack->head_width, room = pass->memory_room[row];
     const struct head seen = head_of(stack, pass->memory[row], layer, head, room);
     for (int64_t i = pass->starts[row]; i < pass->starts[row + 1]; i++)
-        attend(pass, pass->room->wide + i * stack->width + offset, seen, room, spare, pass->room->mixed + i * stack->width + offset);
+        attend(pass, pass->room->wide + i * stack->width + offset, seen, 0, room, spare, pass->room->mixed + i * stack->width + offset);
 }
 
 static void run_layer(struct member *member, const struct pass *pass, int64_t number) {

@@ -13,7 +13,8 @@
 // goes through all layers of `stack` in place, then through its last norm.
 //
 // `own`: keys and values of each row, [layer][head][2][own_room[r]][head_room] floats; those of position i go to place
-// places[i], and it sees those before ends[i]. NULL: each position sees the positions of its row, and nothing is kept.
+// places[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] places of orders[r], of which places[i] is
+// the last. NULL: each position sees the positions of its row, and nothing is kept.
 // `memory`: the same of each row's encoded source, [layer][head][2][memory_room[r]][head_room], of which all are seen.
 struct pass {
     const struct kernels *kernels;
@@ -23,6 +24,7 @@ struct pass {
     float *x;
     float *const *own;
     const int64_t *own_room, *places, *ends;
+    const int32_t *const *orders;
     float *const *memory;
     const int64_t *memory_room;
     const struct room *room;

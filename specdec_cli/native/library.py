@@ -12,8 +12,11 @@ VERSION = 1
 TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
 """The library's numbers for the number formats of tensors in safetensors files."""
 ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
-DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4}
+DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4, "beam": 5}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
+STOPS = {"heuristic": 0, "first": 1, "never": 2, "fairseq": 3}
+MOST_BEAM = 32
+"""The largest beam size."""
 OK, WAITING, FINISHED, ROUND = 0, 1, 2, 3
 _BAD_SHAPE, _BAD_TENSOR, _NOT_FINITE = -2, -3, -4
 _UNKNOWN_ISA = -9
@@ -63,7 +66,8 @@ class Options(ctypes.Structure):
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
         *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
         ("tolerance", ctypes.c_float),
-        ("with_rounds", _int32),
+        *((name, _int32) for name in ("with_rounds", "beam_size", "n_best", "stop")),
+        ("length_penalty", _double),
         ("word_starts", _pointer),
         *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts")),
     )
@@ -81,6 +85,20 @@ class CostsStruct(ctypes.Structure):
     )
 
 
+class HypothesisStruct(ctypes.Structure):
+    """ctypes definition of the C structure `specdec_hypothesis`: an output of beam search. `specdec.h` explains its
+    fields.
+    """
+
+    _fields_ = (
+        ("score", _double),
+        ("length", _int64),
+        ("ids", ctypes.POINTER(_int32)),
+        ("log_probability", ctypes.c_float),
+        ("reserved", _int32),
+    )
+
+
 class Output(ctypes.Structure):
     """ctypes definition of the C structure `specdec_output`: a decoded sentence. `specdec.h` explains its fields."""
 
@@ -88,6 +106,8 @@ class Output(ctypes.Structure):
         *((name, _int64) for name in ("number", "length", "rounds", "drafted")),
         ("ids", ctypes.POINTER(_int32)),
         ("log_probabilities", ctypes.POINTER(ctypes.c_float)),
+        ("count", _int64),
+        ("hypotheses", ctypes.POINTER(HypothesisStruct)),
     )
 
 
@@ -171,10 +191,26 @@ def _layout(library: ctypes.CDLL) -> list[int]:
 
 
 def _expected_layout() -> list[int]:
-    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, CostsStruct)]
-    starts = [Shape.mask.offset, Tensor.type.offset, Options.word_starts.offset]
-    offsets = [*starts, Options.adaptive.offset, Options.first_drafts.offset, Output.log_probabilities.offset]
-    return [VERSION, *sizes, *offsets, TYPES["I8"], ACTIVATIONS["silu"], DECODINGS["given-drafts"], MATCHES["nearest"], _UNKNOWN_ISA]
+    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, HypothesisStruct, CostsStruct)]
+    starts = [Shape.mask.offset, Tensor.type.offset, Options.length_penalty.offset, Options.word_starts.offset]
+    offsets = [
+        *starts,
+        Options.adaptive.offset,
+        Options.first_drafts.offset,
+        Output.log_probabilities.offset,
+        HypothesisStruct.log_probability.offset,
+    ]
+    return [
+        VERSION,
+        *sizes,
+        *offsets,
+        TYPES["I8"],
+        ACTIVATIONS["silu"],
+        DECODINGS["beam"],
+        MATCHES["nearest"],
+        STOPS["fairseq"],
+        _UNKNOWN_ISA,
+    ]
 
 
 def check(status: int) -> int:

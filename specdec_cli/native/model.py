@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import (
@@ -15,6 +16,7 @@ from specdec_cli.native.library import (
     FINISHED,
     MATCHES,
     ROUND,
+    STOPS,
     WAITING,
     Options,
     Output,
@@ -58,6 +60,21 @@ class Request:
     adaptive: ctypes.c_void_p | None = None
     drafts: Sequence[Sequence[int]] = ()
     first_drafts: Sequence[int] = ()
+    beam_size: int = 1
+    n_best: int = 1
+    stop: BeamStop = "heuristic"
+    length_penalty: float = 1.0
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One of the n best outputs of beam search for a sentence: its ids, its log probability, and the score by which
+    it is ranked.
+    """
+
+    ids: list[int]
+    log_probability: float
+    score: float
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,7 @@ class Decoded:
     number of rounds.
 
     `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` is False if the
-    sentence was decoded without drafts.
+    sentence was decoded without drafts. `alternatives` are the n best outputs of beam search, best first.
     """
 
     number: int
@@ -74,6 +91,7 @@ class Decoded:
     log_probabilities: tuple[float, ...]
     rounds: int
     drafted: bool = False
+    alternatives: tuple[Ranked, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,8 +175,7 @@ class NativeModel:
                     taken, drafted = output.length, output.drafted
                     onlooker(DecodedRound(output.number, output.ids[:taken], output.ids[taken : taken + drafted]))
                 elif status != WAITING:
-                    scores = tuple(output.log_probabilities[: output.length]) if request.with_scores else ()
-                    yield Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted))
+                    yield _decoded(output)
 
     def times(self, sources: Sequence[Sequence[int]], request: Request) -> tuple[float, float]:
         """Decode sources and return the least milliseconds of the draft of a round and of the rest of a round, over
@@ -205,6 +222,12 @@ def _flattened(texts: Sequence[Sequence[int]]) -> tuple[ctypes.Array[ctypes.c_in
     return (ctypes.c_int32 * starts[-1])(*(token for ids in texts for token in ids)), (ctypes.c_int64 * len(starts))(*starts)
 
 
+def _decoded(output: Output) -> Decoded:
+    scores = tuple(output.log_probabilities[: output.length]) if output.log_probabilities else ()
+    found = tuple(Ranked(each.ids[: each.length], each.log_probability, each.score) for each in output.hypotheses[: output.count])
+    return Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted), found)
+
+
 def _options(request: Request) -> Options:
     return Options(
         DECODINGS[request.decoding],
@@ -218,7 +241,11 @@ def _options(request: Request) -> Options:
         request.shared_vocabulary,
         request.top_beta,
         request.tolerance,
-        0,
+        0,  # with_rounds
+        request.beam_size,
+        request.n_best,
+        STOPS[request.stop],
+        request.length_penalty,
         ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
         request.adaptive,
     )

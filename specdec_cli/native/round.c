@@ -1,51 +1,9 @@
 // A round of a worker: draft, verify, accept.
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "session.h"
-
-static void append(struct specdec_session *session, struct done *done) {
-    done->next = 0;
-    pthread_mutex_lock(&session->lock);
-    *session->last = done;
-    session->last = &done->next;
-    pthread_cond_broadcast(&session->progress);
-    pthread_mutex_unlock(&session->lock);
-}
-
-static int32_t hand_over(struct specdec_session *session, struct row *row) {
-    const int64_t length = row->length - 1;
-    const size_t size = sizeof(struct done) + (size_t)length * (sizeof(int32_t) + sizeof(float));
-    struct done *done = malloc(size);
-    if (!done) return SPECDEC_NO_MEMORY;
-    int32_t *ids = (int32_t *)(done + 1);
-    float *scores = (float *)(ids + length);
-    memcpy(ids, row->tokens + 1, (size_t)length * sizeof *ids);
-    memcpy(scores, row->log_probabilities + 1, (size_t)length * sizeof *scores);
-    done->status = SPECDEC_OK;
-    const int64_t drafted = session->options.decoding == SPECDEC_DRAFTER ? row->has_drafter : session->options.decoding != SPECDEC_GREEDY;
-    done->output = (struct specdec_output){row->number, length, row->rounds, drafted, ids, session->options.with_scores ? scores : 0};
-    row->number = VACANT;
-    append(session, done);
-    return SPECDEC_OK;
-}
-
-// Hands over a round that took the first `count` tokens of a verdict.
-static int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count) {
-    const struct row *row = verdict->row;
-    struct done *done = malloc(sizeof *done + (size_t)(count + row->drafted) * sizeof(int32_t));
-    if (!done) return SPECDEC_NO_MEMORY;
-    int32_t *ids = (int32_t *)(done + 1);
-    memcpy(ids, verdict->predicted, (size_t)count * sizeof *ids);
-    if (row->drafted) memcpy(ids + count, row->ids, (size_t)row->drafted * sizeof *ids);
-    done->status = SPECDEC_ROUND;
-    done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0};
-    append(session, done);
-    return SPECDEC_OK;
-}
 
 // Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off.
 static void take(struct worker *worker, const struct verdict *verdict) {
@@ -114,6 +72,7 @@ int32_t work_once(struct worker *worker) {
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running) return SPECDEC_FINISHED;
+    if (session->options.decoding == SPECDEC_BEAM) return search_rows(worker);
     const double started = milliseconds();
     const int64_t drafting = propose_drafts(worker);
     const double drafted = milliseconds();

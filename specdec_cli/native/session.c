@@ -16,14 +16,20 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
 
+static int beam_fits(const struct specdec_options *options) {
+    return between(options->beam_size, 1, MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
+           between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
+}
+
 static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
     const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
     const int given = options->decoding == SPECDEC_GIVEN;
     const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_GIVEN) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_BEAM) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
            between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
+           !(options->decoding == SPECDEC_BEAM && !beam_fits(options)) &&
            !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
@@ -47,6 +53,12 @@ static int32_t check_drafts(const struct specdec_session *session) {
     return SPECDEC_OK;
 }
 
+static int64_t longest_draft(const struct specdec_session *session) {
+    const int32_t decoding = session->options.decoding;
+    if (decoding == SPECDEC_GREEDY || decoding == SPECDEC_BEAM) return 0;
+    return decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
+}
+
 // Checks the queue and measures it. Returns a status.
 static int32_t measure(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
     const struct specdec_shape *shape = &session->model->shape;
@@ -60,9 +72,9 @@ static int32_t measure(struct specdec_session *session, const int32_t *ids, cons
             if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
     }
     session->longest_capacity = specdec_capacity(session->model, session->longest_source);
-    const int32_t decoding = session->options.decoding;
-    session->longest_draft = decoding == SPECDEC_GREEDY ? 0 : decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
-    const int64_t positions = larger(session->longest_source, session->longest_draft + 1);
+    session->longest_draft = longest_draft(session);
+    session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
+    const int64_t positions = larger(larger(session->longest_source, session->longest_draft + 1), session->beam);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
     session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;

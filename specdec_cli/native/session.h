@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "adaptive.h"
+#include "beam.h"
 #include "choices.h"
 #include "layers.h"
 
@@ -35,6 +36,7 @@ struct row {
     int has_drafter;
     float *draft_own, *draft_memory, *states;
     int64_t draft_own_size, draft_memory_size, fresh;
+    struct search search; // of beam search
 };
 
 // A position of a pass: the token that is read there, what is drafted from its row's first position on, and which position that
@@ -52,6 +54,15 @@ struct drafting_room {
     float *previous, *before, *narrow, *linked;
     int32_t *best;
     int64_t *fresh;
+};
+
+// Room for beam search, for each position of a pass: where its keys stand, the log probability of its hypothesis, and its best
+// candidates, 2 * beam at most.
+struct beam_room {
+    const int32_t **orders;
+    float *scores;
+    struct candidate *candidates;
+    int32_t *counts;
 };
 
 // A sentence that is done (SPECDEC_OK), or a round of one (SPECDEC_ROUND): its output, with the ids and the log probabilities
@@ -77,6 +88,7 @@ struct worker {
     float **own, **memory;
     struct row **chosen; // rows of a pass
     struct drafting_room drafting;
+    struct beam_room beam;
     struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
     int64_t block_size;        // of the present round
     double least_drafting, least_verifying; // milliseconds
@@ -90,6 +102,7 @@ struct specdec_session {
     struct arena arena;
     int32_t *ids, *drafts, *first_drafts;
     int64_t *starts, *draft_starts, count, longest_source, longest_capacity, longest_draft, most_positions;
+    int64_t beam; // hypotheses of a sentence
     atomic_llong entered; // sentences that were taken from the queue
     atomic_int stopped, status;
     pid_t owner;
@@ -146,6 +159,19 @@ struct walk {
     float *room; // link_room() floats
 };
 void walk_slots(const struct walk *walk, int32_t *ids);
+
+// hypotheses.c: the search for a row that begins, and its next step, by candidates that merge_candidates() gave. Returns whether the
+// search is done.
+void begin_search(const struct specdec_session *session, struct row *row);
+int continue_search(const struct specdec_session *session, struct row *row, const struct candidate *candidates, int64_t count);
+
+// beam.c: a step of beam search for all running rows. Returns a status.
+int32_t search_rows(struct worker *worker);
+
+// outputs.c: hands over a row that has ended, which is vacant then, or a round that took the first `count` tokens of a verdict.
+// Both return a status.
+int32_t hand_over(struct specdec_session *session, struct row *row);
+int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count);
 
 // round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left to do.
 int32_t work_once(struct worker *worker);

@@ -54,8 +54,10 @@ enum specdec_status {
 
 enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
 enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
-enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN };
+enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN, SPECDEC_BEAM };
 enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
+// When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
+enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter over the verifier's
 // top states has `drafter_layers` > 0; it drafts the first `shortlist` tokens only, if that is not 0.
@@ -80,14 +82,17 @@ struct specdec_tensor {
 // `block_size`: tokens of a draft at most, 0: no bound; a drafter's own is that, or less if `adaptive` chooses the number.
 // `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
 // nats below the best. `shared_vocabulary`: whether ids of source and output mean the same
-// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session.
+// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session. Beam search keeps
+// `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
+// `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
 // `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound. All three
 // are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
-    int32_t with_rounds;
+    int32_t with_rounds, beam_size, n_best, stop;
+    double length_penalty;
     const uint8_t *word_starts;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     const int32_t *drafts;
@@ -102,14 +107,26 @@ struct specdec_costs {
     double plain[2], verifying[2][2], drafting[2][2];
 };
 
+// One of the best outputs of beam search for a sentence: its ids, its log probability, and the score by which it is ranked.
+struct specdec_hypothesis {
+    double score;
+    int64_t length;
+    const int32_t *ids;
+    float log_probability;
+    int32_t reserved;
+};
+
 // A decoded sentence: its number in the queue, its ids, EOS included where it was reached, and the log probability of each, if
-// they were asked for. Both arrays belong to the session, until the next call for it. `drafted`: whether rounds began with drafts.
+// they were asked for. `drafted`: whether rounds began with drafts. Beam search gives `count` hypotheses, the best one first, whose ids
+// these are, and no other log probabilities. All arrays belong to the session, until the next call for it.
 // Of a round (SPECDEC_ROUND): `rounds` counts those of the sentence up to this one, `length` tokens were taken, `drafted` tokens
 // had been drafted, and `ids` are those taken and then those drafted; there are no log probabilities.
 struct specdec_output {
     int64_t number, length, rounds, drafted;
     const int32_t *ids;
     const float *log_probabilities;
+    int64_t count;
+    const struct specdec_hypothesis *hypotheses;
 };
 
 struct specdec_model;

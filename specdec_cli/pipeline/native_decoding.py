@@ -9,6 +9,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
+from specdec_cli.native.library import MOST_BEAM
 from specdec_cli.pipeline.settings import Settings
 
 _LANES = 16
@@ -51,6 +52,8 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
         raise Unsupported("the native engine does not show rounds; the reference engine does")
     _check_bundle(bundle)
     decoding, drafter = settings.decoding, bundle.drafter_config
+    if decoding == "beam":
+        return _beam(settings)
     if decoding in _BLOCK and isinstance(settings.rule, Exact | Tolerant):
         problem = _problem(drafter)
         if problem is None:
@@ -68,6 +71,12 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
     if settings.may_skip_drafting:
         return NativeDecoding("greedy")  # the same output
     raise Unsupported(f"the native engine does not do decoding {decoding} with these options; the reference engine does")
+
+
+def _beam(settings: Settings) -> NativeDecoding:
+    if settings.beam_size > MOST_BEAM:
+        raise Unsupported(f"the native engine has beams of at most {MOST_BEAM} hypotheses; the reference engine has larger ones")
+    return NativeDecoding("beam")
 
 
 def _check_bundle(bundle: BundleDescription) -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from specdec_cli.decoding.names import GIVEN, MATCH
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.library import LibraryError, UnsupportedModel
-from specdec_cli.native.model import DecodedRound, NativeModel, Request
+from specdec_cli.native.model import Decoded, DecodedRound, NativeModel, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
@@ -28,6 +28,7 @@ WORTH_LOADING = 32
 save.
 """
 _FLOAT = 4
+_MOST_TOKENS = 2**31 - 1
 _LANES = 16  # the engine pads the width of a head to a multiple of this
 
 
@@ -184,17 +185,19 @@ class NativeEngine:
             match=str(settings.options.get(MATCH.name, "nearest")),
             batch=rows,
             threads=self._threads,
-            max_length=min(settings.max_length or 0, self._shape.max_positions),
+            max_length=min(settings.max_length or 0, _MOST_TOKENS),
             forced=self._tokenizer.special_tokens.forced,
             with_scores=settings.with_scores,
             shared_vocabulary=self._tokenizer.shared,
+            beam_size=settings.beam_size,
+            n_best=settings.n_best,
+            stop=settings.beam_stop,
+            length_penalty=settings.length_penalty,
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile, self.onlooker):
-            score = sum(each.log_probabilities) if request.with_scores else None
-            name = decoding if each.drafted else "greedy"
-            yield Hypothesis(sentences[each.number].number, each.ids, each.rounds, score, (), each.log_probabilities, name)
+            yield _hypothesis(each, sentences[each.number].number, decoding, with_scores=request.with_scores)
 
     @cached_property
     def _word_starts(self) -> bytes:
@@ -207,6 +210,17 @@ class NativeEngine:
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
         head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
-        keys_values = 2 * self._shape.heads * head_width * layers * (self._model.capacity(longest) + longest)
+        positions = self.settings.beam_size * self._model.capacity(longest) + longest
+        keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))
+
+
+def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bool) -> Hypothesis:
+    """The hypothesis for the sentence `number`."""
+    if decoded.alternatives:
+        found = tuple(Alternative(each.ids, each.log_probability, each.score) for each in decoded.alternatives)
+        return Hypothesis(number, decoded.ids, decoded.rounds, found[0].log_probability, found, (), decoding)
+    score = sum(decoded.log_probabilities) if with_scores else None
+    name = decoding if decoded.drafted else "greedy"
+    return Hypothesis(number, decoded.ids, decoded.rounds, score, (), decoded.log_probabilities, name)

@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.native.model import Decoded, NativeModel, Request
+from specdec_cli.native.model import Decoded, NativeModel, Ranked, Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -22,11 +22,17 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
     return sources
 
 
+def as_decoded(hypothesis: Hypothesis) -> Decoded:
+    """A hypothesis of the reference engine as the native engine gives it."""
+    ranked = tuple(Ranked(each.ids, each.log_probability, each.score) for each in hypothesis.alternatives)
+    return Decoded(hypothesis.number, hypothesis.ids, hypothesis.log_probabilities, hypothesis.rounds, alternatives=ranked)
+
+
 def reference(bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest) -> dict[int, Decoded]:
     """What the reference engine says, by the number of the source."""
     engine = Engine(bundle, resolve(asked, bundle))
     found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
-    return {each.number: Decoded(each.number, each.ids, each.log_probabilities, each.rounds) for each in found}
+    return {each.number: as_decoded(each) for each in found}
 
 
 def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:

@@ -1,23 +1,35 @@
 """The native library, built where it is missing or old, and its kernels one by one."""
 
+import copy
 import ctypes
 import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from specdec_cli.native.library import load_library
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "specdec_cli" / "native"
 ISAS = ("scalar", "neon") if platform.machine() in ("aarch64", "arm64") else ("scalar", "avx2", "avx-vnni", "avx512-vnni")
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1")
 """With those of setup.py; threads share even the work of tiny models."""
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "post-norm": {"norm": "post", "activation": "gelu", "positions": "learned", "position_offset": 2, "embedding_norm": True},
+    "odd": {"width": 48, "heads": 6, "feed_forward": 80, "activation": "silu", "output_bias": True, "tied_output": False},
+    "apart": {"shared_embeddings": False, "tied_output": False, "embedding_scale": False, "encoder_layers": 0, "decoder_layers": 1},
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -75,3 +87,26 @@ def isa(request: pytest.FixtureRequest, probe: Any) -> bytes:
     if not probe.probe_has(name):
         pytest.skip(f"this processor has no {request.param}")
     return name
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def pair(
+    request: pytest.FixtureRequest, make_bundle: Callable[..., "Bundle"], tmp_path_factory: pytest.TempPathFactory
+) -> tuple["Bundle", Path]:
+    """A bundle in int8, and the file of its weights."""
+    import torch
+
+    from specdec_cli.model.bundle import save_bundle
+    from specdec_cli.model.int8 import quantize
+
+    made = copy.deepcopy(make_bundle(**VARIANTS[request.param]))
+    with torch.no_grad():
+        for name, parameter in made.verifier.named_parameters():
+            if name.endswith(("cross_attention.output.weight", "outer.weight")):
+                parameter.mul_(3.0)
+    folder = tmp_path_factory.mktemp("native")
+    save_bundle(made, folder, storage="float16" if request.param == "odd" else "float32")
+    for parameter in made.verifier.parameters():
+        parameter.data = parameter.data.half().float() if request.param == "odd" else parameter.data
+    quantize(made.verifier, None)
+    return made, folder / "verifier" / "model.safetensors"

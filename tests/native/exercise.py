@@ -8,9 +8,11 @@ import os
 import random
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
+from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel, Request
@@ -20,6 +22,8 @@ from specdec_cli.tuning.round_costs import Costs
 SENTENCES, LONGEST = 10, 24
 
 
+Expected = dict[tuple[str, str, int], object]
+"""What was decoded, by decoding, task and number of the request."""
 WAYS = ((1, 1), (1, 5), (1, 3), (3, 1), (4, 3))
 """Sentences in a batch, and threads."""
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
@@ -35,6 +39,14 @@ def copying(bundle: BundleDescription) -> Iterator[list[Request]]:
     ):
         common = (decoding, match, size)
         yield [Request(*common, batch, threads, 20, with_scores=True, word_starts=word_starts) for batch, threads in WAYS]
+
+
+def searching(bundle: BundleDescription) -> Iterator[list[Request]]:  # noqa: ARG001
+    """Requests of beam search, by beam size and stopping rule."""
+    rules: tuple[tuple[int, BeamStop, int | None], ...] = ((1, "never", None), (5, "heuristic", None), (9, "fairseq", 9))
+    for size, stop, forced in rules:
+        common = Request("beam", max_length=6, forced=forced, beam_size=size, n_best=size, stop=stop, length_penalty=0.6)
+        yield [replace(common, batch=batch, threads=threads) for batch, threads in WAYS]
 
 
 def drafting(bundle: BundleDescription) -> Iterator[list[Request]]:
@@ -63,15 +75,17 @@ def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -
     return os.waitpid(child, 0)[1] == 0
 
 
-def exercise(bundle: BundleDescription, model: NativeModel, ways: Iterator[list[Request]], expected: dict[tuple[str, int], object]) -> None:
+def exercise(
+    bundle: BundleDescription, model: NativeModel, ways: Iterator[list[Request]], expected: dict[tuple[str, str, int], object]
+) -> None:
     """Decode in many ways. Raises AssertionError where two differ."""
     generator = random.Random(1)
     sources = [[*generator.choices(range(8, bundle.shape.vocabulary_size), k=generator.randint(0, LONGEST)), 3] for _ in range(SENTENCES)]
     sources[1] = [*sources[0][:-1], *sources[0]]
     for number, same in enumerate(ways):
         for request in same:
-            found = sorted((each.number, each.ids, each.log_probabilities, each.rounds) for each in model.decode(sources, request))
-            assert expected.setdefault((bundle.info.task, number), found) == found, request
+            found = sorted(model.decode(sources, request), key=lambda each: each.number)
+            assert expected.setdefault((request.decoding, bundle.info.task, number), found) == found, request
             running = model.decode(sources, request)
             next(running)
             running.close()  # while its threads are at work
@@ -88,7 +102,7 @@ def exercise(bundle: BundleDescription, model: NativeModel, ways: Iterator[list[
 
 def main() -> None:
     """Exit with an AssertionError where two ways differ."""
-    expected: dict[tuple[str, int], object] = {}
+    expected: Expected = {}
     for isa in sys.argv[1:] or load_library().specdec_instruction_sets().decode().split(","):
         os.environ["SPECDEC_ISA"] = isa
         for name, ways in (("en-gec", copying), ("en-de", drafting)):
@@ -99,6 +113,8 @@ def main() -> None:
             else:
                 model = NativeModel(bundle.shape, weights)
             exercise(bundle, model, ways(bundle), expected)
+            if name == "en-de":
+                exercise(bundle, model, searching(bundle), expected)
             del model
             gc.collect()
         print(f"{isa}: every way agrees", file=sys.stderr)

@@ -44,12 +44,14 @@ static uint64_t add(uint64_t digest, const void *data, size_t size) {
 static uint64_t decode(const struct specdec_model *model, int32_t decoding, int32_t batch, const int64_t *starts, const int32_t *ids, int64_t count) {
     struct specdec_options options = {0};
     options.decoding = decoding;
-    options.block_size = decoding == SPECDEC_GREEDY ? 0 : 5;
+    options.block_size = decoding == SPECDEC_LOOKUP || decoding == SPECDEC_DRAFTER ? 5 : 0;
     options.batch = batch;
     options.threads = 1;
     options.max_length = 12;
     options.forced = -1;
     options.with_scores = options.shared_vocabulary = 1;
+    options.beam_size = options.n_best = 4;
+    options.length_penalty = 0.6;
     if (decoding == SPECDEC_DRAFTER) { // every drafted token is accepted, so that the digest covers it
         options.top_beta = model->shape.vocabulary;
         options.tolerance = 1e9f;
@@ -65,7 +67,12 @@ static uint64_t decode(const struct specdec_model *model, int32_t decoding, int3
         if (status == SPECDEC_WAITING) continue;
         digest = add(digest, &output.number, sizeof output.number);
         digest = add(digest, output.ids, (size_t)output.length * sizeof *output.ids);
-        digest = add(digest, output.log_probabilities, (size_t)output.length * sizeof *output.log_probabilities);
+        if (output.log_probabilities) digest = add(digest, output.log_probabilities, (size_t)output.length * sizeof *output.log_probabilities);
+        for (int64_t i = 0; i < output.count; i++) {
+            const struct specdec_hypothesis *own = output.hypotheses + i;
+            digest = add(digest, own->ids, (size_t)own->length * sizeof *own->ids);
+            digest = add(digest, &own->log_probability, sizeof own->log_probability);
+        }
     }
     specdec_session_destroy(session);
     return digest;
@@ -84,8 +91,8 @@ int main(int count, char **arguments) {
     const int32_t status = specdec_model_create(shape, tensors, tensor_count, arguments[2], &model, &damaged);
     if (status == SPECDEC_UNKNOWN_ISA) return 5;
     if (status) return 6;
-    const int32_t decodings[] = {SPECDEC_GREEDY, SPECDEC_LOOKUP, SPECDEC_DRAFTER};
-    for (int i = 0; i < 3; i++)
+    const int32_t decodings[] = {SPECDEC_GREEDY, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_BEAM};
+    for (int i = 0; i < 4; i++)
         for (int32_t batch = 1; batch <= 3; batch += 2)
             printf("%016llx\n", (unsigned long long)decode(model, decodings[i], batch, starts, ids, sources));
     return 0;

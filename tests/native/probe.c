@@ -24,6 +24,10 @@ API float probe_log_probability(const char *isa, const float *logits, int64_t si
     return find_kernels(isa)->log_probability(logits, size, top, id);
 }
 
+API void probe_log_softmax(const char *isa, const float *logits, int64_t size, float *top, float *log_total) {
+    find_kernels(isa)->log_softmax(logits, size, top, log_total);
+}
+
 API void probe_normalize(const char *isa, const float *gamma, const float *beta, const float *row, int64_t width, float *to) {
     find_kernels(isa)->normalize(gamma, beta, row, width, to);
 }
@@ -36,10 +40,10 @@ API int probe_quantize_weights(const char *isa, const float *row, int64_t size, 
     return find_kernels(isa)->quantize_weights(row, size, scale, to);
 }
 
-API void probe_attend(const char *isa, const float *query, const float *keys, const float *values, int64_t end, int64_t width,
-                      int64_t used, float *to) {
+API void probe_attend(const char *isa, const float *query, const float *keys, const float *values, const int32_t *order, int64_t end,
+                      int64_t width, int64_t used, float *to) {
     float *scores = malloc((size_t)(end + 16) * sizeof(float));
-    const struct attention attention = {query, keys, values, end, width, used, scores, to};
+    const struct attention attention = {query, keys, values, order, end, width, used, scores, to};
     find_kernels(isa)->attend(&attention);
     free(scores);
 }

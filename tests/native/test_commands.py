@@ -44,6 +44,9 @@ def test_defaults_import_neither_torch_nor_ctranslate2_nor_numpy(command: str, t
         ("translate", LINES, ["--decoding", "lookup", "--block-size", "4", "--batch-size", "2"]),
         ("translate", LINES, ["--decoding", "specdec", "--block-size", "3"]),
         ("translate", LINES, ["--preset", "high-quality", "--batch-size", "2"]),
+        ("translate", LINES, ["--decoding", "beam", "--n-best", "4", "--length-penalty", "0.6"]),
+        ("translate", LINES, ["--decoding", "beam", "--beam-size", "3", "--max-length", "9", "--batch-size", "1"]),
+        ("correct", LEARNER, ["--decoding", "beam"]),
         ("correct", LEARNER, ["--decoding", "input-guided"]),
         ("correct", LEARNER, ["--decoding", "input-guided", "--preset", "high-quality"]),
         ("correct", LEARNER, ["--decoding", "input-guided", "--match", "unique", "--batch-size", "1"]),
@@ -66,7 +69,7 @@ def test_drafts_that_may_be_left_out_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["--decoding", "beam"], ["--decoding", "jacobi"], ["--precision", "float32"]])
+@pytest.mark.parametrize("options", [["--decoding", "beam", "--beam-size", "33"], ["--decoding", "jacobi"], ["--precision", "float32"]])
 def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
@@ -76,7 +79,7 @@ def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--decoding", "beam"], "the native engine does not do decoding beam"),
+        (["--decoding", "beam", "--beam-size", "33"], "the native engine has beams of at most 32 hypotheses"),
         (["--decoding", "jacobi"], "the native engine does not do decoding jacobi"),
         (["--precision", "float32"], "it computes in int8 on a CPU, not on auto in float32"),
         (["--device", "cuda"], "it computes in int8 on a CPU, not on cuda"),

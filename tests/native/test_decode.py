@@ -1,8 +1,6 @@
 """The native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
 
-import copy
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +8,7 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
-from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.int8 import quantize
+from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel, Request
 from specdec_cli.pipeline.request import DecodingRequest
@@ -19,33 +16,7 @@ from tests.native.comparison import native, reference, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "post-norm": {"norm": "post", "activation": "gelu", "positions": "learned", "position_offset": 2, "embedding_norm": True},
-    "odd": {"width": 48, "heads": 6, "feed_forward": 80, "activation": "silu", "output_bias": True, "tied_output": False},
-    "apart": {"shared_embeddings": False, "tied_output": False, "embedding_scale": False, "encoder_layers": 0, "decoder_layers": 1},
-}
 DECODINGS = ("greedy", "lookup", "input-guided")
-
-
-@pytest.fixture(scope="module", params=VARIANTS)
-def pair(
-    request: pytest.FixtureRequest, make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Bundle, Path]:
-    """A bundle in int8, and the file of its weights."""
-    import torch
-
-    made = copy.deepcopy(make_bundle(**VARIANTS[request.param]))
-    with torch.no_grad():
-        for name, parameter in made.verifier.named_parameters():
-            if name.endswith(("cross_attention.output.weight", "outer.weight")):
-                parameter.mul_(3.0)
-    folder = tmp_path_factory.mktemp("native")
-    save_bundle(made, folder, storage="float16" if request.param == "odd" else "float32")
-    for parameter in made.verifier.parameters():
-        parameter.data = parameter.data.half().float() if request.param == "odd" else parameter.data
-    quantize(made.verifier, None)
-    return made, folder / "verifier" / "model.safetensors"
 
 
 @pytest.mark.slow

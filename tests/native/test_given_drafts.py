@@ -20,7 +20,6 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from tests.native.comparison import native, sources_of
-from tests.native.test_decode import pair as pair
 
 pytestmark = pytest.mark.usefixtures("sharing")
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from specdec_cli.model.int8 import arithmetic
+from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.suppression import SUPPRESSED
 
 Floats = NDArray[np.float32]
 WIDTHS = (16, 48, 384)
@@ -66,8 +68,35 @@ def test_attention(probe: Any, isa: bytes, end: int, used: int) -> None:
     missing = ((0, 0), (0, width - used))
     keys, values = (np.ascontiguousarray(np.pad(keys_values[0, :, part, 0], missing)) for part in (0, 1))
     padded, found = np.pad(query[0, 0], missing), np.empty(width, np.float32)
-    probe.probe_attend(isa, at(padded), at(keys), at(values), size(end), size(width), size(used), at(found))
+    probe.probe_attend(isa, at(padded), at(keys), at(values), None, size(end), size(width), size(used), at(found))
     assert found[:used].tobytes() == arithmetic.attend(query, keys_values, np.array([[end]])).tobytes()
+
+
+@pytest.mark.parametrize("end", [1, 5, 17, 33])
+@pytest.mark.parametrize("used", [16, 80])
+def test_attention_to_keys_in_any_order(probe: Any, isa: bytes, end: int, used: int) -> None:
+    query, keys, values = floats(used, seed=1, scale=3.0), floats(end, used, seed=2), floats(end, used, seed=3)
+    order = np.random.default_rng(4).permutation(end).astype(np.int32)
+    found, expected = np.empty(used, np.float32), np.empty(used, np.float32)
+    probe.probe_attend(isa, at(query), at(keys), at(values), at(order), size(end), size(used), size(used), at(found))
+    keys, values = keys[order], values[order]
+    probe.probe_attend(isa, at(query), at(keys), at(values), None, size(end), size(used), size(used), at(expected))
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 320, 8001])
+@pytest.mark.parametrize("suppressed", [0, 1, 3])
+def test_log_softmax(probe: Any, isa: bytes, length: int, suppressed: int) -> None:
+    logits = floats(1, length, scale=5.0)
+    order = np.argsort(logits[0])[::-1]
+    logits[0, order[:suppressed]] += np.float32(SUPPRESSED)
+    top, total = ctypes.c_float(), ctypes.c_float()
+    probe.probe_log_softmax(isa, at(logits), size(length), ctypes.byref(top), ctypes.byref(total))
+    found = logits - np.float32(top.value) - np.float32(total.value)
+    expected = Int8Choices(None).log_softmax(torch.from_numpy(logits)).numpy()
+    allowed = np.isfinite(expected)
+    assert int(allowed.sum()) == max(0, length - suppressed)
+    assert found[allowed].tobytes() == expected[allowed].tobytes()
 
 
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])

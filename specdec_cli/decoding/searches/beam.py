@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.constraints import EXCLUDED
 from specdec_cli.decoding.searches.pairs import best_pairs, best_tokens
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import BeamStop
 from specdec_cli.model.rows import select_rows
-from specdec_cli.model.suppression import suppressed, without_suppression
 from specdec_cli.text.folding import unfold
 
 
@@ -134,6 +132,8 @@ class _Batch:
     def _done(self, found: list[Alternative], running: float, length: int) -> bool:
         """Whether the search stops, given the log probability of the best running hypothesis, of `length` tokens."""
         options = self.options
+        if running == -inf:
+            return True  # every hypothesis has ended
         if len(found) < options.beam_size or options.stop in ("first", "fairseq"):
             return len(found) >= options.beam_size
         if options.stop == "never" and options.length_penalty > 0:
@@ -144,7 +144,8 @@ class _Batch:
     def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
         """Continue with the best unfinished continuations of the sentences in `keep`."""
         running = scores.masked_fill((tokens == self.config.eos).any(2), -torch.inf)[keep]
-        self.scores, places = running.topk(self.options.beam_size, dim=1)
+        ordered, ranks = running.sort(dim=1, descending=True, stable=True)
+        self.scores, places = ordered[:, : self.options.beam_size], ranks[:, : self.options.beam_size]
         rows = parents[keep].gather(1, places).flatten()
         chosen = tokens[keep].gather(1, places[:, :, None].expand(-1, -1, self.config.step)).flatten(0, 1)
         for index, state in enumerate(self.states):
@@ -158,4 +159,4 @@ class _Batch:
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
     """Unconstrained log probabilities (B * beam, step, V) of the tokens of the next step."""
     logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits
-    return without_suppression(logits).log_softmax(-1).masked_fill(suppressed(logits), EXCLUDED)
+    return verifier.model.choices.log_softmax(logits)

@@ -6,14 +6,26 @@ from torch import Tensor
 
 def best_tokens(scores: Tensor, following: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The best `count` continuations of each sentence by one token: log probabilities, indices of hypotheses, and
-    tokens, each (B, count).
+    tokens, each (B, count). Equal ones are in the order of hypotheses, then of tokens.
 
     `scores` (B, K) are log probabilities of the K hypotheses of a sentence, `following` (B, K, V) those of the next
     token.
     """
     vocabulary = following.shape[-1]
-    best, places = (scores[:, :, None] + following).flatten(1).topk(count, dim=1)
+    best, places = _largest((scores[:, :, None] + following).flatten(1), count)
     return best, places // vocabulary, places % vocabulary
+
+
+def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The largest `count` of `values` (B, N), largest first, and their indices; of equal values, the first."""
+    largest, places = values.topk(count, dim=1)
+    # Which of equal values torch.topk chooses, and in which order, is not specified.
+    if bool(((values >= largest[:, -1:]) & (values > -torch.inf)).sum() > (largest > -torch.inf).sum()):
+        ordered, indices = values.sort(dim=1, descending=True, stable=True)
+        return ordered[:, :count], indices[:, :count]
+    places = places.sort(dim=1).values
+    largest, order = values.gather(1, places).sort(dim=1, descending=True, stable=True)
+    return largest, places.gather(1, order)
 
 
 def best_pairs(scores: Tensor, left: Tensor, right: Tensor, end: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,6 +6,7 @@ from torch import Tensor
 from specdec_cli.kernels.build import WORK_PER_LOGIT, Kernels
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.int8.arithmetic import log_probabilities
+from specdec_cli.model.suppression import suppressed, without_suppression
 
 
 class Int8Choices(Choices):
@@ -35,3 +36,13 @@ class Int8Choices(Choices):
         threads = self.kernels.threads(WORK_PER_LOGIT * logits.numel())
         self.kernels.log_probabilities(logits.data_ptr(), ids.numel(), logits.shape[-1], ids.data_ptr(), found.data_ptr(), threads)
         return found
+
+    def log_softmax(self, logits: Tensor) -> Tensor:
+        """Natural log probabilities (..., V) of all tokens from logits (..., V), minus infinity for suppressed
+        tokens.
+        """
+        released = without_suppression(logits)
+        first = self.first(released)[..., None]
+        # The log probability of a token with the largest logit is 0 minus the logarithm of the sum.
+        largest, total = released.gather(-1, first), -self.log_probabilities(released, first[..., 0])[..., None]
+        return (released - largest - total).masked_fill_(suppressed(logits), -torch.inf)

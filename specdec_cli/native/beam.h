@@ -1,0 +1,46 @@
+// Beam search: the hypotheses of a sentence. See specdec_cli/decoding/searches/beam.py, which finds the same.
+
+#pragma once
+
+#include <stdint.h>
+
+#include "choices.h"
+
+#define MOST_BEAM 32 // hypotheses of a sentence at most
+
+// A continuation of the hypothesis `parent` of a sentence by one token, with the log probability of the whole.
+struct candidate {
+    float log_probability;
+    int32_t parent, token;
+};
+
+// The log probabilities of the tokens after a hypothesis: that of a logit is logit - top - log_total. `score` is the hypothesis' own.
+struct distribution {
+    float score, top, log_total;
+};
+
+// candidates.c: the best continuations, at most `wanted`, the best one first; on ties that of the first parent, then of the first
+// token. Suppressed tokens are left out. Both return how many there are.
+int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
+                        struct candidate *to);
+// Of the candidates of `parents` hypotheses, counts[i] of them from (i * wanted) on.
+int64_t merge_candidates(const struct candidate *candidates, const int32_t *counts, int64_t parents, int64_t wanted, struct candidate *to);
+
+// A hypothesis that has ended: `length` ids, and its log probability divided by the length to the power of the length penalty.
+struct finished {
+    double score;
+    int64_t length;
+    float log_probability;
+    int32_t *ids;
+};
+
+// The search for a sentence: `running` hypotheses with their log probabilities, the best one first. `tokens` (beam, capacity) begin
+// with the start of the model. Hypothesis k keeps its keys and values of place p at place p * beam + k, and so the ones of its
+// tokens stand at `orders` (beam, capacity). `next_tokens` and `next_orders` are room for the next step. `finished` (beam): the
+// best ones that have ended, the best one first.
+struct search {
+    int64_t running, ended;
+    float *scores;
+    int32_t *tokens, *orders, *next_tokens, *next_orders;
+    struct finished *finished;
+};
