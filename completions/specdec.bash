@@ -43,6 +43,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
+                --format) words="lines txt md srt vtt po xliff html docx" ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -51,7 +52,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --tm --previous -s --similarity --exact-matches --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --tm --previous -s --similarity --exact-matches --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
             esac
             ;;
         correct)
@@ -80,6 +81,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
+                --format) words="lines txt md srt vtt po xliff html docx" ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -88,7 +90,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.file_groups import check_lines, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
-from specdec_cli.commands.options.values import not_nan
+from specdec_cli.commands.options.values import not_nan, output_option
 from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
@@ -30,6 +31,9 @@ _edits_option = partial(typer.Option, rich_help_panel="Edits")
 
 
 DiffOption = Annotated[bool, _edits_option("--diff", help="Mark the edits in the line, word by word.")]
+InPlaceOption = Annotated[
+    bool, output_option("--in-place", help="Replace each FILE by its corrected text; files without edits are not written.")
+]
 M2Option = Annotated[bool, _edits_option("--m2", help="Write edits in M2 format.")]
 CheckOption = Annotated[bool, _edits_option("--check", help="Write one edit per line, with its place; exit code 1 if there is any.")]
 MinScoreOption = Annotated[
@@ -94,13 +98,14 @@ class Correcting:
         from specdec_cli.pipeline.corrector import Corrector, EditFilter
 
         request = self.decoding.request(machine, with_scores=True, trace=self.text.trace)
-        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet)
+        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
         edit_filter = EditFilter.of(info, self.edits.min_score, self.edits.max_edit_ratio, self.edits.mode)
         languages = (info.source_language, info.target_language)
         split = not self.text.no_split
         corrector = Corrector(stream.engine, tokenizer, edit_filter, split=split, warn=stream.warn, languages=languages)
-        return OpenedDecoding(stream, corrector.correct, self._written(stream.settings.decoding), is_unfinished)
+        written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
+        return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """The line unchanged, if it could not be corrected."""
@@ -130,15 +135,20 @@ def correct(
     machine: MachineOptions,
     text: TextOptions,
     cluster: ShardOptions,
+    in_place: InPlaceOption = False,
 ) -> None:
-    """Correct text line by line; text without errors is copied byte for byte.
+    """Correct text line by line, and documents; what has no errors is copied byte for byte.
 
+    Documents are Markdown, subtitles, PO, XLIFF, HTML and Word.
     Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 
-    if diff + m2 + check + text.as_json > 1:
-        raise UsageError("--diff, --m2, --check and --json are alternatives; give one")
+    from specdec_cli.commands.correction_view import marked_edits
+    from specdec_cli.commands.group_decoding import decode_input, read_inputs
+
+    if diff + m2 + check + text.as_json + in_place > 1:
+        raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     if mode and min_score is not None:
         raise UsageError("--mode and --min-score are alternatives; give one")
     if (mode or min_score is not None) and decoding.decoding in SEARCHES:
@@ -151,21 +161,29 @@ def correct(
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
+        check_lines(files or [], text.format)
         counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, is_unfinished)
         _end_of_check(check, counts["changed"], counts["lines"])
         return
-    lines = text.read(files or ())
+    groups = group_files(files or (), text.format)
     opened = correcting.open(machine)
     stream = opened.stream
-    writer = text.open_writer(files or ())
+    # The marks of --diff would make a Word document of their own.
+    one_stream = m2 or check or text.as_json or (diff and any(group.format == "docx" for group in groups))
+    writer = text.open_outputs(groups, one_stream=one_stream, in_place=in_place)
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
     with writer:
-        for line, correction, outputs in opened.run(lines):
-            changed += bool(correction.edits)
-            for output, ending in outputs:
-                writer.write(output, ending, line.file)
+        for each in read_inputs(groups, text, "correct"):
+            document = each.document
+            found = (one.edits for one in decode_input(opened, each, writer, as_lines=document is None or one_stream))
+            if document is None or one_stream:
+                changed += sum(map(bool, found))
+            else:
+                made = [marked_edits(edits, coloured) if diff else edits for edits in found]
+                changed += sum(map(bool, made))
+                writer.write_document(document.corrected(made), each.group.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
     _end_of_check(check, changed, stream.totals.lines)

@@ -1,15 +1,17 @@
 """Output formats of corrected lines: text, marked changes, JSON, M2, or one edit per line."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
 from specdec_cli.commands.stream import record
+from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.pipeline.corrector import Correction
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import rewrapped
+from specdec_cli.text.paragraphs import Paragraph
 
 Written = Iterator[tuple[str, str]]
 """An iterator of texts to write, each with its line ending."""
@@ -23,28 +25,35 @@ def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, de
     At most one of the first four arguments may be true. `coloured` is for `diff`; `decoding` is the name of the decoding, for JSON.
     """
     if diff:
-        return lambda line, correction: rewrapped(line, marked(line.text, correction.edits, coloured))
+        return lambda line, correction: _lines(line, marked_edits(correction.edits, coloured))
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
     if check:
         return lambda line, correction: ((_place(line, edit), "\n") for edit in correction.edits)
     if as_json:
         return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
-    return lambda line, correction: rewrapped(line, correction.text)
+    return lambda line, correction: _lines(line, correction.edits)
+
+
+def _lines(line: Line, edits: Sequence[Edit]) -> Written:
+    """Yield the line with `edits` made, or the lines of a paragraph."""
+    if isinstance(line, Paragraph):
+        yield from edited_lines(line, edits)
+    else:
+        yield apply_edits(line.text, edits), line.ending
 
 
 def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
     """`source` with the `edits` marked as [-old-]{+new+}; with `coloured`, also by the colours of a terminal."""
+    return apply_edits(source, marked_edits(edits, coloured))
+
+
+def marked_edits(edits: Sequence[Edit], coloured: bool) -> list[Edit]:
+    """Return edits that put the marks of `marked` in the place of each of `edits`."""
     go, come = "[-{}-]", "{{+{}+}}"
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
-    pieces, position = [], 0
-    for edit in edits:
-        pieces.append(source[position : edit.start])
-        pieces += [go.format(edit.source)] if edit.source else []
-        pieces += [come.format(edit.text)] if edit.text else []
-        position = edit.end
-    return "".join([*pieces, source[position:]])
+    return [replace(edit, text=go.format(edit.source) * bool(edit.source) + come.format(edit.text) * bool(edit.text)) for edit in edits]
 
 
 def m2_block(source: str, text: str) -> list[str]:

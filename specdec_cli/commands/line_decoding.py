@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
-from specdec_cli.commands.stream import Decoded, Stream
+from specdec_cli.commands.stream import Decoded, Stream, never
 from specdec_cli.text.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -18,17 +18,20 @@ Outputs = Iterator[tuple[str, str]]
 class OpenedDecoding(Generic[R]):
     """A loaded model with its `stream`, the function that decodes texts, and the one that formats a decoded line.
 
-    `goes_on` says whether a text may continue in the next line; both are then decoded together.
+    `goes_on` says whether a text may continue in the next line; both are then decoded together. `decode_parts` decodes the segments
+    of documents, of which none continues (None: as lines).
     """
 
     stream: Stream
     decode: Callable[[Sequence[str]], Iterator[R]]
     written: Callable[[Line, R], Outputs]
-    goes_on: Callable[[str], bool] = lambda _: False
+    goes_on: Callable[[str], bool] = never
+    decode_parts: Callable[[Sequence[str]], Iterator[R]] | None = None
 
-    def run(self, lines: Iterator[Line]) -> Iterator[tuple[Line, R, Outputs]]:
-        """Yield each line in order, with its decoded line and its output lines."""
-        for line, decoded in self.stream.run(lines, self.decode, self.goes_on):
+    def run(self, lines: Iterator[Line], *, parts: bool = False) -> Iterator[tuple[Line, R, Outputs]]:
+        """Yield each line in order, with its decoded line and its output lines. With `parts`, lines are segments of a document."""
+        decode, goes_on = (self.decode_parts or self.decode, never) if parts else (self.decode, self.goes_on)
+        for line, decoded in self.stream.run(lines, decode, goes_on):
             yield line, decoded, self.written(line, decoded)
 
 

@@ -13,6 +13,8 @@ from specdec_cli.pipeline.settings import Settings
 class Totals:
     """Counts over all lines decoded so far; `tokens` are emitted tokens, EOS included. `drafts` are those from earlier
     translations, None without any.
+
+    `spans` are the protected spans of the input, if they are counted, and `kept` those that the output has as often.
     """
 
     lines: int = 0
@@ -20,6 +22,8 @@ class Totals:
     tokens: int = 0
     rounds: int = 0
     drafts: DraftTotals | None = None
+    spans: int = 0
+    kept: int = 0
 
 
 def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
@@ -35,6 +39,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
         ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
         ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
+        ("protected spans", f"{totals.spans:,}, of which the output has {totals.kept:,} exactly as often"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
         ("tokens per round", f"{tokens / rounds:.2f}"),
         ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),

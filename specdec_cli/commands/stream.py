@@ -14,6 +14,7 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.text.lines import Line, LineTooLong
 from specdec_cli.text.output_checks import DESCRIPTIONS
+from specdec_cli.text.placeholders import count_kept
 from specdec_cli.text.windows import windows
 from specdec_cli.text.writing import Writer
 
@@ -62,6 +63,11 @@ _PER_CHARACTER = 64
 """Approximate memory, in bytes, for a character of a line that is read but not yet written: line, sentences, tokens and output."""
 
 
+def never(line: str) -> bool:  # noqa: ARG001
+    """Return False: no line goes on in the next one."""
+    return False
+
+
 def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
     return {
@@ -81,16 +87,19 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
 class Stream:
     """Decodes lines with the bundle of `model` as `request` says, and counts lines, tokens and rounds in `totals`.
 
-    With `trace`, the rounds are printed on stderr; with `quiet`, there are no warnings. Raises what `open_engine` raises.
+    With `trace`, the rounds are printed on stderr; with `quiet`, there are no warnings; with `counts_spans`, `totals` counts protected
+    spans too. Raises what `open_engine` raises.
     """
 
-    def __init__(self, model: ModelChoice, machine: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> None:
+    def __init__(
+        self, model: ModelChoice, machine: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool, counts_spans: bool = False
+    ) -> None:
         held = request.memory // _SHARE
         opened = open_engine(model, machine, replace(request, memory=request.memory - held), trace=trace, quiet=quiet)
         self.bundle, self.engine, self.machine = opened.bundle, opened.engine, opened.machine
         self.settings = self.engine.settings
         self.totals = Totals()
-        self._quiet = quiet
+        self._quiet, self._counts_spans = quiet, counts_spans
         self._held = held or _HELD
         self._window: list[Line] = []
 
@@ -98,7 +107,7 @@ class Stream:
         self,
         lines: Iterator[Line],
         decode: Callable[[Sequence[str]], Iterator[R]],
-        goes_on: Callable[[str], bool] = lambda _: False,
+        goes_on: Callable[[str], bool] = never,
     ) -> Iterator[tuple[Line, R]]:
         """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window at once.
 
@@ -111,7 +120,7 @@ class Stream:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window
                 for index, (line, decoded) in enumerate(zip(window, decode([x.text for x in window]), strict=True)):
-                    self._count(decoded)
+                    self._count(line, decoded)
                     for warning in decoded.warnings:
                         self.warn(index, DESCRIPTIONS[warning])
                     yield line, decoded
@@ -132,7 +141,11 @@ class Stream:
         """Print the table of --stats to stderr; `loading` and `seconds` are the wall times of loading and of decoding."""
         print_statistics(self.totals, self.engine, self.machine, loading, seconds)
 
-    def _count(self, decoded: Decoded) -> None:
+    def _count(self, line: Line, decoded: Decoded) -> None:
+        if self._counts_spans:
+            spans, kept = count_kept(line.text, decoded.text)
+            self.totals.spans += spans
+            self.totals.kept += kept
         self.totals.lines += 1
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens

@@ -2,11 +2,14 @@
 
 import json
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.file_groups import check_lines, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.drafts import DraftOptions
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
     from specdec_cli.pipeline.translator import Translation
 
+AllOption = Annotated[bool, output_option("--all", help="In PO and XLIFF files, translate again what is translated already.")]
 NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.")]
 
 
@@ -48,7 +52,7 @@ class Translating:
         from specdec_cli.pipeline.translator import Translator
 
         request = self.decoding.request(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
-        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet)
+        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
         summarises = info.task == "summarise"
         languages = None if summarises else (info.source_language, info.target_language)
@@ -68,7 +72,7 @@ class Translating:
             values |= draft_fields(translation.draft)
             return iter([(json.dumps(values, ensure_ascii=False), "\n")])
 
-        return OpenedDecoding(stream, translator.translate, written)
+        return OpenedDecoding(stream, translator.translate, written, decode_parts=partial(translator.translate, separate=True))
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
@@ -94,21 +98,29 @@ def translate(
     machine: MachineOptions,
     text: TextOptions,
     cluster: ShardOptions,
+    redo: AllOption = False,
 ) -> None:
-    """Translate text line by line; blank lines stay blank.
+    """Translate text line by line, and documents.
 
-    Lines are translated as they arrive, with --previous once all were read. The sentences of a line are translated one by
-    one and joined again; a model that summarises decodes a line as one text.
+    Markdown, subtitles, PO, XLIFF, HTML and Word documents keep their structure. Lines are translated as they arrive, with --previous
+    once all were read. The sentences of a line are translated one by one and joined again; a model that summarises decodes a line as
+    one text.
     """
     started = time.perf_counter()
+
+    from specdec_cli.commands.group_decoding import decode_input, read_inputs
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
     earlier.check()
     if earlier.given and cluster.ray is not None:
         raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
-    lines = text.read(files or ())
-    whole = list(lines) if earlier.previous is not None else []
-    translating = Translating(chosen, decoding, machine, text, n_best, earlier, tuple(line.text for line in whole))
+    if cluster.ray is not None:
+        check_lines(files or [], text.format)
+    groups = group_files(files or (), text.format)
+    inputs = read_inputs(groups, text, "translate", redo=redo)
+    whole = [each.with_all_lines() for each in inputs] if earlier.previous is not None else []
+    texts = tuple(line.text for each in whole for line in each.lines)
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, texts)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
@@ -116,13 +128,16 @@ def translate(
         return
     opened = translating.open(machine)
     stream = opened.stream
-    writer = text.open_writer(files or ())
+    writer = text.open_outputs(groups, one_stream=text.as_json)
     stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
-        for line, _, outputs in opened.run(iter(whole) if earlier.previous is not None else lines):
-            for output, ending in outputs:
-                writer.write(output, ending, line.file)
+        for each in whole or inputs:
+            decoded = decode_input(opened, each, writer, as_lines=each.document is None or text.as_json)
+            if each.document is None or text.as_json:
+                deque(decoded, maxlen=0)
+            else:
+                writer.write_document(each.document.translated([one.text for one in decoded]), each.group.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
 

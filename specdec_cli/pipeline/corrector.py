@@ -14,7 +14,7 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.languages import is_latin
-from specdec_cli.text.line_ends import drop_boundary_edits, find_continued
+from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.tokenizer import Tokenizer
@@ -134,10 +134,17 @@ class Corrector:
         self._latin = languages is not None and all(map(is_latin, languages))
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
-    def correct(self, lines: Sequence[str]) -> Iterator[Correction]:
-        """Yield a correction for each line, in order, as soon as it is available; blank lines are copied."""
-        goes_on = find_continued(lines) if self._checks else [False] * len(lines)
-        continues = [False, *goes_on[:-1]]
+    def correct(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Correction]:
+        """Yield a correction for each line, in order, as soon as it is available; blank lines are copied.
+
+        With `separate`, lines are parts of a document such as headings: no sentence goes on in the next line, and a line without
+        punctuation at its end gets none, and keeps the case of its first letter.
+        """
+        if separate:
+            goes_on = continues = [is_unfinished(line) for line in lines]
+        else:
+            goes_on = find_continued(lines) if self._checks else [False] * len(lines)
+            continues = [False, *goes_on[:-1]]
         return map(self._correction, self._lines.decode(lines), goes_on, continues)
 
     def _correction(self, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:

@@ -108,10 +108,13 @@ class LineDecoder:
         self._place = place
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
-    def decode(self, lines: Sequence[str]) -> Iterator[DecodedLine]:
-        """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts."""
+    def decode(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[DecodedLine]:
+        """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts.
+
+        With `separate`, each line may be a fragment, as a heading or a table cell is (see DecodedText).
+        """
         encoded: dict[str, list[int]] = {}
-        pending = deque(self._prepared(index, line, encoded) for index, line in enumerate(lines))
+        pending = deque(self._prepared(index, line, encoded, separate) for index, line in enumerate(lines))
         texts = [text for line in pending for text in line.texts]
         if self.drafts is not None:
             self._take_drafts(self.drafts, texts)
@@ -136,7 +139,7 @@ class LineDecoder:
             return segment(line, self._limit, count, split=self._split)
         return segment_line(line, self._limit, count, self._passthrough, split=self._split)
 
-    def _prepared(self, index: int, line: str, encoded: dict[str, list[int]]) -> DecodedLine:
+    def _prepared(self, index: int, line: str, encoded: dict[str, list[int]], separate: bool) -> DecodedLine:
         def count(text: str) -> int:
             encoded[text] = self._tokenizer.encode(text)
             return len(encoded[text])
@@ -147,7 +150,7 @@ class LineDecoder:
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
         latin = self._passthrough is not None and self._passthrough.latin
         ways = (attempts(text, latin=latin) for text in segments.texts) if self._place else whole
-        marked = any(gap.strip() for gap in segments.gaps) and self._passthrough is not None
+        marked = separate or (any(gap.strip() for gap in segments.gaps) and self._passthrough is not None)
         texts = [DecodedText(text, each, is_fragment=marked) for text, each in zip(segments.texts, ways, strict=True)]
         return DecodedLine(line, segments, texts)
 

@@ -60,9 +60,12 @@ class Translator:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
         self._lines.drafts = drafts
 
-    def translate(self, lines: Sequence[str]) -> Iterator[Translation]:
-        """Yield a translation for each line, in order, as soon as it is available; blank lines are copied."""
-        return map(self._translation, self._lines.decode(lines))
+    def translate(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Translation]:
+        """Yield a translation for each line, in order, as soon as it is available; blank lines are copied.
+
+        With `separate`, lines are parts of a document such as headings: no full stop is added to one that ends with a letter.
+        """
+        return map(self._translation, self._lines.decode(lines, separate=separate))
 
     def _translation(self, line: DecodedLine) -> Translation:
         if not line.texts:

@@ -3,7 +3,7 @@ ends.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,6 +18,8 @@ _MAX_WRAPPED_WIDTH = 100
 """The largest number of characters in a line of a wrapped text."""
 _MIN_WRAPPED_LINES = 3
 """The smallest number of lines in which wrapping is detected."""
+_MIN_LENGTH = 40
+"""The smallest number of characters of a line whose sentence goes on, if no width shows that the text is wrapped."""
 
 
 def without_added_stop(output: str, source: str) -> str:
@@ -38,15 +40,32 @@ def find_continued(lines: Sequence[str]) -> list[bool]:
     """
     marked = [split_marks(line) for line in lines]
     found = [False] * len(lines)
-    first = 0
-    for end in range(1, len(lines) + 1):
-        if end < len(lines) and _follows(marked[end - 1], marked[end]):
-            continue
-        wrapped = _wrapped(lines[first:end], marked[first:end])
-        for index in range(first, end - 1):
+    for first, wrapped in _blocks(lines, marked):
+        for index, is_wrapped in enumerate(wrapped[:-1], first):
             open_end = not _END.search(marked[index].body)
-            found[index] = open_end and (wrapped[index - first] or marked[index + 1].body[0].islower())
-        first = end
+            found[index] = open_end and (is_wrapped or marked[index + 1].body[0].islower())
+    return found
+
+
+def find_wrapped(lines: Sequence[str]) -> list[bool]:
+    """For each line, whether the next line belongs to the same wrapped paragraph.
+
+    Other than in `find_continued`, a sentence may end with the line, but not every line of a paragraph ends one, and its
+    last line ends one. Two lines that no width shows to be wrapped belong together if the first has at least 40
+    characters and an unfinished sentence, and the second begins in lower case. Lines that begin with different markers
+    never do.
+    """
+    marked = [split_marks(line) for line in lines]
+    found = [False] * len(lines)
+    for first, wrapped in _blocks(lines, marked):
+        ended = [bool(_END.search(marked[index].body)) for index in range(first, first + len(wrapped))]
+        for index, is_wrapped in enumerate(wrapped[:-1], first):
+            going = not ended[index - first] and len(lines[index]) >= _MIN_LENGTH and marked[index + 1].body[0].islower()
+            found[index] = (is_wrapped and not all(ended)) or (going and len(lines[index]) <= _MAX_WRAPPED_WIDTH)
+        last = first + len(wrapped)
+        for index in reversed(range(first, last - 1)):  # lines before one that ends no sentence stay as they are
+            last = index + 1 if not found[index + 1] else last
+            found[index] = found[index] and ended[last - first]
     return found
 
 
@@ -79,6 +98,15 @@ def drop_boundary_edits(edits: Sequence[Edit], start: int, end: int, *, continue
         if edit.text != edit.source:
             kept.append(edit)
     return kept
+
+
+def _blocks(lines: Sequence[str], marked: Sequence[Marked]) -> Iterator[tuple[int, list[bool]]]:
+    """Yield each block of lines that can be a paragraph: the index of its first line, and for each line whether it is wrapped."""
+    first = 0
+    for end in range(1, len(lines) + 1):
+        if end == len(lines) or not _follows(marked[end - 1], marked[end]):
+            yield first, _wrapped(lines[first:end], marked[first:end])
+            first = end
 
 
 def _follows(line: Marked, following: Marked) -> bool:

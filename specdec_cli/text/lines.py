@@ -18,7 +18,8 @@ STDIO = Path("-")
 MAX_LINE_BYTES = 2**26
 """Default limit on the bytes of a line; a line is held in memory completely."""
 _CHUNK = 2**16
-_UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+"""The errors of reading a file, a compressed one too."""
 
 
 class LineTooLong(InputError):
@@ -72,9 +73,7 @@ def read_text_lines(path: Path) -> Iterator[str]:
 
 def _lines_of(path: Path, max_bytes: int) -> Iterator[Line]:
     if path == STDIO:
-        # Not through the buffer of sys.stdin: a thread that waits in it holds its lock, and the interpreter needs that
-        # lock at its exit.
-        yield from _decoded(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), None, "stdin", max_bytes)
+        yield from _decoded(raw_stdin(), None, "stdin", max_bytes)
         return
     with open_binary(path) as stream:
         yield from _decoded(stream, path, str(path), max_bytes)
@@ -85,6 +84,13 @@ def _without_nul(lines: Iterable[Line]) -> Iterator[Line]:
         if "\0" in line.text:
             raise InputError(f"{line.location}: holds a NUL byte; text must be UTF-8")
         yield line
+
+
+def raw_stdin() -> Any:
+    """The stream of stdin without its buffer: a thread that waits in the buffer holds its lock, and the interpreter needs that lock
+    at its exit.
+    """
+    return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -110,7 +116,7 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
             body = next(lines, None)
         except LineTooLong as error:
             raise LineTooLong(f"{location}: {error}") from error
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise InputError(f"{name}, after line {number - 1}: {getattr(error, 'strerror', None) or error}") from error
         if body is None:
             return
@@ -124,7 +130,7 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
 def _split(stream: Any, max_bytes: int) -> Iterator[bytes]:
     """The lines of a stream without their LF. U+2028, U+0085 and their like do not end a line. Raises LineTooLong."""
     begun = bytearray()
-    while chunk := _read_some(stream):
+    while chunk := read_some(stream):
         first, *others = chunk.split(b"\n")
         begun += first
         for following in others:
@@ -141,8 +147,8 @@ def _checked(line: bytearray, max_bytes: int) -> bytes:
     return bytes(line)
 
 
-def _read_some(stream: Any) -> bytes:
-    """The bytes that are there already, at least one; none at the end of the stream."""
+def read_some(stream: Any) -> bytes:
+    """Return the bytes of an unbuffered stream that are there already, at least one; none at the end of the stream."""
     while True:
         # A raw stream's read returns what is there; a buffered one's read1 does.
         found: bytes | None = (getattr(stream, "read1", None) or stream.read)(_CHUNK)

@@ -1,9 +1,10 @@
 """Joining of wrapped paragraphs to one line each, and wrapping of their output."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.text.line_ends import find_wrapped
 from specdec_cli.text.lines import Line
 from specdec_cli.text.marks import Marked, split_marks
 from specdec_cli.text.passthrough import is_code
@@ -11,6 +12,8 @@ from specdec_cli.text.passthrough import is_code
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,5}[.)])\s")
 _ROW = re.compile(r"\t|\|")
 _LETTER = re.compile(r"[^\W\d_]")
+_LONGEST_BLOCK = 200
+"""The largest number of lines in which `join_wrapped` looks for wrapped paragraphs together."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,25 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
         else:
             yield line
     yield from _paragraphs(block)
+
+
+def join_wrapped(lines: Iterable[Line], chosen: Callable[[Line], bool]) -> Iterator[Line]:
+    """Yield `lines`, with the lines of each paragraph that is wrapped (see `find_wrapped`) joined to one Paragraph.
+
+    Other than in `join_paragraphs`, text with a sentence on each line keeps its lines. Lines that are not `chosen` keep them, too.
+    """
+    block: list[Line] = []
+    for line in lines:
+        if not chosen(line):
+            yield from _wrapped_paragraphs(block)
+            block = []
+            yield line
+            continue
+        if block and (block[-1].file != line.file or not block[-1].text.strip() or len(block) == _LONGEST_BLOCK):
+            yield from _wrapped_paragraphs(block)
+            block = []
+        block.append(line)
+    yield from _wrapped_paragraphs(block)
 
 
 def rewrapped(line: Line, text: str) -> Iterator[tuple[str, str]]:
@@ -102,6 +124,17 @@ def _paragraphs(block: list[tuple[Line, Marked]]) -> Iterator[Line]:
             group = []
 
 
+def _wrapped_paragraphs(block: list[Line]) -> Iterator[Line]:
+    marked = [split_marks(line.text) for line in block]
+    goes_on = find_wrapped([line.text for line in block])
+    group: list[tuple[Line, Marked]] = []
+    for line, mark, more in zip(block, marked, goes_on, strict=True):
+        group.append((line, mark))
+        if not (more and _is_text(line.text, mark)):
+            yield _joined(group, max(len(one.text) for one, _ in group))
+            group = []
+
+
 def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
     first, last = group[0][0], group[-1][0]
     if len(group) == 1:
@@ -114,13 +147,25 @@ def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
     return Paragraph(first.number, text, last.ending, first.location, first.file, lines, heads, tuple(starts), width)
 
 
+def wrap_words(words: Sequence[str], width: int, first: int, indent: int, can_begin: Callable[[str], bool] = bool) -> Iterator[list[str]]:
+    """Yield `words` in groups, one for each line of at most `width` characters; a longer word has a line of its own.
+
+    The first line already has `first` characters, and every other one `indent`. A word for which `can_begin` is false
+    does not begin a line.
+    """
+    group: list[str] = []
+    used = first
+    for word in words:
+        if group and used + 1 + len(word) > width and can_begin(word):
+            yield group
+            group, used = [], indent
+        used += len(word) + bool(group)
+        group.append(word)
+    yield group
+
+
 def _wrapped(text: str, width: int, head: str) -> Iterator[str]:
     """Yield `text` in lines of at most `width` characters; all but the first begin with the mark `head`."""
     start = len(split_marks(text).head)
-    line, empty = text[:start], True
-    for word in text[start:].split(" "):
-        if not empty and len(line) + 1 + len(word) > width:
-            yield line
-            line, empty = head, True
-        line, empty = line + " " * (not empty) + word, False
-    yield line
+    for number, words in enumerate(wrap_words(text[start:].split(" "), width, start, len(head), lambda _: True)):
+        yield (head if number else text[:start]) + " ".join(words)

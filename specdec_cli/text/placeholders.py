@@ -129,6 +129,12 @@ def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
     yield _split_at_spans(text, positions, spans)
 
 
+def count_kept(source: str, output: str) -> tuple[int, int]:
+    """The number of protected spans of `source`, and of those which `output` has exactly as often (see `protected_spans`)."""
+    spans = [source[start:end] for start, end in protected_spans(source)]
+    return len(spans), sum(not _differs(span, source, output) for span in spans)
+
+
 def _with_placeholders(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
     names = tuple(f"{stem}{first + number * (1 if stem else 1112)}" for number in range(len(spans)))
     joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in positions)

@@ -5,7 +5,7 @@ import lzma
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -97,14 +97,15 @@ class FolderWriter:
     """Writes the output of each input to a file of the same name in `folder`, which is created if it does not exist.
 
     The output of a compressed input is plain, without .gz or .xz in its name. Lines must be written in the order of
-    `inputs`; an input without lines has an empty output. Raises UsageError for stdin, for two inputs of the same
+    `inputs`; an input without lines has an empty output. Those of `inputs` that are `documents` have no lines: their
+    outputs are written elsewhere, to `target_of` them. Raises UsageError for stdin, for two inputs of the same
     name, and for an output that is an input; InputError if a line cannot be written.
     """
 
-    def __init__(self, folder: Path, inputs: Sequence[Path]) -> None:
+    def __init__(self, folder: Path, inputs: Sequence[Path], documents: Collection[Path] = ()) -> None:
         self._targets = output_files(folder, inputs)
         make_folder(folder)
-        self._waiting = list(self._targets)
+        self._waiting = [path for path in self._targets if path not in documents]
         self._source: Path | None = None
         self._writer: LineWriter | None = None
 
@@ -114,6 +115,10 @@ class FolderWriter:
             self._next()
         assert self._writer is not None
         self._writer.write(text, ending)
+
+    def target_of(self, source: Path) -> Path:
+        """Return the path of the output of an input."""
+        return self._targets[source]
 
     def check(self) -> None:
         """Do nothing: files have no reader."""

@@ -21,7 +21,6 @@ from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.distillation.models import folder_digest
 from specdec_cli.errors import UsageError
 from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import join_paragraphs
 from specdec_cli.text.writing import output_line
 
 _FEWEST_MEGABYTES = 64
@@ -85,7 +84,7 @@ def decode_on_cluster(
 
     return write_shards(
         inputs,
-        join_paragraphs(lines) if text.unwrap else lines,
+        text.join(lines),
         make_job,
         settings,
         Destination.of(text.output, text.output_dir),

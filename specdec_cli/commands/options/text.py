@@ -7,14 +7,27 @@ from typing import Annotated
 
 import typer
 
+from specdec_cli.commands.file_groups import Group
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import output_option
+from specdec_cli.commands.outputs import Outputs, open_outputs
+from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import Line, read_lines
-from specdec_cli.text.paragraphs import join_paragraphs
-from specdec_cli.text.writing import FolderWriter, LineWriter, Writer
+from specdec_cli.text.lines import STDIO, Line, read_lines
+from specdec_cli.text.paragraphs import join_paragraphs, join_wrapped
 
-FilesArgument = Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Text files, .gz and .xz too; stdin without any.")]
+FilesArgument = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin without any.")
+]
+FormatOption = Annotated[
+    Format | None,
+    output_option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the input: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+        show_default="by the ending of each FILE; lines otherwise",
+    ),
+]
 NoSplitOption = Annotated[bool, output_option("--no-split", help="Take each line as one sentence instead of splitting it.")]
 UnwrapOption = Annotated[
     bool,
@@ -50,6 +63,7 @@ QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only er
 class TextOptions(OptionGroup):
     """The options of input and output, of the commands that decode text line by line."""
 
+    format: FormatOption = None
     no_split: NoSplitOption = False
     unwrap: UnwrapOption = False
     max_line_bytes: MaxLineBytesOption = 2**20
@@ -60,18 +74,26 @@ class TextOptions(OptionGroup):
     trace: TraceOption = False
     quiet: QuietOption = False
 
-    def read(self, files: Sequence[Path]) -> Iterator[Line]:
-        """The lines of `files`, or of stdin if there are none; with --unwrap, paragraphs are joined to one line."""
-        lines = read_lines(files, self.max_line_bytes)
-        return join_paragraphs(lines) if self.unwrap else lines
+    def read(self, group: Group) -> Iterator[Line]:
+        """The lines of a group of files, joined as `join` says."""
+        return self.join(read_lines(() if group.files == (STDIO,) else group.files, self.max_line_bytes))
 
-    def open_writer(self, files: Sequence[Path]) -> Writer:
-        """Open the output: a file, a folder with a file for each of `files`, or stdout.
+    def join(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""
+        return join_paragraphs(lines) if self.unwrap else join_wrapped(lines, self._is_text)
 
-        Raises UsageError if both --output and --output-dir are given, and for an output that would overwrite one of `files`.
+    def _is_text(self, line: Line) -> bool:
+        return (self.format or (LINES if line.file is None else format_of(line.file))) == TEXT
+
+    def open_outputs(self, groups: Sequence[Group], *, one_stream: bool, in_place: bool = False) -> Outputs:
+        """Open the output: a file, stdout, a folder with a file for each input, or with `in_place` the inputs themselves.
+
+        With `one_stream`, what is written is a line for each line or segment. Raises UsageError if both --output and
+        --output-dir are given, for an output that would overwrite an input, and for a document among several files that have one
+        output.
         """
-        if self.output_dir is None:
-            return LineWriter(self.output, files)
-        if self.output is not None:
+        if self.output_dir is not None and self.output is not None:
             raise UsageError("--output and --output-dir are alternatives; give one")
-        return FolderWriter(self.output_dir, files)
+        if in_place and (self.output_dir is not None or self.output is not None):
+            raise UsageError("--in-place and --output are alternatives; give one")
+        return open_outputs(groups, self.output, self.output_dir, one_stream=one_stream, in_place=in_place)

@@ -1,0 +1,84 @@
+"""The files of a command in groups of one format, and the segments of documents as lines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specdec_cli.documents.names import DOCUMENTS, LINES, Format, format_of
+from specdec_cli.errors import UsageError
+from specdec_cli.text.lines import STDIO, Line, LineTooLong
+
+if TYPE_CHECKING:
+    from specdec_cli.documents.document import Document, Purpose
+    from specdec_cli.documents.segments import Segment
+
+
+@dataclass(frozen=True)
+class SegmentLine(Line):
+    """A segment of a document as a line; its number is that of the line in the document where it begins."""
+
+    document: "Document | None" = None
+    segment: "Segment | None" = None
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column in the document, both from 1, of an offset into the text of the segment in code points."""
+        assert self.document is not None and self.segment is not None
+        return self.document.place(self.segment, offset)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files of one format that are decoded together: files with lines (`-` is stdin), or one document."""
+
+    format: Format
+    files: tuple[Path, ...]
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the group is a document."""
+        return self.format in DOCUMENTS
+
+    def open_document(self, purpose: "Purpose", *, redo: bool = False) -> "Document":
+        """Read and parse the document of the group. Raises InputError for one that cannot be read, and UsageError for a missing library.
+
+        `purpose` and `redo` are those of documents.document.Source.
+        """
+        from specdec_cli.documents.document import Source
+        from specdec_cli.documents.formats import READERS
+        from specdec_cli.documents.reading import read_bytes
+
+        (path,) = self.files
+        return READERS[self.format](Source(read_bytes(path), name_of(path), purpose, redo))
+
+    def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
+        """Yield the segments of the group's document as lines. Raises LineTooLong for one of more than `max_characters`."""
+        (path,) = self.files
+        for segment in document.segments:
+            number, _ = document.place(segment, 0)
+            location = f"{name_of(path)}, line {number}"
+            if len(segment.text) > max_characters:
+                raise LineTooLong(f"{location}: a text of more than {max_characters} characters")
+            yield SegmentLine(number, segment.text, "\n", location, None if path == STDIO else path, document, segment)
+
+
+def group_files(files: Sequence[Path], format: Format | None) -> list[Group]:
+    """Return the files in groups, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names)."""
+    found: list[Group] = []
+    for name, group in groupby(files or (STDIO,), key=lambda path: format or (LINES if path == STDIO else format_of(path))):
+        paths = tuple(group)
+        found += [Group(name, (path,)) for path in paths] if name in DOCUMENTS else [Group(name, paths)]
+    return found
+
+
+def check_lines(files: Sequence[Path], format: Format | None) -> None:
+    """Raise UsageError if one of `files`, read as `format` (None: by its ending), is a document."""
+    for path in files:
+        if (format or format_of(path)) in DOCUMENTS:
+            raise UsageError(f"{path}: --ray decodes lines; give --format lines to decode those of a document")
+
+
+def name_of(path: Path) -> str:
+    """The name of a file in messages."""
+    return "stdin" if path == STDIO else str(path)

@@ -1,0 +1,44 @@
+"""Decoding of groups of files: lines that are written as they come, or the segments of a document."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
+
+from specdec_cli.commands.file_groups import Group
+from specdec_cli.commands.line_decoding import OpenedDecoding
+from specdec_cli.commands.options.text import TextOptions
+from specdec_cli.commands.outputs import Outputs
+from specdec_cli.commands.stream import Decoded
+from specdec_cli.documents.document import Document, Purpose
+from specdec_cli.text.lines import Line
+
+R = TypeVar("R", bound=Decoded)
+
+
+@dataclass(frozen=True)
+class Input:
+    """The lines of a group of files, or the segments of its document as lines."""
+
+    group: Group
+    document: Document | None
+    lines: Iterable[Line]
+
+    def with_all_lines(self) -> Self:
+        """Read all lines."""
+        return replace(self, lines=list(self.lines))
+
+
+def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:
+    """Yield the input of each group; a document is parsed when it is its turn. Raises what `Group.open_document` raises."""
+    for group in groups:
+        document = group.open_document(purpose, redo=redo) if group.is_document else None
+        yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))
+
+
+def decode_input(opened: OpenedDecoding[R], source: Input, writer: Outputs, *, as_lines: bool) -> Iterator[R]:
+    """Yield each decoded line or segment of an input; with `as_lines`, write its output lines, too."""
+    for line, decoded, outputs in opened.run(iter(source.lines), parts=source.document is not None):
+        if as_lines:
+            for output, ending in outputs:
+                writer.write(output, ending, line.file)
+        yield decoded

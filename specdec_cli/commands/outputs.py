@@ -1,0 +1,174 @@
+"""Where lines and documents are written: stdout, a file, a folder, or the files that were read."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from specdec_cli.commands.file_groups import Group
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.failures import reader_has_gone
+from specdec_cli.files import write_atomically
+from specdec_cli.text.lines import STDIO
+from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input
+
+
+class Outputs(Protocol):
+    """Protocol: writes lines and documents; a context manager, whose end completes the files."""
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
+        """Write a line of the output of the input file `source` (None: stdin)."""
+
+    def write_document(self, data: bytes, source: Path) -> None:
+        """Write the document that was made from `source`."""
+
+    def check(self) -> None:
+        """Raise BrokenPipeError if the output is a pipe that no process reads."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+
+def open_outputs(groups: Sequence[Group], output: Path | None, folder: Path | None, *, one_stream: bool, in_place: bool) -> Outputs:
+    """Open the outputs of groups of files. Raises UsageError for outputs that the inputs do not allow.
+
+    With `one_stream`, everything is written as lines to `output`, or to files in `folder`.
+    """
+    files = [path for group in groups for path in group.files]
+    documents = () if one_stream else tuple(group.files[0] for group in groups if group.is_document)
+    if in_place:
+        return InPlace(files)
+    if folder is not None:
+        return _Files(FolderWriter(folder, () if files == [STDIO] else files, documents))
+    if not documents:
+        return _Files(LineWriter(output, () if files == [STDIO] else files))
+    if len(files) > 1:
+        raise UsageError(f"{documents[0]}: a document among several files; give --output-dir FOLDER")
+    check_not_input(None if output == STDIO else output, () if files == [STDIO] else files)
+    if groups[0].format == "docx" and output is None and sys.stdout.isatty():
+        raise UsageError(f"{documents[0]}: a Word document is not written to a terminal; give --output FILE")
+    return _OneDocument(None if output == STDIO else output)
+
+
+def write_document(data: bytes, target: Path) -> None:
+    """Write a document to a file, completely or not at all.
+
+    A link remains a link, a file keeps its permissions, and a device or pipe is written to. Raises UsageError if the
+    file cannot be written.
+    """
+    try:
+        real = target.resolve()
+        if real.exists() and not real.is_file():
+            real.write_bytes(data)
+            return
+        mode = real.stat().st_mode if real.exists() else None
+        write_atomically(real, lambda partial: partial.write_bytes(data))
+        if mode is not None:
+            real.chmod(mode & 0o7777)
+    except OSError as error:
+        raise UsageError(f"{target}: {error.strerror}") from error
+
+
+class _Files:
+    """Lines to a writer; documents to the files of a folder."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
+        self._writer.write(text, ending, source)
+
+    def write_document(self, data: bytes, source: Path) -> None:
+        assert isinstance(self._writer, FolderWriter)
+        write_document(data, self._writer.target_of(source))
+
+    def check(self) -> None:
+        self._writer.check()
+
+    def __enter__(self) -> Self:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._writer.__exit__(kind, error, trace)
+
+
+class _OneDocument:
+    """A document to a file, or to stdout."""
+
+    def __init__(self, target: Path | None) -> None:
+        self._target = target
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
+        self.write_document((text + ending).encode("utf-8"), STDIO)
+
+    def write_document(self, data: bytes, source: Path) -> None:  # noqa: ARG002
+        if self._target is not None:
+            write_document(data, self._target)
+            return
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(f"stdout: {error.strerror}") from error
+
+    def check(self) -> None:
+        if self._target is None and reader_has_gone():
+            raise BrokenPipeError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+
+class InPlace:
+    """Lines and documents to the files that they were read from: each is replaced when it is complete, and only if it has changed.
+
+    Raises UsageError for stdin and for compressed files.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        for path in files:
+            if path == STDIO or path.suffix in (".gz", ".xz"):
+                raise UsageError(f"{'stdin' if path == STDIO else path}: cannot be changed in place")
+        self.changed: list[Path] = []
+        self._source: Path | None = None
+        self._lines: list[str] = []
+
+    def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:
+        """Add a line of a file; lines of one file come together."""
+        if source != self._source:
+            self._finish()
+        self._source = source
+        self._lines.append(text + ending)
+
+    def write_document(self, data: bytes, source: Path) -> None:
+        """Replace a file by `data`, unless it has these bytes already."""
+        self._finish()
+        if source.read_bytes() != data:
+            write_document(data, source)
+            self.changed.append(source)
+
+    def check(self) -> None:
+        """Do nothing: files have no reader."""
+
+    def _finish(self) -> None:
+        source, lines = self._source, self._lines
+        self._source, self._lines = None, []
+        if source is not None:
+            data = "".join(lines).encode("utf-8")
+            ends = source.read_bytes()[-1:] == b"\n"
+            self.write_document(data if ends else data.removesuffix(b"\n").removesuffix(b"\r"), source)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._finish()

@@ -1,0 +1,123 @@
+"""The protocol of documents, and documents that are one text with segments at offsets into it."""
+
+import bisect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol
+
+from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.errors import InputError
+from specdec_cli.text.edits import Edit, apply_edits
+
+Purpose = Literal["translate", "correct"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document as it was read: its bytes, the name of its file for messages, and what it is read for.
+
+    With `redo`, units that are translated already are segments too.
+    """
+
+    data: bytes
+    name: str
+    purpose: Purpose = "translate"
+    redo: bool = False
+
+
+class Document(Protocol):
+    """Protocol: a parsed document, with its segments in order."""
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """The texts to decode."""
+
+    def translated(self, outputs: Sequence[str]) -> bytes:
+        """Return the document with an output in the place of each segment."""
+
+    def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:
+        """Return the document with the edits of each segment made."""
+
+    def place(self, segment: Segment, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset into the text of a segment. Columns are in code points."""
+
+
+class TextDocument:
+    """A document that is one text, `content`, whose segments are replaced where they are.
+
+    The text is encoded as `encoding`; characters that this lacks become character references if `references` is
+    true, and else raise InputError. Bytes at the ends of `data` that are no text (a byte order mark) are kept by the
+    encoding.
+    """
+
+    def __init__(
+        self, source: Source, content: str, segments: Iterable[Segment], encoding: str = "utf-8", *, references: bool = False
+    ) -> None:
+        self.source, self.content, self.segments = source, content, tuple(segments)
+        self._encoding, self._references = encoding, references
+        self._starts = line_starts(content)
+
+    def translated(self, outputs: Sequence[str]) -> bytes:
+        """Return the document with an output in the place of each segment."""
+        return self.changed(self.replacements(outputs))
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the document for the outputs of its segments.
+
+        A segment may be inside the markup of a later one, as the attribute of a tag; its change then is part of that one's.
+        """
+        made: list[Change] = []
+        for segment, output in zip(self.segments, outputs, strict=True):
+            if output != segment.text:
+                inner: list[Change] = []
+                while made and segment.begin <= made[-1].start and made[-1].end <= segment.finish:
+                    inner.append(made.pop())
+                made.append(segment.replaced(output, partial(self._read, inner[::-1])))
+        return made
+
+    def _read(self, inner: Sequence[Change], begin: int, finish: int) -> str:
+        """The characters `begin` to `finish` of the document, with the changes `inner` that are among them made."""
+        shifted = [Change(each.start - begin, each.end - begin, each.text) for each in inner if begin <= each.start < finish]
+        return apply_edits(self.content[begin:finish], shifted)
+
+    def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:
+        """Return the document with the edits of each segment made."""
+        return self.changed(change for segment, each in zip(self.segments, edits, strict=True) for change in segment.edited(each))
+
+    def changed(self, changes: Iterable[Change]) -> bytes:
+        """Return the document with `changes` made, which may be in any order; its own bytes if there are none.
+
+        Raises InputError for a character that the document's encoding lacks.
+        """
+        made = sorted(changes)
+        if not made:
+            return self.source.data
+        text = apply_edits(self.content, made)
+        try:
+            return text.encode(self._encoding, "xmlcharrefreplace" if self._references else "strict")
+        except UnicodeEncodeError as error:
+            place = f"{self.source.name}, line {text.count(chr(10), 0, error.start) + 1}"
+            raise InputError(f"{place}: {self._encoding} has no {text[error.start]!r}; convert the file to UTF-8") from error
+
+    def place(self, segment: Segment, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset into the text of a segment. Columns are in code points."""
+        return line_and_column(self._starts, segment.position(offset))
+
+
+def line_starts(text: str) -> list[int]:
+    """The offset of the beginning of each line of `text`; LF ends a line."""
+    return [0, *_ends(text)]
+
+
+def line_and_column(starts: Sequence[int], offset: int) -> tuple[int, int]:
+    """Line and column, both from 1, of an `offset` into a text whose lines begin at `starts`."""
+    line = bisect.bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1
+
+
+def _ends(text: str) -> Iterator[int]:
+    place = text.find("\n")
+    while place >= 0:
+        yield place + 1
+        place = text.find("\n", place + 1)

@@ -1,0 +1,171 @@
+"""The text of the paragraphs of WordprocessingML: runs of equal format are one text, and anything else is a mark."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
+from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
+from specdec_cli.text.protected import without_protected
+
+_UNSEEN = frozenset(
+    [
+        "r",
+        "t",
+        "p",
+        "rPr",
+        "pPr",
+        "proofErr",
+        "bookmarkStart",
+        "bookmarkEnd",
+        "lastRenderedPageBreak",
+        "noProof",
+        "softHyphen",
+        "commentRangeStart",
+        "commentRangeEnd",
+    ]
+)
+"""Elements that are no content of their own between two texts."""
+_IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The text element from `begin` to `finish`, tags included, with its text from `start` to `end`, and its format."""
+
+    begin: int
+    finish: int
+    start: int
+    end: int
+    text: str
+    format: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A segment, and its runs in groups; between two groups is a mark in the segment's text.
+
+    `lead` and `tail` are the white space before and after the text.
+    """
+
+    segment: Segment
+    groups: tuple[tuple[Run, ...], ...]
+    lead: str
+    tail: str
+
+
+@dataclass
+class _Open:
+    """The content of a paragraph that is being read: its groups of runs, and its format so far."""
+
+    groups: list[list[Run]] = field(default_factory=lambda: [[]])
+    format: str = ""
+
+
+def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragraph]:
+    """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them."""
+    stack: list[_Open] = []
+    formats: dict[int, int] = {}
+    for index, event in enumerate(events):
+        if event.kind == "start" and event.name == "p":
+            stack.append(_Open())
+        elif not stack:
+            continue
+        elif event.kind == "end" and event.name == "p":
+            yield from _closed(stack.pop())
+        elif event.kind == "start" and event.name == "r":
+            stack[-1].format = ""
+        elif event.name == "rPr":
+            formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
+            if event.kind == "end":
+                stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
+        elif event.kind == "start" and event.name == "t":
+            _take_text(content, events, index, stack[-1])
+        elif event.kind in ("start", "end") and event.name not in _UNSEEN and stack[-1].groups[-1] and not _in_properties(events, index):
+            stack[-1].groups.append([])
+
+
+def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Change]:
+    """Yield the changes of a part for the `output` of a paragraph: the first run of each group has its text, and the others have none."""
+    texts = STAND_IN.split(output)
+    last = len(paragraph.groups) - 1
+    texts = [*texts[:last], "".join(texts[last:])]
+    texts += [""] * (len(paragraph.groups) - len(texts))
+    texts[0], texts[-1] = paragraph.lead + texts[0], texts[-1] + paragraph.tail
+    for group, text in zip(paragraph.groups, texts, strict=True):
+        if text == "".join(run.text for run in group):
+            continue
+        for number, run in enumerate(group):
+            own = text if number == 0 else ""
+            yield Change(run.begin, run.finish, _element(content, run, own))
+
+
+def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:
+    """Add the text element that starts at `index`; a new group begins where the format changes."""
+    start = events[index].finish
+    last = next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == events[index].depth)
+    end = events[last].begin
+    closing = content.find(">", end) + 1 if content.startswith("</", end) else end
+    raw = content[start:end]
+    pieces, position = [], 0
+    for first, after, character in unescaped(raw):
+        pieces += [raw[position:first], character]
+        position = after
+    text = "".join([*pieces, raw[position:]])
+    run = Run(events[index].begin, closing, start, end, text, paragraph.format)
+    group = paragraph.groups[-1]
+    if group and group[-1].format != run.format:
+        paragraph.groups.append([])
+    paragraph.groups[-1].append(run)
+
+
+def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
+    """Whether the part at `index` is inside the properties of a run or paragraph."""
+    depth = events[index].depth
+    for event in reversed(events[max(0, index - 400) : index]):
+        if event.kind == "start" and event.depth < depth:
+            if event.name in ("rPr", "pPr", "sdtPr", "sectPr"):
+                return True
+            if event.name in ("p", "r"):
+                return False
+            depth = event.depth
+    return False
+
+
+def _closed(found: _Open) -> Iterator[Paragraph]:
+    groups = tuple(tuple(group) for group in found.groups if group)
+    text, pieces = "", []
+    for mark, group in zip(_marks(groups), groups, strict=True):
+        text += mark
+        own = "".join(run.text for run in group)
+        pieces.append(Piece(len(text), len(text) + len(own), group[0].start, group[-1].end))
+        text += own
+    if not any(map(str.isalpha, without_protected(text))):
+        return
+    lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    whole = Segment(text, tuple(pieces))
+    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), groups, lead, tail)
+
+
+def _marks(groups: Sequence[Sequence[Run]]) -> list[str]:
+    """The stand-in before each group of runs: a pair around a group between two of the most frequent format, and else a single one."""
+    lengths: dict[str, int] = {}
+    for group in groups:
+        lengths[group[0].format] = lengths.get(group[0].format, 0) + sum(len(run.text) for run in group)
+    usual = max(lengths, key=lambda each: lengths[each], default="")
+    is_usual = [group[0].format == usual for group in groups]
+    marks = [f"<x{number}/>" if number else "" for number in range(len(groups))]
+    for number in range(1, len(groups) - 1):
+        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1]:
+            marks[number], marks[number + 1] = f"<g{number}>", f"</g{number}>"
+    return marks
+
+
+def _element(content: str, run: Run, text: str) -> str:
+    """The text element of a run with another text; white space at its ends needs an attribute."""
+    tag = content[run.begin : run.start]
+    name = re.match(r"<([\w:.-]+)", tag)
+    if text != text.strip() and "xml:space" not in tag:
+        tag = re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)
+    tag = re.sub(r"\s*/>$", ">", tag)
+    return f"{tag}{escape_xml(text)}</{name[1] if name else 'w:t'}>"

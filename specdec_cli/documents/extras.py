@@ -1,0 +1,16 @@
+"""Import of the libraries that documents need, with a message for one that is missing."""
+
+import importlib
+from typing import Any
+
+from specdec_cli.errors import UsageError
+
+
+def load_library(name: str, file: str) -> Any:
+    """Import the module `name` for the document `file`. Raises UsageError, naming the extra, if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(
+            f"{file}: this format needs {name.partition('.')[0]}; install it with: pip install 'specdec[documents]'"
+        ) from error

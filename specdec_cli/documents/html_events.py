@@ -1,0 +1,81 @@
+"""The tags, texts and other parts of HTML, with their offsets; html.parser reads HTML as it is found, errors included."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Literal, NamedTuple
+
+from specdec_cli.documents.document import line_starts
+
+Kind = Literal["start", "end", "text", "reference", "other"]
+
+
+class Event(NamedTuple):
+    """A part of HTML: the characters `begin` to `finish`; `name` is that of the tag, in lower case.
+
+    `kept` is true for a tag whose content must not be translated (translate="no", or the class notranslate).
+    """
+
+    kind: Kind
+    begin: int
+    finish: int
+    name: str = ""
+    kept: bool = False
+
+
+def html_events(text: str) -> Iterator[Event]:
+    """Yield the parts of `text`, which cover it, in order."""
+    parser = _Parser(text)
+    parser.feed(text)
+    parser.close()
+    ends = [*(event.begin for event in parser.found[1:]), len(text)]
+    for event, end in zip(parser.found, ends, strict=False):
+        yield event._replace(finish=end)
+
+
+class _Parser(HTMLParser):
+    """Collects the parts; their ends are set later."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self._text, self._starts = text, line_starts(text)
+        self.found: list[Event] = []
+
+    def _add(self, kind: Kind, name: str = "", kept: bool = False) -> None:
+        line, column = self.getpos()
+        begin = self._starts[line - 1] + column
+        if kind == "text" and self._text.startswith("<!", begin):
+            kind = "other"  # a comment that is not closed
+        if not (self.found and kind == "text" and self.found[-1].kind == "text"):
+            self.found.append(Event(kind, begin, begin, name, kept))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self._add("start", tag, values.get("translate") == "no" or "notranslate" in re.split(r"\s+", values.get("class") or ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        self._add("start", tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._add("end", tag)
+
+    def handle_data(self, data: str) -> None:  # noqa: ARG002
+        self._add("text")
+
+    def handle_entityref(self, name: str) -> None:
+        self._add("reference", name)
+
+    def handle_charref(self, name: str) -> None:
+        self._add("reference", f"#{name}")
+
+    def handle_comment(self, data: str) -> None:  # noqa: ARG002
+        self._add("other")
+
+    def handle_decl(self, decl: str) -> None:  # noqa: ARG002
+        self._add("other")
+
+    def handle_pi(self, data: str) -> None:  # noqa: ARG002
+        self._add("other")
+
+    def unknown_decl(self, data: str) -> None:  # noqa: ARG002
+        self._add("other")

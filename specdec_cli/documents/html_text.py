@@ -1,0 +1,176 @@
+"""HTML: the text between block tags, and the attributes alt, title, placeholder and aria-label.
+
+The library keeps no offsets in a tree; so a stream of tags is read, and all else is kept.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.html_events import Event, html_events
+from specdec_cli.documents.reading import decode, known_encoding
+from specdec_cli.documents.segments import Layout, Segment
+from specdec_cli.documents.wrapped import with_lines
+
+_INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "img",
+        "ins",
+        "label",
+        "mark",
+        "nobr",
+        "q",
+        "ruby",
+        "s",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "wbr",
+        "code",
+        "kbd",
+        "samp",
+        "var",
+        "input",
+    ]
+)
+_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
+_KEPT_INLINE = frozenset(["code", "kbd", "samp", "var", "tt"])
+_KEPT = frozenset(
+    ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
+)
+_ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
+_MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
+
+
+def read_html(source: Source) -> Document:
+    """Parse an HTML file in the encoding that it declares, or else UTF-8. Raises InputError for bytes that are not valid in it."""
+    mark = next((encoding for start, encoding in _MARKS if source.data.startswith(start)), None)
+    declared = _CHARSET.search(source.data, 0, 4096)
+    encoding = mark or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    content = decode(source.data, source.name, encoding)
+    return TextDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
+
+
+def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
+    """Yield the segments of the HTML from `begin` to `finish` of a document."""
+    events = [each._replace(begin=each.begin + begin, finish=each.finish + begin) for each in html_events(content[begin:finish])]
+    group: list[Event] = []
+    index = 0
+    while index < len(events):
+        event = events[index]
+        last = _kept_until(events, index)
+        if event.kind == "start":
+            yield from _attributes(content, event)
+        if last > index and (event.name in _KEPT_INLINE or event.name in _INLINE):
+            group.append(Event("other", event.begin, events[last].finish))
+        elif last > index or (event.kind in ("start", "end") and event.name not in _INLINE) or _is_declaration(content, event):
+            yield from _segment(content, group)
+            group = []
+        else:
+            group.append(event)
+        index = last + 1
+    yield from _segment(content, group)
+
+
+def _kept_until(events: Sequence[Event], index: int) -> int:
+    """The index of the end tag of an element whose content is kept; `index` for any other part."""
+    event = events[index]
+    if event.kind != "start" or event.name in _VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
+        return index
+    depth = 0
+    for place in range(index, len(events)):
+        if events[place].name == event.name and events[place].kind in ("start", "end"):
+            depth += 1 if events[place].kind == "start" else -1
+            if depth == 0:
+                return place
+    return index if event.name in _KEPT_INLINE else len(events) - 1
+
+
+def _is_declaration(content: str, event: Event) -> bool:
+    return event.kind == "other" and not content.startswith("<!--", event.begin)
+
+
+def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
+    """Yield the segment of the text and inline tags between two block tags, if there is text."""
+    builder = SegmentBuilder(content)
+    for event in events:
+        if event.kind == "text":
+            _add_text(builder, content, event.begin, event.finish)
+        elif event.kind == "reference":
+            _add_reference(builder, content, event)
+        elif event.kind == "end":
+            builder.close(event.begin, event.finish)
+        elif event.kind == "start" and event.name not in _VOID:
+            builder.open(event.begin, event.finish)
+        else:
+            builder.single(event.begin, event.finish)
+    found = builder.build(Layout(escape=escape_text))
+    if found is not None:
+        yield with_lines(content, found)
+
+
+def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
+    """Add text, with its line breaks as gaps."""
+    for found in _SPACE.finditer(content, begin, finish):
+        builder.text(begin, found.start())
+        builder.gap(*found.span())
+        begin = found.end()
+    builder.text(begin, finish)
+
+
+def _add_reference(builder: SegmentBuilder, content: str, event: Event) -> None:
+    """Add a character reference: as its letter, or apostrophe in a word, and otherwise as it is."""
+    character = html.unescape(content[event.begin : event.finish])
+    before, after = content[event.begin - 1 : event.begin], content[event.finish : event.finish + 1]
+    apostrophe = character in ("'", "\u2019") and before.isalpha() and after.isalpha()
+    if len(character) == 1 and (character.isalpha() or apostrophe):
+        builder.instead(event.begin, event.finish, character)
+    else:
+        builder.text(event.begin, event.finish)
+
+
+def _attributes(content: str, event: Event) -> Iterator[Segment]:
+    """Yield the segments of the attributes of a tag that are text."""
+    for found in _ATTRIBUTE.finditer(content, event.begin, event.finish):
+        group = 1 if found[1] is not None else 2
+        builder = SegmentBuilder(content)
+        _add_text(builder, content, *found.span(group))
+        quote = "\"'"[group - 1]
+        segment = builder.build(Layout(escape=partial(_escape_value, quote)))
+        if segment is not None:
+            yield segment
+
+
+def _escape_value(quote: str, text: str) -> str:
+    return escape_text(text).replace(quote, f"&#{ord(quote)};")
+
+
+def escape_text(text: str) -> str:
+    """Return `text` with references for the characters & and <, unless they belong to a reference already."""
+    return _MARKUP.sub(lambda found: "&amp;" if found.group() == "&" else "&lt;", text)

@@ -1,0 +1,126 @@
+"""Markdown (CommonMark, with tables and strikethrough): paragraphs, headings, table cells, HTML blocks.
+
+markdown-it-py finds the blocks. The text of each is then located in the lines of the file, so that all else is kept.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.extras import load_library
+from specdec_cli.documents.html_text import html_segments
+from specdec_cli.documents.markdown_inline import inline_marks
+from specdec_cli.documents.reading import decode
+from specdec_cli.documents.segments import Layout, Segment
+from specdec_cli.documents.wrapped import ends_sentence
+
+_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_LINE_END = re.compile(r"\r\n?|\n")
+_HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
+# Lines of other dialects: fenced blocks and admonitions, statements of templates.
+_DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]")
+_BEGINS_BLOCK = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
+Run = tuple[int, int]
+"""Begin and end of the text of one line, as offsets into the document."""
+
+
+def read_markdown(source: Source) -> Document:
+    """Parse a Markdown file. Raises InputError for bytes that are not UTF-8, and UsageError without markdown-it-py."""
+    content = decode(source.data, source.name)
+    parser = load_library("markdown_it", source.name).MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    front = _FRONT_MATTER.match(content)
+    kept = front.end() if front else 0
+    shown = "\n" * len(_LINE_END.findall(content, 0, kept)) + content[kept:]
+    references: dict[str, Any] = {}
+    tokens = parser.parse(shown, references)
+    return TextDocument(source, content, _segments(content, tokens, frozenset(references.get("references", ()))))
+
+
+def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
+    lines = _lines(content)
+    cursor = -1, 0
+    for token in tokens:
+        if token.type == "html_block":
+            yield from html_segments(content, lines[token.map[0]][0], lines[token.map[1] - 1][1])
+        elif token.type == "inline" and token.map:
+            runs: list[Run] = []
+            for number, text in enumerate(token.content.split("\n"), token.map[0]):
+                run = _find(content, lines[number], text.strip(), cursor[1] if cursor[0] == number else 0)
+                if run is None:
+                    runs = []
+                    break
+                cursor = number, run[1]
+                runs.append(run)
+            for group in _groups(content, runs):
+                yield from _paragraph(content, group, references)
+
+
+def _lines(content: str) -> list[Run]:
+    """Begin and end of each line, as markdown-it-py counts lines."""
+    runs, position = [], 0
+    for found in _LINE_END.finditer(content):
+        runs.append((position, found.start()))
+        position = found.end()
+    return [*runs, (position, len(content))]
+
+
+def _find(content: str, line: Run, text: str, start: int) -> Run | None:
+    """Where `text` is in a line, at `start` or later; in a cell of a table, a pipe may have a backslash before it."""
+    pattern = re.escape(text).replace(r"\|", r"\\?\|")
+    found = re.compile(pattern).search(content, max(start, line[0]), line[1])
+    return found.span() if found else None
+
+
+def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Yield the lines that are joined: all of a paragraph, up to hard breaks, or each one if every line ends a sentence."""
+    group: list[Run] = []
+    single = all(ends_sentence(content[begin:end]) for begin, end in runs)
+    for begin, end in runs:
+        text = content[begin:end]
+        if _DIRECTIVE.match(text):
+            yield from (each for each in (group,) if each)
+            group = []
+            continue
+        line_end = _LINE_END.search(content, end)
+        rest = content[begin : line_end.start() if line_end else len(content)]
+        breaks = _HARD_BREAK.search(rest)
+        group.append((begin, begin + breaks.start() if breaks and text.endswith("\\") else end))
+        if breaks or single:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -> Iterator[Segment]:
+    """Yield the segment of lines that belong together."""
+    builder = SegmentBuilder(content)
+    begin = runs[0][0]
+    text = content[begin : runs[-1][1]]
+    marks = inline_marks(text, references)
+    position, starts = begin, iter([*((mark.start + begin, mark.end + begin, mark.kind) for mark in marks), (runs[-1][1],) * 2 + (None,)])
+    breaks = list(zip((run[1] for run in runs), (run[0] for run in runs[1:]), strict=False))
+    for start, end, kind in starts:
+        for gap in [gap for gap in breaks if position <= gap[0] and gap[1] <= start]:
+            builder.text(position, gap[0])
+            builder.gap(*gap)
+            position = gap[1]
+        builder.text(position, start)
+        if kind is not None:
+            {"open": builder.open, "close": builder.close, "single": builder.single}[kind](start, end)
+        position = max(position, end)
+    found = builder.build(_layout(content, runs))
+    if found is not None:
+        yield found
+
+
+def _layout(content: str, runs: Sequence[Run]) -> Layout:
+    """The layout of a paragraph: wrapped at its longest line if it has several."""
+    if len(runs) == 1:
+        return Layout()
+    starts = [content.rfind("\n", 0, begin) + 1 for begin, _ in runs]
+    width = max(end - start for start, (_, end) in zip(starts, runs, strict=True))
+    gap = content[runs[0][1] : runs[1][0]].lstrip(" \t")
+    return Layout(width=width, gap=gap, column=runs[0][0] - starts[0], can_begin=lambda word: not _BEGINS_BLOCK.match(word))

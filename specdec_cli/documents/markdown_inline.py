@@ -1,0 +1,117 @@
+"""Inline markup of Markdown: emphasis, links, images, HTML tags, references."""
+
+import re
+from collections.abc import Collection
+from typing import Literal, NamedTuple
+
+Kind = Literal["open", "close", "single"]
+_CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+_ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
+_HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
+_TAG = r"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:\s[^<>]*|(?P<empty>\s*/))?>"
+_MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
+_NOTE = r"(?P<note>\[\^[^][\s]+\])"
+_DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
+_END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
+_DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
+_INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
+_VOID = frozenset(("br", "hr", "img", "input", "wbr"))
+
+
+class Mark(NamedTuple):
+    """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
+    """Return the inline markup of `text`, the source of a paragraph, in order; pairs are nested.
+
+    `references` are the labels of the document's link definitions, in upper case and with single spaces. Code and
+    escapes are not marks: they are text that other rules protect. A delimiter without a counterpart is text.
+    """
+    marks: list[Mark] = []
+    opened: list[tuple[str, re.Match[str]]] = []
+    for found in _INLINE.finditer(text):
+        if found["comment"] or found["address"] or found["note"]:
+            marks.append(Mark(*found.span(), "single"))
+        elif found["tag"]:
+            _take_tag(found, opened, marks)
+        elif found["start"]:
+            opened.append(("[", found))
+        elif found["end"]:
+            _take_link(text, found, opened, marks, references)
+        elif found["delimiter"]:
+            _take_delimiter(text, found, opened, marks)
+    marks += [Mark(*found.span(), "single") for name, found in opened if name.startswith("<")]
+    return _without_inner(sorted(marks))
+
+
+def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> None:
+    """Add an HTML tag: a pair with the last one of the same name, or a single mark."""
+    name = f"<{found['tag'].lower()}"
+    if found["slash"]:
+        if not _close(name, found, opened, marks):
+            marks.append(Mark(*found.span(), "single"))
+    elif found["tag"].lower() in _VOID or found.group().endswith("/>"):
+        marks.append(Mark(*found.span(), "single"))
+    else:
+        opened.append((name, found))
+
+
+def _take_link(
+    text: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark], references: Collection[str]
+) -> None:
+    """Add a link or image whose text ends here; one that is its own label is single, because its text must not change."""
+    index = next((place for place in reversed(range(len(opened))) if opened[place][0] == "["), None)
+    if index is None:
+        return
+    start = opened[index][1]
+    label = text[start.end() : found.start()]
+    target = found["target"] or ""
+    if target.startswith("(") or (target not in ("", "[]") and normal_label(target[1:-1]) in references):
+        _close("[", found, opened, marks)
+    elif normal_label(label) in references:
+        del opened[index:]
+        marks.append(Mark(start.start(), found.end(), "single"))
+    else:
+        del opened[index]
+
+
+def _take_delimiter(text: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> None:
+    """Add a delimiter of emphasis, if it can close or open one."""
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    inner = found.group()[0] == "_"
+    closes = before != "" and not before.isspace() and not (inner and after.isalnum())
+    opens = after != "" and not after.isspace() and not (inner and before.isalnum())
+    if not (closes and _close(found.group(), found, opened, marks)) and opens:
+        opened.append((found.group(), found))
+
+
+def _close(name: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> bool:
+    """Add the pair of what was opened last under this name and `found`; whether there was one."""
+    index = next((place for place in reversed(range(len(opened))) if opened[place][0] == name), None)
+    if index is None:
+        return False
+    for each, other in opened[index + 1 :]:
+        if each.startswith("<"):
+            marks.append(Mark(*other.span(), "single"))
+    marks += [Mark(*opened[index][1].span(), "open"), Mark(*found.span(), "close")]
+    del opened[index:]
+    return True
+
+
+def _without_inner(marks: list[Mark]) -> list[Mark]:
+    """`marks` without those inside a single mark."""
+    kept: list[Mark] = []
+    for mark in marks:
+        if not kept or mark.start >= kept[-1].end:
+            kept.append(mark)
+    return kept
+
+
+def normal_label(label: str) -> str:
+    """Return the label of a link definition as CommonMark compares it: in upper case, with single spaces."""
+    return " ".join(label.split()).upper()

@@ -1,0 +1,115 @@
+"""gettext message catalogues: the empty and the fuzzy entries are translated, and marked as fuzzy."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.po_file import Entry, PoString, decoded, escaped, read_entries, written
+from specdec_cli.documents.reading import decode, known_encoding
+from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.documents.wrapped import line_groups, text_segment
+
+_CHARSET = re.compile(rb"Content-Type:[^\\\n]*charset=([\w.:-]{1,40})", re.IGNORECASE)
+_PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d{1,2})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Message:
+    """The text of a string, and the segments of it, each with its first and last offset in the text."""
+
+    text: str
+    segments: tuple[Segment, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def composed(self, outputs: Sequence[str]) -> str:
+        """The text with an output in the place of each segment."""
+        pieces, position = [], 0
+        for segment, (start, end), output in zip(self.segments, self.spans, outputs, strict=True):
+            own = self.text[start:end] if output == segment.text else segment.layout.write(output, lambda *_: "")
+            pieces += [self.text[position:start], own]
+            position = end
+        return "".join([*pieces, self.text[position:]])
+
+
+class Catalogue(TextDocument):
+    """A catalogue; `units` are the entries to translate, with the message of their msgid and, for plurals, of msgid_plural."""
+
+    def __init__(self, source: Source, content: str, encoding: str) -> None:
+        entries = read_entries(content, source.name)
+        translated = [entry for entry in entries if not _is_header(content, entry)]
+        self.units: list[tuple[Entry, list[Message]]] = []
+        if source.purpose == "translate":
+            for entry in translated:
+                if source.redo or _needs_translation(entry):
+                    sources = [entry.strings[keyword] for keyword in ("msgid", "msgid_plural") if keyword in entry.strings]
+                    self.units.append((entry, [message(content, string) for string in sources]))
+            segments = [segment for _, messages in self.units for each in messages for segment in each.segments]
+        else:
+            segments = [
+                one for entry in translated for string in entry.translations() for one in message(content, string, escaped).segments
+            ]
+        super().__init__(source, content, segments, encoding)
+        header = next((decoded(content, entry.translations()[0]).text for entry in entries if _is_header(content, entry)), "")
+        plurals = _PLURALS.search(header)
+        self._forms = int(plurals[1]) if plurals else 0
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the file: the strings of each translation, and the flag fuzzy."""
+        rest = iter(outputs)
+        ending = "\r\n" if "\r\n" in self.content else "\n"
+        made: list[Change] = []
+        for entry, messages in self.units:
+            texts = [each.composed([next(rest) for _ in each.segments]) for each in messages]
+            made += self._filled(entry, texts, ending)
+        return made
+
+    def _filled(self, entry: Entry, texts: Sequence[str], ending: str) -> Iterator[Change]:
+        old = entry.translations()
+        forms = max(self._forms or len(old), 1) if "msgid_plural" in entry.strings else 1
+        if len(texts) == 1:
+            strings = [written("msgstr", texts[0], ending)]
+        else:
+            strings = [written(f"msgstr[{form}]", texts[form > 0 or forms == 1], ending) for form in range(forms)]
+        yield Change(old[0].begin, old[-1].finish, ending.join(strings))
+        if "fuzzy" in entry.flags:
+            return
+        if entry.flags_at is None:
+            place = entry.body_at or 0
+            yield Change(place, place, f"#, fuzzy{ending}")
+        else:
+            yield Change(entry.flags_at, entry.flags_at, " fuzzy,")
+
+
+def read_po(source: Source) -> Document:
+    """Parse a PO or POT file in the encoding that its header declares, or else UTF-8.
+
+    For correction, the segments are those of the translations. Raises InputError, naming the line, for a malformed
+    file.
+    """
+    declared = _CHARSET.search(source.data)
+    encoding = (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    return Catalogue(source, decode(source.data, source.name, encoding), encoding)
+
+
+def message(content: str, string: PoString, escape: Callable[[str], str] = str) -> Message:
+    """Return the text of a string with its segments: its lines, or several lines of a wrapped paragraph.
+
+    `escape` is for changes that are made in the string itself.
+    """
+    whole = decoded(content, string)
+    segments, spans = [], []
+    for start, end in line_groups(whole.text):
+        found = text_segment(whole, start, end)
+        if found is not None:
+            segments.append(replace(found[0], layout=replace(found[0].layout, escape=escape)))
+            spans.append(found[1])
+    return Message(whole.text, tuple(segments), tuple(spans))
+
+
+def _is_header(content: str, entry: Entry) -> bool:
+    return "msgctxt" not in entry.strings and not decoded(content, entry.strings["msgid"]).text
+
+
+def _needs_translation(entry: Entry) -> bool:
+    return "fuzzy" in entry.flags or any(all(begin == end for begin, end in string.parts) for string in entry.translations())

@@ -1,0 +1,66 @@
+"""Reading of documents: their bytes, up to a limit, and their text."""
+
+import codecs
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.errors import InputError
+from specdec_cli.text.lines import STDIO, UNREADABLE, open_binary, raw_stdin, read_some
+
+MAX_BYTES = 2**26
+"""The largest size of a document, after decompression; a document is held in memory completely."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file; `-` is stdin, and .gz and .xz are decompressed.
+
+    Raises InputError for a file that is missing, damaged, or larger than `MAX_BYTES`, before more than that is held.
+    """
+    if path == STDIO:
+        return _read(raw_stdin(), "stdin")
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    try:
+        if path.is_file() and path.stat().st_size > MAX_BYTES:
+            raise _too_large(str(path))
+        with open_binary(path) as stream:
+            return _read(stream, str(path))
+    except UNREADABLE as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:
+    """Return the text of a document. Raises InputError, naming the line, for bytes that are not valid in `encoding`, and for NUL."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = error.start - data.rfind(b"\n", 0, error.start)
+        label = "UTF-8" if encoding == "utf-8" else encoding
+        raise InputError(f"{name}, line {line}: not valid {label} ({error.reason} at byte {byte})") from error
+    if "\0" in text:
+        raise InputError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL byte")
+    return text
+
+
+def known_encoding(label: str) -> str | None:
+    """The name of an encoding of text that `label` stands for; None if there is none."""
+    try:
+        "".encode(label.strip())  # fails for codecs between bytes, such as base64
+    except (LookupError, ValueError):
+        return None
+    return codecs.lookup(label.strip()).name
+
+
+def _read(stream: Any, name: str) -> bytes:
+    chunks, size = [], 0
+    while chunk := read_some(stream):
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise _too_large(name)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(f"{name}: a document of more than {MAX_BYTES // 2**20} MiB")

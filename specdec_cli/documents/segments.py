@@ -1,0 +1,140 @@
+"""Segments of a document: their text as the model sees it, and where each part of it is in the document."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.paragraphs import wrap_words
+
+STAND_IN = re.compile(r"</?g\d+>|<x\d+/>")
+"""What stands for inline markup in the text of a segment: <g1> and </g1> for a pair, <x1/> for a single one."""
+_JOINT = "\0"
+
+
+class Change(NamedTuple):
+    """A replacement of the characters `start` to `end` of a document by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Piece(NamedTuple):
+    """The characters `start` to `end` of a segment's text, and `begin` to `finish` of the document, which they stand
+    for.
+
+    Both are equal for text that is copied, and differ for an escaped character or markup. A `gap` is a line break or
+    what else separates the words of a segment; changes keep it.
+    """
+
+    start: int
+    end: int
+    begin: int
+    finish: int
+    is_gap: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the output of a segment is written to the document.
+
+    `marks` has where the markup of each stand-in is in the document; `escape` is applied to all other text. If `width` is not 0, the
+    result is wrapped into lines of at most `width` characters: `gap` separates them, `column` characters are before
+    the first, and `can_begin` says which words may begin a line.
+    """
+
+    marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    escape: Callable[[str], str] = str
+    width: int = 0
+    gap: str = "\n"
+    column: int = 0
+    can_begin: Callable[[str], bool] = bool
+
+    def write(self, output: str, read: Callable[[int, int], str]) -> str:
+        """Return the text of the document for the `output` of a segment; `read` returns a part of the document."""
+        pieces, position = [], 0
+        for found in STAND_IN.finditer(output):
+            if found.group() in self.marks:
+                pieces += [self.escape(output[position : found.start()]), read(*self.marks[found.group()]).replace(" ", _JOINT)]
+                position = found.end()
+        written = "".join([*pieces, self.escape(output[position:])])
+        if self.width:
+            indent = len(self.gap.rpartition("\n")[2])
+            groups = wrap_words(written.split(" "), self.width, self.column, indent, self.can_begin)
+            written = self.gap.join(" ".join(group) for group in groups)
+        return written.replace(_JOINT, " ")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A text that is decoded, and its `pieces`, which are in order and cover it.
+
+    `text` has no line breaks and no white space at its ends. Inline markup is replaced by stand-ins.
+    """
+
+    text: str
+    pieces: tuple[Piece, ...]
+    layout: Layout = Layout()
+
+    @property
+    def begin(self) -> int:
+        """The offset in the document at which the segment begins."""
+        return self.pieces[0].begin
+
+    @property
+    def finish(self) -> int:
+        """The offset in the document at which the segment ends."""
+        return self.pieces[-1].finish
+
+    def replaced(self, output: str, read: Callable[[int, int], str]) -> Change:
+        """Return the change of the document for the `output` of the segment; `read` returns a part of the document."""
+        return Change(self.begin, self.finish, self.layout.write(output, read))
+
+    def edited(self, edits: Sequence[Edit]) -> Iterator[Change]:
+        """Yield the changes of the document for `edits` of the text; line breaks and other gaps are kept."""
+        for edit in edits:
+            gaps = [piece for piece in self.pieces if piece.is_gap and edit.start < piece.end and piece.start < edit.end]
+            words, start = edit.text, edit.start
+            for gap in gaps:
+                count = len(self.text[start : gap.start].split())
+                before, words = _split_words(words, count)
+                yield from self._change(start, gap.start, before)
+                start = gap.end
+            yield from self._change(start, max(start, edit.end), words.lstrip() if gaps else words)
+
+    def position(self, offset: int) -> int:
+        """The offset in the document of an `offset` into the text."""
+        for piece in self.pieces:
+            if offset < piece.end:
+                return piece.begin + (offset - piece.start if piece.end - piece.start == piece.finish - piece.begin else 0)
+        return self.finish
+
+    def part(self, start: int, end: int) -> "Segment":
+        """The segment of the characters `start` to `end` of the text."""
+        found = []
+        for piece in self.pieces:
+            first, last = max(start, piece.start), min(end, piece.end)
+            if first < last:
+                copied = piece.end - piece.start == piece.finish - piece.begin
+                begin = piece.begin + (first - piece.start if copied else 0)
+                finish = begin + last - first if copied else piece.finish
+                found.append(piece._replace(start=first - start, end=last - start, begin=begin, finish=finish))
+        return replace(self, text=self.text[start:end], pieces=tuple(found))
+
+    def _change(self, start: int, end: int, text: str) -> Iterator[Change]:
+        if text != self.text[start:end]:
+            begin = self.position(start)
+            last = self.position(end - 1) if end > start else begin
+            ending = next((piece for piece in self.pieces if piece.start < end <= piece.end), None)
+            copied = ending is not None and ending.end - ending.start == ending.finish - ending.begin
+            finish = begin if end == start else last + 1 if copied or ending is None else ending.finish
+            yield Change(begin, finish, self.layout.escape(text))
+
+
+def _split_words(text: str, count: int) -> tuple[str, str]:
+    """Split `text` after `count` words, without the space between both parts."""
+    ends = [match.end() for match in re.finditer(r"\S+", text)]
+    place = 0 if count == 0 or not ends else ends[min(count, len(ends)) - 1]
+    return text[:place], text[place:]

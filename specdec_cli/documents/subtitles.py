@@ -1,0 +1,136 @@
+"""Subtitles (SubRip and WebVTT): numbers, times and settings are kept, and sentences are folded over their cues.
+
+The reader is our own because pysubs2 writes files anew, without what it does not know.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.cues import Passage, passages, read_cues
+from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.reading import decode
+from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.text.paragraphs import wrap_words
+from specdec_cli.text.sentences import split_sentences
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
+_LEAST_WIDTH = 32
+_PAUSE_BONUS = 0.1
+"""How much nearer to the end of a cue a word with a comma counts, as a share of the sentence."""
+
+
+class Subtitles(TextDocument):
+    """Subtitles, with a segment for each sentence, or for a passage in one cue."""
+
+    def __init__(self, source: Source, content: str) -> None:
+        cues = read_cues(content, source.name)
+        self._width = max([_LEAST_WIDTH, *(end - begin for cue in cues for begin, end in cue.lines)])
+        self._passages: list[tuple[Passage, list[Segment]]] = []
+        for passage in passages(content, cues):
+            found = list(_segments(content, passage))
+            if found:
+                self._passages.append((passage, found))
+        super().__init__(source, content, (segment for _, found in self._passages for segment in found))
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the document: for each passage that changes, the new text of its part of each cue."""
+        made: list[Change] = []
+        rest = iter(outputs)
+        for passage, segments in self._passages:
+            own = [next(rest) for _ in segments]
+            if any(output != segment.text for output, segment in zip(own, segments, strict=True)):
+                made += self._folded(passage, segments, own)
+        return made
+
+    def _folded(self, passage: Passage, segments: Sequence[Segment], outputs: Sequence[str]) -> Iterator[Change]:
+        cues = [[run for run, _ in lines] for _, lines in groupby(zip(passage.lines, passage.cues, strict=True), key=lambda each: each[1])]
+        texts: list[list[str]] = [[] for _ in cues]
+        for segment, output in zip(segments, outputs, strict=True):
+            shares = [_share(segment, lines[0][0], lines[-1][1]) for lines in cues]
+            for words, part in zip(texts, split_by_shares(output.split(" "), shares), strict=True):
+                words += part
+        begin, finish = segments[0].begin, segments[-1].finish
+        marks = {name: self.content[slice(*place)] for segment in segments for name, place in segment.layout.marks.items()}
+        ending = "\r\n" if "\r\n" in self.content else "\n"
+        for lines, words in zip(cues, texts, strict=True):
+            expanded = [_expanded(word, marks) for word in words]
+            text = ending.join(fold(expanded, len(lines), self._width))
+            yield Change(max(begin, lines[0][0]), min(finish, lines[-1][1]), text)
+
+
+def read_subtitles(source: Source) -> Document:
+    """Parse an SRT or VTT file. Raises InputError, naming the line, for bytes that are not UTF-8 and for times that cannot be read."""
+    return Subtitles(source, decode(source.data, source.name))
+
+
+def split_by_shares(words: Sequence[str], shares: Sequence[float]) -> list[list[str]]:
+    """Split `words` into parts whose lengths have about the proportions `shares`; parts rather end after punctuation.
+
+    Every part with a share has at least one word, if there are enough.
+    """
+    total, whole = sum(shares), max(sum(map(len, words)), 1)
+    parts, start, reached = [], 0, 0.0
+    needed = [number for number, share in enumerate(shares) if share > 0]
+    for number, share in enumerate(shares):
+        reached += share
+        later = sum(other > number for other in needed)
+        if share <= 0 or not later:
+            end = len(words) if share > 0 else start
+        else:
+            ends = range(min(start + 1, len(words)), max(min(start + 1, len(words)), len(words) - later) + 1)
+            end = min(ends, key=lambda place: _distance(words, place, whole, reached / total))
+        parts.append(list(words[start:end]))
+        start = end
+    return parts
+
+
+def fold(words: Sequence[str], lines: int, width: int) -> list[str]:
+    """Fold `words` into lines of similar length: as many as `lines`, fewer for a short text, and more where one is longer than `width`
+    characters.
+    """
+    length = len(" ".join(words))
+    count = max(-(-length // width), lines if 2 * length > width else 1)
+    for narrow in range(max(length // max(count, 1), 1), width):
+        folded = [" ".join(group) for group in wrap_words(words, narrow, 0, 0)]
+        if len(folded) <= count:
+            return folded
+    return [" ".join(group) for group in wrap_words(words, width, 0, 0)]
+
+
+def _segments(content: str, passage: Passage) -> Iterator[Segment]:
+    builder = SegmentBuilder(content)
+    for number, (begin, end) in enumerate(passage.lines):
+        if number:
+            builder.gap(passage.lines[number - 1][1], begin)
+        for tag in _TAG.finditer(content, begin, end):
+            builder.text(begin, tag.start())
+            add = builder.single if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
+            add(*tag.span())
+            begin = tag.end()
+        builder.text(begin, end)
+    found = builder.build()
+    if found is None or passage.cues[0] == passage.cues[-1]:
+        yield from filter(None, [found])
+        return
+    sentences = split_sentences(found.text)
+    start = len(sentences.gaps[0])
+    for text, gap in zip(sentences.texts, sentences.gaps[1:], strict=True):
+        yield found.part(start, start + len(text))
+        start += len(text) + len(gap)
+
+
+def _share(segment: Segment, begin: int, finish: int) -> int:
+    """The number of characters of a segment that are between two offsets of the document."""
+    inside = (min(piece.finish, finish) - max(piece.begin, begin) for piece in segment.pieces if not piece.is_gap)
+    return sum(max(each, 0) for each in inside)
+
+
+def _distance(words: Sequence[str], place: int, whole: int, share: float) -> float:
+    pause = any(word[-1:] in (",", ";", ":", ".", "!", "?", "\u2026") for word in words[max(place - 1, 0) : place])
+    return abs(sum(map(len, words[:place])) / whole - share) - _PAUSE_BONUS * pause
+
+
+def _expanded(word: str, marks: dict[str, str]) -> str:
+    return re.sub(r"</?g\d+>|<x\d+/>", lambda found: marks.get(found.group(), found.group()), word)

@@ -1,0 +1,89 @@
+"""Lines of text that belong together."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from specdec_cli.documents.segments import Layout, Piece, Segment
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.line_ends import find_wrapped
+from specdec_cli.text.paragraphs import Paragraph
+from specdec_cli.text.protected import without_protected
+
+_SENTENCE_END = re.compile(r"[.!?\u2026:\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether `text` ends with punctuation that ends a sentence, with closing marks after it or not."""
+    return _SENTENCE_END.search(text.rstrip()) is not None
+
+
+def line_groups(text: str) -> Iterator[tuple[int, int]]:
+    """Yield first and last offset of each line of `text`, or of several lines of a wrapped paragraph (see `find_wrapped`)."""
+    lines = text.split("\n")
+    begin = position = 0
+    for line, goes_on in zip(lines, find_wrapped(lines), strict=True):
+        position += len(line)
+        if not goes_on:
+            yield begin, position
+            begin = position + 1
+        position += 1
+
+
+def text_segment(whole: Segment, start: int, end: int) -> tuple[Segment, tuple[int, int]] | None:
+    """The segment of the lines from `start` to `end` of a text, and where it is in that text without white space; None without letters.
+
+    If these are several lines, they are joined by spaces, and the output is wrapped.
+    """
+    text = whole.text[start:end]
+    if not any(map(str.isalpha, without_protected(text))):
+        return None
+    first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
+    found = whole.part(first, last)
+    lines = text.split("\n")
+    if len(lines) > 1:
+        indent = re.match(r"\s*", lines[1])
+        layout = Layout(width=max(map(len, lines)), gap="\n" + (indent.group() if indent else ""), column=first - start)
+        return _joined(found, layout), (first, last)
+    return found, (first, last)
+
+
+def with_lines(content: str, segment: Segment) -> Segment:
+    """Return the segment with a layout that wraps it as the longest of its lines in the document, if it has several."""
+    gaps = [content[piece.begin : piece.finish] for piece in segment.pieces if piece.is_gap]
+    if not gaps:
+        return segment
+    lines = content[segment.begin : segment.finish].split("\n")
+    column = segment.begin - (content.rfind("\n", 0, segment.begin) + 1)
+    width = max(len(lines[0]) + column, *map(len, lines[1:]))
+    gap = re.sub(r"^[ \t\f]+|(?<=\n)[ \t\r\f]*\n", "", gaps[0])
+    return replace(segment, layout=replace(segment.layout, width=width, gap=gap, column=column))
+
+
+def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str, str]]:
+    """Return the lines of a wrapped paragraph, each with its end, with `edits` of its text made; the lines keep their breaks."""
+    content, pieces = "", list[Piece]()
+    ends = [*(start - 1 for start in paragraph.starts[1:]), len(paragraph.text)]
+    for line, head, start, end in zip(paragraph.lines, paragraph.heads, paragraph.starts, ends, strict=True):
+        begin = len(content) + (len(head) if pieces else 0)
+        if pieces:
+            pieces.append(Piece(start - 1, start, pieces[-1].finish, begin, is_gap=True))
+        pieces.append(Piece(start, end, begin, begin + end - start))
+        content += line.text + line.ending
+    text = apply_edits(content, Segment(paragraph.text, tuple(pieces)).edited(edits))
+    return [(found[1], found[2]) for found in re.finditer(r"([^\n]*?)(\r?\n)", text)]
+
+
+def _joined(segment: Segment, layout: Layout) -> Segment:
+    """`segment` with a space in the place of each line break and the white space around it."""
+    pieces, text, position = [], "", 0
+    for found in [*re.finditer(r"\s*\n\s*", segment.text), None]:
+        part = segment.part(position, found.start() if found else len(segment.text))
+        pieces += [piece._replace(start=piece.start + len(text), end=piece.end + len(text)) for piece in part.pieces]
+        text += part.text
+        if found:
+            gap = segment.part(*found.span())
+            pieces.append(gap.pieces[0]._replace(start=len(text), end=len(text) + 1, begin=gap.begin, finish=gap.finish, is_gap=True))
+            text += " "
+            position = found.end()
+    return replace(segment, text=text, pieces=tuple(pieces), layout=layout)

@@ -1,0 +1,143 @@
+"""XLIFF 1.2 and 2.0: the targets of units without one are filled, with their state."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.documents.xliff_text import xliff_segments
+from specdec_cli.documents.xml_events import XmlEvent, read_xml
+from specdec_cli.errors import InputError
+from specdec_cli.text.edits import apply_edits
+
+_UNIT = {"1": "trans-unit", "2": "segment"}
+_UNTRANSLATED = frozenset(("new", "needs-translation", "needs-adaptation", "needs-l10n", "initial"))
+_STATES = {"1": {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}, "2": {"state": "translated"}}
+Range = tuple[int, int]
+"""First and last index of the events of an element: its start and its end."""
+
+
+@dataclass
+class Unit:
+    """A unit of translation: the index of its start, its elements by name, whether it must not be translated, and its segments."""
+
+    start: int
+    kept: bool
+    elements: dict[str, Range] = field(default_factory=dict)
+    segments: list[Segment] = field(default_factory=list)
+
+
+class Xliff(TextDocument):
+    """An XLIFF file; `units` are those that are decoded, in order."""
+
+    def __init__(self, source: Source) -> None:
+        content, encoding, self._events = read_xml(source.data, source.name)
+        root = next(event for event in self._events if event.kind == "start")
+        self._version = root.attributes.get("version", "")[:1]
+        if root.name != "xliff" or self._version not in _UNIT:
+            raise InputError(f"{source.name}, line {content.count(chr(10), 0, root.begin) + 1}: not XLIFF of version 1 or 2")
+        self.units: list[Unit] = []
+        for unit in _units(self._events, _UNIT[self._version]):
+            element = self._element(unit, source)
+            if element is not None:
+                unit.segments = list(xliff_segments(content, self._events[element[0] + 1 : element[1]]))
+                self.units.append(unit)
+        super().__init__(source, content, (one for unit in self.units for one in unit.segments), encoding, references=True)
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the file: the target of each unit, and its state."""
+        rest = iter(outputs)
+        made: list[Change] = []
+        for unit in self.units:
+            first, last = self._text_of(unit)
+            begin, finish = self._events[first].finish, self._events[last].begin
+            changes = [
+                Change(each.start - begin, each.end - begin, each.text)
+                for segment, output in ((segment, next(rest)) for segment in unit.segments)
+                for each in ([segment.replaced(output, lambda start, end: self.content[start:end])] if output != segment.text else [])
+            ]
+            made += self._filled(unit, apply_edits(self.content[begin:finish], changes))
+        return made
+
+    def _element(self, unit: Unit, source: Source) -> Range | None:
+        """The element that is decoded: for translation the source, for correction the target; None if there is nothing to do."""
+        target = unit.elements.get("target")
+        has_target = target is not None and target[1] - target[0] > 1
+        if "source" not in unit.elements or (unit.kept and source.purpose == "translate"):
+            return None
+        if source.purpose == "correct":
+            return target if has_target else None
+        state = self._events[unit.start if self._version == "2" else target[0] if target else unit.start].attributes.get("state", "")
+        approved = self._events[unit.start].attributes.get("approved") == "yes"
+        return self._text_of(unit) if source.redo or not has_target or (state in _UNTRANSLATED and not approved) else None
+
+    def _text_of(self, unit: Unit) -> Range:
+        return unit.elements.get("seg-source") or unit.elements["source"]
+
+    def _filled(self, unit: Unit, text: str) -> Iterator[Change]:
+        """Yield the changes that make `text` the target of a unit."""
+        opening = self._events[unit.elements["source"][0]]
+        prefix = re.match(r"<((?:[\w.-]+:)?)", self.content[opening.begin : opening.finish])
+        name = f"{prefix[1] if prefix else ''}target"
+        target = unit.elements.get("target")
+        states = _STATES[self._version]
+        if self._version == "2":
+            tag = self._events[unit.start]
+            yield Change(tag.begin, tag.finish, with_attributes(self.content[tag.begin : tag.finish], states))
+        if target is None:
+            place = self._end(self._text_of(unit)[1])
+            start = f"<{name}>" if self._version == "2" else with_attributes(f"<{name}>", states)
+            yield Change(place, place, f"{self._indent(self._events[self._text_of(unit)[0]])}{start}{text}</{name}>")
+            return
+        tag = self._events[target[0]]
+        start = self.content[tag.begin : tag.finish]
+        start = re.sub(r"\s*/>$", ">", start)
+        yield Change(tag.begin, self._end(target[1]), f"{start if self._version == '2' else with_attributes(start, states)}{text}</{name}>")
+
+    def _end(self, index: int) -> int:
+        """The end of an element in the file. The tag of its end may be followed by white space in the same part."""
+        event = self._events[index]
+        text = self.content[event.begin : event.finish]
+        return event.begin + (text.index(">") + 1 if text.startswith("</") else 0)
+
+    def _indent(self, event: XmlEvent) -> str:
+        place = event.begin
+        while self.content[place - 1].isspace():
+            place -= 1
+        return self.content[place : event.begin]
+
+
+def read_xliff(source: Source) -> Document:
+    """Parse an XLIFF file. Raises InputError, naming the line, for a file that is not well-formed or no XLIFF 1 or 2."""
+    return Xliff(source)
+
+
+def with_attributes(tag: str, values: dict[str, str]) -> str:
+    """Return a start tag with these attributes, in the place of those of the same names."""
+    for name, value in values.items():
+        replaced, count = re.subn(rf"(\s{re.escape(name)}\s*=\s*)(?:\"[^\"]*\"|'[^']*')", rf'\g<1>"{value}"', tag, count=1)
+        tag = replaced if count else re.sub(r"\s*(/?>)\s*$", rf' {name}="{value}"\1', tag)
+    return tag
+
+
+def _units(events: Sequence[XmlEvent], name: str) -> Iterator[Unit]:
+    """Yield the units, each with its source, seg-source and target; those of alternative translations are not part of it."""
+    kept: list[bool] = [False]
+    unit: Unit | None = None
+    depth = 0
+    begun: dict[str, int] = {}
+    for index, event in enumerate(events):
+        if event.kind == "start":
+            kept.append({"no": True, "yes": False}.get(event.attributes.get("translate", ""), kept[-1]))
+            if event.name == name and unit is None:
+                unit, depth, begun = Unit(index, kept[-1]), event.depth, {}
+            elif unit is not None and event.depth == depth + 1:
+                begun[event.name] = index
+        elif event.kind == "end":
+            kept.pop()
+            if unit is not None and event.depth == depth + 1 and event.name in begun:
+                unit.elements.setdefault(event.name, (begun[event.name], index))
+            elif unit is not None and event.depth == depth and event.name == name:
+                yield unit
+                unit = None

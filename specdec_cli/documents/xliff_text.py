@@ -1,0 +1,96 @@
+"""The text of sources and targets in XLIFF, with inline elements."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.segments import Layout, Segment
+from specdec_cli.documents.wrapped import with_lines
+from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
+from specdec_cli.text.line_ends import find_wrapped
+
+_PAIRS = frozenset(("g", "mrk", "pc"))
+_WITH_CODE = frozenset(("ph", "it", "bpt", "ept"))
+"""Elements whose content is code of the original document."""
+
+
+def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment]:
+    """Yield the segments of the content of a source or target; a line break ends one, unless the lines are wrapped, and so does
+    the mark of a segment.
+    """
+    text = content[events[0].begin : events[-1].finish] if events else ""
+    goes_on = iter(find_wrapped(text.split("\n")))
+    builder, escape = SegmentBuilder(content), escape_xml
+    index = 0
+    while index < len(events):
+        event = events[index]
+        last = _end_of_code(events, index)
+        if last > index:
+            add = {"bpt": builder.open, "ept": builder.close}.get(event.name, builder.single)
+            add(event.begin, events[last].finish)
+        elif event.kind == "text":
+            for begin, finish in _lines(content, event):
+                _add_text(builder, content, begin, finish, escaped=escape is escape_xml)
+                if finish < event.finish and next(goes_on, False):
+                    builder.gap(finish, finish + 1)
+                elif finish < event.finish:
+                    yield from _built(builder, content, escape)
+                    builder = SegmentBuilder(content)
+        elif event.kind == "other" or _is_boundary(events, index):
+            yield from _built(builder, content, escape)
+            builder = SegmentBuilder(content)
+            escape = _copied if content.startswith("<![CDATA[", event.begin) else escape_xml
+        elif event.name in _PAIRS:
+            (builder.open if event.kind == "start" else builder.close)(event.begin, event.finish)
+        elif event.begin < event.finish:
+            builder.single(event.begin, event.finish)
+        index = last + 1
+    yield from _built(builder, content, escape)
+
+
+def _end_of_code(events: Sequence[XmlEvent], index: int) -> int:
+    """The index of the end of an element whose content must not change; `index` for any other part."""
+    event = events[index]
+    protected = event.name == "mrk" and (event.attributes.get("mtype") == "protected" or event.attributes.get("translate") == "no")
+    if event.kind != "start" or not (event.name in _WITH_CODE or protected):
+        return index
+    return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == event.depth)
+
+
+def _is_boundary(events: Sequence[XmlEvent], index: int) -> bool:
+    """Whether a part is the start or end of the mark of a segment."""
+    event = events[index]
+    if event.name != "mrk":
+        return False
+    start = event if event.kind == "start" else next(e for e in reversed(events[:index]) if e.kind == "start" and e.depth == event.depth)
+    return start.attributes.get("mtype") == "seg"
+
+
+def _lines(content: str, event: XmlEvent) -> Iterator[tuple[int, int]]:
+    begin = event.begin
+    while (place := content.find("\n", begin, event.finish)) >= 0:
+        yield begin, place
+        begin = place + 1
+    yield begin, event.finish
+
+
+def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int, *, escaped: bool) -> None:
+    position = begin
+    for start, end, character in unescaped(content[begin:finish]) if escaped else ():
+        builder.text(position, begin + start)
+        if character in "\r\n":
+            builder.single(begin + start, begin + end)
+        else:
+            builder.instead(begin + start, begin + end, character)
+        position = begin + end
+    builder.text(position, finish)
+
+
+def _copied(text: str) -> str:
+    """`text` as it is: in a CDATA section nothing is escaped."""
+    return text
+
+
+def _built(builder: SegmentBuilder, content: str, escape: Callable[[str], str]) -> Iterator[Segment]:
+    found = builder.build(Layout(escape=escape))
+    if found is not None:
+        yield with_lines(content, found)

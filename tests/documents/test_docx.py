@@ -1,0 +1,100 @@
+"""Word documents."""
+
+import zipfile
+from io import BytesIO
+
+import docx
+import pytest
+
+from specdec_cli.errors import InputError
+from specdec_cli.text.edits import find_edits
+from tests.documents.helper import parse, shout, texts, unchanged
+
+
+@pytest.fixture
+def data() -> bytes:
+    """A document with a heading, runs of different formats, a list, a table, a header and a line break."""
+    made = docx.Document()
+    made.add_heading("My house", 0)
+    paragraph = made.add_paragraph("The ")
+    paragraph.add_run("red house").bold = True
+    for text in (" is ver", "y old", " & small. "):
+        paragraph.add_run(text)
+    broken = made.add_paragraph("One line")
+    broken.add_run().add_break()
+    broken.add_run("and another")
+    made.add_paragraph("12")
+    made.add_table(1, 2).cell(0, 1).text = "A cat"
+    made.sections[0].header.paragraphs[0].text = "The header"
+    stream = BytesIO()
+    made.save(stream)
+    return stream.getvalue()
+
+
+def paragraphs(data: bytes) -> list[str]:
+    """The text of each paragraph, as python-docx reads it."""
+    return [paragraph.text for paragraph in docx.Document(BytesIO(data)).paragraphs]
+
+
+def test_paragraphs_are_segments(data: bytes) -> None:
+    found = texts(parse(data, "docx"))
+    assert found[:4] == ["My house", "The <g1>red house</g1> is very old & small.", "One line<x1/>and another", "A cat"]
+    assert found[4:] == ["The header"]
+
+
+def test_formats_and_all_other_parts_are_kept(data: bytes) -> None:
+    document = parse(data, "docx")
+    changed = document.translated([shout(each) for each in texts(document)])
+    assert paragraphs(changed) == ["MY HOUSE", "THE RED HOUSE IS VERY OLD & SMALL. ", "ONE LINE\nAND ANOTHER", "12"]
+    runs = docx.Document(BytesIO(changed)).paragraphs[1].runs
+    assert [(run.text, run.bold) for run in runs if run.text] == [("THE ", None), ("RED HOUSE", True), (" IS VERY OLD & SMALL. ", None)]
+    assert docx.Document(BytesIO(changed)).sections[0].header.paragraphs[0].text == "THE HEADER"
+    with zipfile.ZipFile(BytesIO(data)) as before, zipfile.ZipFile(BytesIO(changed)) as after:
+        assert before.namelist() == after.namelist()
+        differing = [name for name in before.namelist() if before.read(name) != after.read(name)]
+    assert len(differing) == 2 and "word/document.xml" in differing
+
+
+def test_unchanged_segments_give_the_same_bytes(data: bytes) -> None:
+    document = parse(data, "docx")
+    assert unchanged(document) == data
+    assert document.corrected([[] for _ in document.segments]) == data
+
+
+def test_edits_are_made_in_their_runs(data: bytes) -> None:
+    document = parse(data, "docx", purpose="correct")
+    changed = document.corrected([find_edits(each, each.replace("old", "new")) for each in texts(document)])
+    assert paragraphs(changed)[1] == "The red house is very new & small. "
+    assert docx.Document(BytesIO(changed)).paragraphs[1].runs[1].bold
+
+
+def archive(**parts: bytes) -> bytes:
+    """A ZIP file with these parts; underscores in names stand for slashes."""
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name.replace("_", "/") + ".xml", content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK..", "not readable as a ZIP file"),
+        (archive(other=b"<a/>"), "no word/document.xml"),
+        (archive(word_document=b"<a>\n<b>"), r"word/document\.xml, line 2: not well-formed"),
+        (archive(word_document=b"<a/>", word_media_x=b"\0" * 2**24), "compressed to less than a 1000th"),
+        (archive(word_document=b'<!DOCTYPE a [<!ENTITY b "c">]><a/>'), "declares its own document type"),
+    ],
+)
+def test_bad_files_are_errors(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(content, "docx")
+
+
+def test_a_wrong_size_in_the_directory_is_an_error() -> None:
+    content = bytearray(archive(word_document=b"<a>" + b" " * 5000 + b"</a>"))
+    place = content.index(b"PK\x01\x02") + 24
+    content[place : place + 4] = (10).to_bytes(4, "little")
+    with pytest.raises(InputError, match=r"a\.docx"):
+        parse(bytes(content), "docx")

@@ -1,0 +1,145 @@
+"""HTML documents."""
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.errors import InputError
+from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
+
+TEXT = """<!DOCTYPE html>
+<html lang=en><head><title>My house</title><style>p {a: b}</style><script>if (a < b) "text"</script></head>
+<body class="x"><p>The <b>red</b> house is caf&eacute; &amp; bar, don&#39;t
+   go there. It is <a href="x?a=1&amp;b=2" title="A 'nice' house">very nice</a>.</p>
+<pre>code here</pre><p>Press <code>Ctrl <i>now</i></code> now <img src=x alt='The picture'> please.<br>New line.
+<p translate="no">Kept <b>as</b> it is</p><p class="a notranslate">Kept too</p>
+<ul><li>One<li>Two <span translate="no">Name</span> here</ul>
+<!-- a comment --><input placeholder="Your name"></body></html>
+"""
+
+
+def test_text_and_attributes_are_segments() -> None:
+    assert texts(parse(TEXT, "html")) == [
+        "My house",
+        "A 'nice' house",
+        "The <g1>red</g1> house is caf\u00e9 &amp; bar, don't go there. It is <g2>very nice</g2>.",
+        "The picture",
+        "Press <x1/> now <x2/> please.",
+        "New line.",
+        "One",
+        "Two <x1/> here",
+        "Your name",
+    ]
+
+
+def test_all_else_is_kept() -> None:
+    changed = translated(TEXT, "html")
+    assert " ".join(changed.casefold().split()) == " ".join(TEXT.casefold().replace("&eacute;", "\u00e9").replace("&#39;", "'").split())
+    for kept in (
+        'if (a < b) "text"',
+        "p {a: b}",
+        "code here",
+        "<code>Ctrl <i>now</i></code>",
+        "Kept <b>as</b> it is",
+        "Kept too",
+        "x?a=1&amp;b=2",
+    ):
+        assert kept in changed
+    assert "title=\"A 'NICE' HOUSE\">VERY NICE</a>.</p>" in changed
+    assert '<span translate="no">Name</span> HERE</ul>' in changed
+
+
+def test_characters_of_markup_are_escaped() -> None:
+    text = '<p title="one">two &lt; <b>three</b></p>'
+    assert translated(text, "html", lambda each: f'{each} & "<i>') == (
+        '<p title="one & &#34;&lt;i>">two &lt; <b>three</b> & "&lt;i></p>'.replace(" & ", " &amp; ")
+    )
+
+
+def test_a_changed_attribute_is_part_of_the_text_around_it() -> None:
+    text = '<p>See <img alt="a cat"> here</p>'
+    assert translated(text, "html") == '<p>SEE <img alt="A CAT"> HERE</p>'
+    assert translated(text, "html", lambda each: each.replace("cat", "dog")) == '<p>See <img alt="a dog"> here</p>'
+    assert corrected(text, "html", lambda each: each.replace("here", "there")) == '<p>See <img alt="a cat"> there</p>'
+
+
+def test_edits_keep_references_and_lines() -> None:
+    text = "<p>He have&nbsp;a caf&eacute; and\n  she go &amp; see.</p>"
+    assert corrected(text, "html", lambda each: each.replace("She", "he").replace("go", "goes")) == text.replace("go", "goes")
+    assert corrected(text, "html", lambda each: each.replace("caf\u00e9 and she go", "caf\u00e9s but they go")) == (
+        text.replace("caf&eacute; and", "caf\u00e9s but").replace("she", "they")
+    )
+
+
+def test_the_declared_encoding_is_kept() -> None:
+    data = '<meta charset="iso-8859-1"><p>caf\xe9</p>'.encode("latin-1")
+    document = parse(data, "html")
+    assert texts(document) == ["caf\u00e9"]
+    assert document.translated(["\u20ac \xfc"]) == '<meta charset="iso-8859-1"><p>&#8364; \xfc</p>'.encode("latin-1")
+    with pytest.raises(InputError, match="line 2: not valid UTF-8"):
+        parse(b"<p>\ncaf\xe9", "html")
+
+
+MARKUP = st.sampled_from(
+    [
+        "<p>",
+        "</p>",
+        "<b>",
+        "</b>",
+        "<i class='a b'>",
+        "</i>",
+        "<br>",
+        "<br/>",
+        "word",
+        "two words",
+        "&amp;",
+        "&eacute;",
+        "&#39;",
+        "&",
+        "<",
+        ">",
+        "\n",
+        "\r\n",
+        "<!-- c -->",
+        "<!--",
+        "<script>",
+        "</script>",
+        "<pre>",
+        "</pre>",
+        "<img alt='x y'>",
+        "<code>",
+        "</code>",
+        '<a title="t">',
+        "</a>",
+        "<!DOCTYPE html>",
+        "<?php x ?>",
+        "<div translate=no>",
+        "</div>",
+        "<![CDATA[x]]>",
+        "\t",
+        "é",
+        "</",
+        "<p",
+        '="',
+        "<title>",
+        "</title>",
+    ]
+)
+
+
+@given(st.lists(MARKUP, max_size=40).map(" ".join) | st.lists(MARKUP, max_size=40).map("".join) | st.text(max_size=60))
+def test_unchanged_segments_give_the_same_bytes(text: str) -> None:
+    data = text.replace("\0", "").encode("utf-8", "replace")
+    document = parse(data, "html")
+    assert unchanged(document) == data
+    assert document.corrected([[] for _ in document.segments]) == data
+
+
+@given(st.lists(MARKUP, max_size=30).map("".join))
+def test_outputs_are_the_segments_of_the_new_document(text: str) -> None:
+    document = parse(text, "html")
+    changed = document.translated([shout(each) for each in texts(document)])
+    before, after = ([html.unescape(each).casefold() for each in texts(one)] for one in (document, parse(changed, "html")))
+    assert before == after

@@ -1,0 +1,198 @@
+"""Markdown documents."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
+
+TEXT = """---
+title: front matter
+---
+
+# The *big* house
+
+The red house is very **old and
+big** and [the guide](https://e.org/a "T") says that
+it is nice. See [Foo], [Foo][], [the manual][man] or `make test`.
+
+> A quote that
+> goes on here. ![a cat](c.png)
+
+- one item
+- another <b>item</b>
+  that goes on
+1. Hard break here  
+   next line &amp; more \\* star\\
+   third line
+
+Title
+=====
+
+| Day | What |
+| --- | --- |
+| Monday | a \\| b *c* |
+
+<p align="center">Hello <a href="x">world</a> <img src="a" alt="A picture"></p>
+
+```sh
+code here
+```
+
+    indented code
+
+[Foo]: http://x
+[man]: http://y 'Title'
+"""
+
+
+def structure(text: str) -> list[tuple[str, str, int]]:
+    """The blocks of a document."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return [(token.type, token.tag, token.level) for token in parser.parse(text)]
+
+
+def test_every_text_is_a_segment() -> None:
+    assert texts(parse(TEXT, "md")) == [
+        "The <g1>big</g1> house",
+        "The red house is very <g1>old and big</g1> and <g2>the guide</g2> says that it is nice. "
+        "See <x3/>, <x4/>, <g5>the manual</g5> or `make test`.",
+        "A quote that goes on here. <g1>a cat</g1>",
+        "one item",
+        "another <g1>item</g1> that goes on",
+        "Hard break here",
+        "next line &amp; more \\* star",
+        "third line",
+        "Title",
+        "Day",
+        "What",
+        "Monday",
+        "a \\| b <g1>c</g1>",
+        "A picture",
+        "Hello <g1>world</g1>",
+    ]
+
+
+def test_all_else_is_kept() -> None:
+    changed = translated(TEXT, "md")
+    assert structure(changed) == structure(TEXT)
+    assert "# THE *BIG* HOUSE\n" in changed
+    assert '[THE\nGUIDE](https://e.org/a "T")' in changed
+    assert "See [Foo], [Foo][], [the manual][man]".upper().replace("FOO", "Foo").replace("MAN]", "man]") in changed.replace("\n", " ")
+    assert "> A QUOTE THAT GOES ON HERE.\n> ![A CAT](c.png)\n" in changed
+    assert "- ANOTHER <b>ITEM</b>\n  THAT GOES ON\n" in changed
+    assert "1. HARD BREAK HERE  \n   NEXT LINE &amp; MORE \\* STAR\\\n   THIRD LINE\n" in changed
+    assert "| MONDAY | A \\| B *C* |\n" in changed
+    assert '<a href="x">WORLD</a> <img src="a" alt="A PICTURE"></p>' in changed
+    for kept in ("title: front matter", "code here", "indented code", "[Foo]: http://x", "http://y 'Title'"):
+        assert kept in changed
+
+
+def test_lines_are_wrapped_at_the_same_width() -> None:
+    text = "> The children are playing in\n> the garden behind the house\n> and they are happy.\n"
+    longer = translated(text, "md", lambda each: each.replace("garden", "large beautiful garden"))
+    assert longer == "> The children are playing in\n> the large beautiful garden\n> behind the house and they\n> are happy.\n"
+
+
+def test_no_line_begins_with_a_mark_of_a_block() -> None:
+    text = "we have one two three four five\nsix seven eight nine\n"
+    assert translated(text, "md", lambda each: each.replace("five", "- 1. # > six")) == (
+        "we have one two three four - 1. # >\nsix six seven eight nine\n"
+    )
+
+
+def test_a_sentence_on_each_line_stays_on_its_line() -> None:
+    assert texts(parse("One sentence is here.\nAnother one is there.\n", "md")) == ["One sentence is here.", "Another one is there."]
+
+
+def test_edits_keep_the_lines() -> None:
+    text = "He have a *car* and\nshe go to school\nevery days.\n"
+    assert corrected(text, "md", lambda each: each.replace("have", "has").replace("days", "day")) == (
+        "He has a *car* and\nshe go to school\nevery day.\n"
+    )
+    assert corrected(text, "md", lambda each: each.replace("and she go", "but they goes now")) == (
+        "He have a *car* but\nthey goes now to school\nevery days.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a **b** c", "a <g1>b</g1> c"),
+        ("a snake_case_name and 2 * 3 * 4", "a snake_case_name and 2 * 3 * 4"),
+        ("see <https://e.org> now", "see <x1/> now"),
+        ("note[^1] here", "note<x1/> here"),
+        ("x <!-- hidden *text* --> y", "x <x1/> y"),
+        ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <x2/> go"),
+        ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
+        ("**all of it**", "all of it"),
+        ("[![badge](b.svg)](x) text", "<g1><g2>badge</g2></g1> text"),
+        ("an unmatched * or ** or [bracket stays", "an unmatched * or ** or [bracket stays"),
+        ("`*code*` and *text*", "`*code*` and <g1>text</g1>"),
+        ("open <b>tag", "open <x1/>tag"),
+    ],
+)
+def test_inline_markup_has_stand_ins(text: str, expected: str) -> None:
+    document = parse(f"{text}\n", "md")
+    assert texts(document) == [expected]
+    assert document.translated([shout(each) for each in texts(document)]).decode().casefold() == f"{text}\n".casefold()
+
+
+MARKUP = st.sampled_from(
+    [
+        "word",
+        "two words",
+        "*a*",
+        "**b c**",
+        "_d_",
+        "`e`",
+        "[f](g)",
+        "![h](i)",
+        "<b>j</b>",
+        "\n",
+        "\n\n",
+        "  \n",
+        "> ",
+        "- ",
+        "1. ",
+        "# ",
+        "| ",
+        "&amp;",
+        "\\*",
+        "*",
+        "_",
+        "[",
+        "]",
+        "<",
+        "```\n",
+        "\t",
+        "é",
+        "\r\n",
+        "|-|-|\n",
+        "<div>\n",
+        "</div>\n",
+        "<!--",
+        "-->",
+        "[x]: y\n",
+        "\ufeff",
+    ]
+)
+
+
+@given(st.lists(MARKUP, max_size=40).map(" ".join) | st.text(max_size=60).filter(lambda text: "\0" not in text))
+def test_unchanged_segments_give_the_same_bytes(text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    document = parse(data, "md")
+    assert unchanged(document) == data
+    assert document.corrected([[] for _ in document.segments]) == data
+    for segment in document.segments:
+        assert segment.text == segment.text.strip() and "\n" not in segment.text
+        assert all(piece.begin <= piece.finish for piece in segment.pieces)
+
+
+@given(st.lists(MARKUP, max_size=30).map("".join))
+def test_segments_are_separate_and_written_back(text: str) -> None:
+    document = parse(text, "md")
+    again = parse(document.translated([f"{each} q" for each in texts(document)]), "md")
+    assert sum(each.count("q") for each in texts(again)) >= len(document.segments)

@@ -1,0 +1,129 @@
+"""gettext message catalogues."""
+
+import polib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.documents.po_file import written
+from specdec_cli.errors import InputError
+from tests.documents.helper import corrected, parse, texts, translated, unchanged
+
+HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=3; plural=0;\\n"\n\n'
+TEXT = (
+    HEADER
+    + r"""# A comment
+#. extracted
+#: a.c:1
+#, c-format
+msgctxt "menu"
+msgid "Could not open file %s: {name}\n"
+msgstr ""
+
+#: b.c
+msgid "%d house"
+msgid_plural "%d houses"
+msgstr[0] ""
+msgstr[1] ""
+
+#, fuzzy
+#| msgid "old"
+msgid ""
+"The \"big\" house is old and has\n"
+"a garden and the children are\n"
+"playing there.\n"
+msgstr "alt"
+
+msgid "Done"
+msgstr   "Fertig"
+
+#~ msgid "obsolete"
+#~ msgstr "weg"
+"""
+)
+
+
+def test_empty_and_fuzzy_entries_are_segments() -> None:
+    assert texts(parse(TEXT, "po")) == [
+        "Could not open file %s: {name}",
+        "%d house",
+        "%d houses",
+        'The "big" house is old and has a garden and the children are playing there.',
+    ]
+    assert texts(parse(TEXT, "po", redo=True))[-1] == "Done"
+
+
+def test_translations_are_fuzzy_and_all_else_is_kept() -> None:
+    changed = translated(TEXT, "po")
+    assert changed.startswith(HEADER)
+    assert (
+        '#, fuzzy, c-format\nmsgctxt "menu"\nmsgid "Could not open file %s: {name}\\n"\nmsgstr "COULD NOT OPEN FILE %s: {name}\\n"\n'
+        in changed
+    )
+    assert '#: b.c\n#, fuzzy\nmsgid "%d house"\nmsgid_plural "%d houses"\n' in changed
+    assert 'msgstr[0] "%d HOUSE"\nmsgstr[1] "%d HOUSES"\nmsgstr[2] "%d HOUSES"\n' in changed
+    assert '"THE \\"BIG\\" HOUSE IS OLD AND HAS\\n"\n"A GARDEN AND THE CHILDREN ARE\\n"\n"PLAYING THERE.\\n"\n' in changed
+    assert changed.endswith('msgid "Done"\nmsgstr   "Fertig"\n\n#~ msgid "obsolete"\n#~ msgstr "weg"\n')
+    assert changed.count("fuzzy") == 3
+    before, after = polib.pofile(TEXT), polib.pofile(changed)
+    for one, other in zip(before, after, strict=True):
+        assert (one.msgid, one.msgctxt, one.comment, one.tcomment, one.occurrences) == (
+            (other.msgid, other.msgctxt, other.comment, other.tcomment, other.occurrences)
+        )
+
+
+def test_all_translates_again() -> None:
+    assert '#, fuzzy\nmsgid "Done"\nmsgstr "DONE"\n' in translated(TEXT, "po", redo=True)
+
+
+def test_translations_are_corrected() -> None:
+    assert texts(parse(TEXT, "po", purpose="correct")) == ["alt", "Fertig"]
+    text = HEADER + 'msgid "x"\nmsgstr ""\n"He have a \\"c"\n"ar\\".\\n"\n'
+    assert corrected(text, "po", lambda each: each.replace("have", 'has "now"')) == text.replace("have", 'has \\"now\\"')
+    assert corrected(text, "po", lambda each: each.replace("car", "bike")) == text.replace('c"\n"ar', "bike")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('msgid "a"\nfoo\n', "line 2: not a line"),
+        ('msgid "a"\n\n', "line 1: an entry without msgstr"),
+        ('\nmsgstr "a"\n', "line 2: an entry without msgid"),
+        ('msgid "a\nmsgstr ""\n', "line 1: a string must be"),
+        ('msgid "a"\nmsgid_plural "b"\nmsgid_plural "b"\n', "line 3: a second msgid_plural"),
+    ],
+)
+def test_bad_files_are_errors_with_their_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(text, "po")
+
+
+def test_other_encodings_are_kept() -> None:
+    data = TEXT.replace("UTF-8", "ISO-8859-1").replace("Fertig", "F\u00e4hig").encode("latin-1")
+    document = parse(data, "po")
+    assert "F\u00e4hig".encode("latin-1") in document.translated([f"{each} \u00fc" for each in texts(document)])
+    with pytest.raises(InputError, match="line 12: iso8859-1 has no"):
+        document.translated([f"{each} \u20ac" for each in texts(document)])
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], include_characters="\n\t")))
+def test_written_strings_are_read_as_they_were(text: str) -> None:
+    catalogue = HEADER + written("msgid", text or "x", "\n") + "\n" + written("msgstr", text, "\n") + "\n"
+    found = polib.pofile(catalogue)
+    assert [entry.msgstr for entry in found] == [text]
+    again = parse(catalogue, "po", purpose="correct")
+    assert unchanged(again) == catalogue.encode()
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=6))
+def test_finished_catalogues_are_not_changed(pairs: list[tuple[str, str]]) -> None:
+    def clean(text: str) -> str:
+        return text.encode("utf-8", "replace").decode().replace("\0", "")
+
+    entries = [
+        f"{written('msgid', clean(one) or 'a', chr(10))}\n{written('msgstr', clean(other) or 'b', chr(10))}\n" for one, other in pairs
+    ]
+    data = (HEADER + "\n".join(entries)).encode()
+    for purpose in ("translate", "correct"):
+        document = parse(data, "po", purpose=purpose)
+        assert unchanged(document) == data

@@ -1,0 +1,148 @@
+"""Subtitles in SubRip and WebVTT."""
+
+import pysubs2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.documents.subtitles import fold, split_by_shares
+from specdec_cli.errors import InputError
+from tests.documents.helper import corrected, parse, texts, translated, unchanged
+
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+<i>I have never seen her.</i>
+
+2
+00:00:02,100 --> 00:00:04,000
+Hello, I am a man who went
+
+3
+00:00:04,100 --> 00:00:06,000
+to the house and saw
+the dog. It was big.
+
+4
+00:00:08,100 --> 00:00:10,000
+- Are you home?
+- Yes.
+
+5
+00:00:11,100 --> 00:00:12,000
+{\\an8}She is <i>very</i> old
+"""
+VTT = """WEBVTT - Title
+
+STYLE
+::cue { color: red }
+
+NOTE a comment
+of two lines
+
+intro
+00:01.000 --> 00:02.000 align:start position:10%
+<v Bob>Hello there.
+
+00:00:03.000 --> 00:00:04.000
+- <c.yellow>Good</c> morning!
+"""
+
+
+def test_sentences_are_segments() -> None:
+    assert texts(parse(SRT, "srt")) == [
+        "I have never seen her.",
+        "Hello, I am a man who went to the house and saw the dog.",
+        "It was big.",
+        "- Are you home?",
+        "- Yes.",
+        "She is <g1>very</g1> old",
+    ]
+    assert texts(parse(VTT, "vtt")) == ["Hello there.", "- <g1>Good</g1> morning!"]
+
+
+def test_cues_times_and_tags_are_kept() -> None:
+    changed = translated(SRT, "srt")
+    before, after = (pysubs2.SSAFile.from_string(text, format_="srt") for text in (SRT, changed))
+    assert [(one.start, one.end) for one in before] == [(one.start, one.end) for one in after]
+    assert "<i>I HAVE NEVER SEEN HER.</i>\n" in changed
+    assert "{\\an8}SHE IS <i>VERY</i> OLD\n" in changed
+    assert "- ARE YOU HOME?\n- YES.\n" in changed
+    assert translated(VTT, "vtt") == VTT.replace("Hello there", "HELLO THERE").replace("Good", "GOOD").replace("morning", "MORNING")
+
+
+def test_a_sentence_is_folded_over_its_cues() -> None:
+    def change(text: str) -> str:
+        return {"Hello,": "Hallo, ich bin ein Mann, der ins Haus ging und den Hund sah.", "It was": "Er war gross."}.get(text[:6], text)
+
+    assert translated(SRT, "srt", change).split("\n\n")[1:3] == [
+        "2\n00:00:02,100 --> 00:00:04,000\nHallo, ich bin ein Mann,",
+        "3\n00:00:04,100 --> 00:00:06,000\nder ins Haus ging und den\nHund sah. Er war gross.",
+    ]
+
+
+def test_edits_keep_cues_and_lines() -> None:
+    text = "1\n00:00:01,000 --> 00:00:02,000\nHe have a\ncar and she\n\n2\n00:00:02,000 --> 00:00:03,000\ngo to school.\n"
+    assert texts(parse(text, "srt")) == ["He have a car and she go to school."]
+    assert corrected(text, "srt", lambda each: each.replace("have a car and she go", "has the cars and they goes")) == (
+        text.replace("have a\ncar", "has the\ncars").replace("she\n", "they\n").replace("go to", "goes to")
+    )
+
+
+def test_a_bad_time_is_an_error_with_its_line() -> None:
+    with pytest.raises(InputError, match=r"a\.srt, line 2: not a time"):
+        parse("1\n00:00:61 --> 00:00:02,000\nHello\n", "srt")
+    with pytest.raises(InputError, match=r"a\.srt, line 1: no cue"):
+        parse("Just text.\n", "srt")
+
+
+def test_shares_and_lines_have_similar_lengths() -> None:
+    words = ["one", "two", "three", "four", "five", "six"]
+    assert split_by_shares(words, [10, 10]) == [["one", "two", "three"], ["four", "five", "six"]]
+    assert split_by_shares(words, [0, 10]) == [[], words]
+    assert split_by_shares(["one"], [10, 10]) == [["one"], []]
+    assert split_by_shares(["yes,", "we", "can", "do", "it", "now"], [12, 12])[0] == ["yes,", "we", "can"]
+    assert fold(["one", "two", "three", "four", "five", "six"], 2, 40) == ["one two three", "four five six"]
+    assert fold(["one", "two"], 2, 40) == ["one two"]
+    assert fold(["word"] * 20, 1, 32) == [" ".join(["word"] * 5)] * 4
+
+
+@given(st.lists(st.text(min_size=1, max_size=8), max_size=20), st.lists(st.integers(0, 50), min_size=1, max_size=6))
+def test_every_word_is_in_one_part_in_order(words: list[str], shares: list[int]) -> None:
+    parts = split_by_shares(words, [*shares, 1])
+    assert len(parts) == len(shares) + 1
+    assert [word for part in parts for word in part] == words
+
+
+BLOCK = st.sampled_from(
+    [
+        "1",
+        "2",
+        "00:00:01,000 --> 00:00:02,000",
+        "00:00:02.100 --> 00:00:03.000 line:0",
+        "Hello there",
+        "and goes on.",
+        "- Who?",
+        "<i>a</i>",
+        "<i>b",
+        "",
+        "",
+        "{\\an8}c d",
+        "NOTE x",
+        "a </i> b",
+        "A. B c",
+        "♪ la la ♪",
+        "  ",
+        "[door]",
+    ]
+)
+
+
+@given(st.lists(BLOCK, max_size=25), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "WEBVTT\n\n", "\ufeff"]))
+def test_unchanged_segments_give_the_same_bytes(lines: list[str], ending: str, start: str) -> None:
+    data = (start + ending.join([lines[0] if lines else "", "00:00:00,000 --> 00:00:00,500", *lines])).encode()
+    document = parse(data, "srt")
+    assert unchanged(document) == data
+    assert document.corrected([[] for _ in document.segments]) == data
+    changed = document.translated([f"{each} q" for each in texts(document)])
+    assert changed.count(b"-->") == data.count(b"-->")
+    assert changed.count(b"q") == len(document.segments)

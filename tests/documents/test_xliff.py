@@ -1,0 +1,132 @@
+"""XLIFF 1.2 and 2.0."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from specdec_cli.errors import InputError
+from tests.documents.helper import corrected, parse, texts, translated, unchanged
+
+FIRST = """<?xml version="1.0" encoding="UTF-8"?>
+<!-- comment -->
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+  <file source-language="en" target-language="de" datatype="plaintext" original="x"><body>
+      <trans-unit id="1">
+        <source>The <g id="1">red house</g> is big<x id="2"/> &amp; &#60;old&gt;.</source>
+        <note>Not this</note>
+        <alt-trans><source>Nor this</source><target>oder das</target></alt-trans>
+      </trans-unit>
+      <trans-unit id="2"><source>Hello</source><target state="new" xml:lang="de">Hello</target></trans-unit>
+      <trans-unit id="3"><source>Done</source><target>He have it</target></trans-unit>
+      <trans-unit id="4" translate="no"><source>Nope</source></trans-unit>
+      <trans-unit id="5"><source>Click <ph id="1">&lt;br/&gt; now</ph> here.</source><target/></trans-unit>
+      <trans-unit id="6"><source><bpt id="1">[b]</bpt>all<ept id="1">[/b]</ept> of it</source></trans-unit>
+      <trans-unit id="7"><source>One. Two.</source>
+        <seg-source><mrk mtype="seg" mid="1">One.</mrk> <mrk mtype="seg" mid="2">Two.</mrk></seg-source></trans-unit>
+      <trans-unit id="8"><source><![CDATA[a < b & c]]></source></trans-unit>
+  </body></file>
+</xliff>
+"""
+SECOND = """<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="de">
+<file id="f"><unit id="1"><segment>
+  <source>The <pc id="1">red house</pc> is <ph id="2"/> big.</source>
+</segment><ignorable><source> x </source></ignorable><segment state="final"><source>Done</source><target>Fertig</target></segment></unit>
+<unit id="2" translate="no"><segment><source>Nope</source></segment></unit></file></xliff>
+"""
+
+
+def test_units_without_a_target_are_segments() -> None:
+    assert texts(parse(FIRST, "xliff")) == [
+        "The <g1>red house</g1> is big<x2/> & <old>.",
+        "Hello",
+        "Click <x1/> here.",
+        "<g1>all</g1> of it",
+        "One.",
+        "Two.",
+        "a < b & c",
+    ]
+    assert "Done" in texts(parse(FIRST, "xliff", redo=True))
+    assert texts(parse(SECOND, "xliff")) == ["The <g1>red house</g1> is <x2/> big."]
+
+
+def test_targets_and_states_are_added() -> None:
+    state = 'state="needs-review-translation" state-qualifier="mt-suggestion"'
+    changed = translated(FIRST, "xliff")
+    etree.fromstring(changed.encode())
+    first = f'</source>\n        <target {state}>THE <g id="1">RED HOUSE</g> IS BIG<x id="2"/> &amp; &lt;old&gt;.</target>\n        <note>'
+    assert first in changed
+    assert '<target state="needs-review-translation" xml:lang="de" state-qualifier="mt-suggestion">HELLO</target>' in changed
+    assert f'<target {state}>CLICK <ph id="1">&lt;br/&gt; now</ph> HERE.</target>' in changed
+    assert f'<target {state}><bpt id="1">[b]</bpt>ALL<ept id="1">[/b]</ept> OF IT</target>' in changed
+    assert f'\n        <target {state}><mrk mtype="seg" mid="1">ONE.</mrk> <mrk mtype="seg" mid="2">TWO.</mrk></target>' in changed
+    assert f"<target {state}><![CDATA[A < B & C]]></target>" in changed
+    assert "<source>Done</source><target>He have it</target>" in changed
+    assert "<source>Nope</source></trans-unit>" in changed
+    second = translated(SECOND, "xliff")
+    assert '<segment state="translated">\n  <source>' in second
+    assert '</source>\n  <target>THE <pc id="1">RED HOUSE</pc> IS <ph id="2"/> BIG.</target>\n</segment><ignorable>' in second
+    assert second.count("<target>") == 2
+
+
+def test_a_second_run_changes_nothing() -> None:
+    once = translated(FIRST, "xliff")
+    assert texts(parse(once, "xliff")) == []
+    assert unchanged(parse(once, "xliff")) == once.encode()
+
+
+def test_targets_are_corrected() -> None:
+    assert corrected(FIRST, "xliff", lambda each: each.replace("have", "has <3")) == FIRST.replace("He have", "He has &lt;3")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<xliff version='1.2'>\n<a>", "line 2: not well-formed XML"),
+        ("<tmx version='1.4'/>", "line 1: not XLIFF"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]>\n<x>&a;</x>', "line 1: declares its own document type"),
+        ("<xliff version='1.2'>" + "<g>" * 300, "line 1: nested more than 256"),
+        ("<?xml version='1.0' encoding='utf-8'?>\n<a>\x01</a>", "line 2: not well-formed"),
+    ],
+)
+def test_bad_files_are_errors_with_their_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(text, "xliff")
+
+
+CONTENT = st.lists(
+    st.sampled_from(
+        [
+            "word",
+            "two &amp; three",
+            '<g id="1">',
+            "</g>",
+            '<x id="3"/>',
+            "\n",
+            "\u00e9\U0001f600",
+            "<ph>code</ph>",
+            "&#x20AC;",
+            "<!-- c -->",
+            " ",
+        ]
+    )
+    | st.text(alphabet="abc \u00fc", max_size=5)
+).map("".join)
+
+
+@given(CONTENT, st.sampled_from(["utf-8", "utf-16", "iso-8859-1"]))
+def test_translated_files_are_well_formed_and_keep_their_source(content: str, encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?><xliff version='1.2'><trans-unit><source>{content}</source></trans-unit></xliff>"
+    data = text.encode(encoding, "xmlcharrefreplace")
+    try:
+        before = etree.fromstring(data)
+    except etree.XMLSyntaxError:
+        with pytest.raises(InputError):
+            parse(data, "xliff")
+        return
+    document = parse(data, "xliff")
+    changed = etree.fromstring(unchanged(document))
+    assert etree.tostring(changed[0][0]) == etree.tostring(before[0][0])
+    assert "".join(changed[0][1].itertext()) == "".join(before[0][0].itertext())
+    assert len(changed[0][1]) == len(before[0][0])
+    assert document.corrected([[] for _ in document.segments]) == data
