@@ -18,7 +18,7 @@ from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round
 from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
-"""Fewest sentences per thread for which each thread decodes a batch; with fewer, all threads share the work of one sentence."""
+"""Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 4096
@@ -205,7 +205,7 @@ class NativeEngine:
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""
-        if self.settings.batch_size == 1 or len(sentences) < LEAST_SENTENCES * self._threads:
+        if self.settings.batch_size == 1 or (self._threads > 1 and len(sentences) < LEAST_SENTENCES * self._threads):
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)

@@ -43,7 +43,6 @@ def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
     """Make a server that finishes the requests in progress for at most `stop_seconds` when it is stopped."""
     config = uvicorn.Config(
         application,
-        http="h11",
         ws="none",
         lifespan="off",
         log_config=None,
