@@ -61,7 +61,9 @@ def _modes(text: str, listed: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:
-    """Raise UsageError for a key of `sweep` that applies to none of `rows`."""
+    """Raise UsageError for a key of `sweep` that applies to none of `rows`, and for keys that exclude each other."""
+    if {"mode", "min-score"} <= set(sweep):
+        raise UsageError("sweep of mode and of min-score: a mode has scores of its own; give one")
     for key in sweep:
         if not any(_applies(key, row) for row in rows):
             raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.label for row in rows)})")

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 
-def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: int, tokens: int | None = None) -> float:
+def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: int, tokens: int | None = None) -> float | None:
     """The share (0 to 1) of the hypotheses' n-grams of size `order` that the reference of their line has, clipped as in BLEU.
 
     `tokens` limits each hypothesis to its first tokens, or to its last ones if it is negative (None: all tokens). Tokens are those of
-    BLEU (13a). 0 if no hypothesis has an n-gram. Raises ValueError for unequal numbers of lines.
+    BLEU (13a). None if no hypothesis has an n-gram. Raises ValueError for unequal numbers of lines.
     """
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -21,7 +21,7 @@ def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: i
         ours = _ngrams(words, order)
         found += (ours & _ngrams(tokenise(reference).split(), order)).total()
         total += ours.total()
-    return found / total if total else 0.0
+    return found / total if total else None
 
 
 def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

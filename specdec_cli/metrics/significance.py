@@ -36,7 +36,8 @@ def significance(
     if any(len(lines) != len(references) for lines in translations.values()):
         raise ValueError("the translations and the references have different numbers of lines")
     names = list(translations)
-    first = list(translations[names[0]])
+    if len(names) == 1:
+        return {names[0]: Significance(BLEU().corpus_score(list(translations[names[0]]), [list(references)]).score)}
     named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in translations.items()]
     tests: list[Sequence[Any]] = []
     for kind, samples in (("bs", resamples), ("ar", trials)):
@@ -44,7 +45,7 @@ def significance(
         tests.append(PairedTest(named, {"BLEU": metric}, references=None, test_type=kind, n_samples=samples)()[1]["BLEU"])
     found = {}
     for name, one, other in zip(names, *tests, strict=True):
-        # sacrebleu counts only larger differences, so that equal translations would get a p-value near 0.
-        equal = name != names[0] and list(translations[name]) == first
+        # sacrebleu counts only larger differences, so that translations with equal scores would get a p-value near 0.
+        equal = name != names[0] and one.score == tests[0][0].score
         found[name] = Significance(float(one.score), *((1.0, 1.0) if equal else (one.p_value, other.p_value)))
     return found

@@ -78,6 +78,11 @@ def test_invalid_sweeps_are_refused(text: str) -> None:
         parse_sweep(text)
 
 
+def test_modes_and_scores_are_not_swept_together() -> None:
+    with pytest.raises(UsageError, match="give one"):
+        check_sweep([Row("greedy")], {"mode": ("careful",), "min-score": (-1.0,)})
+
+
 def test_a_sweep_makes_a_grid_of_the_settings_that_each_row_has() -> None:
     rows = sweep_rows([Row("greedy"), Row("specdec++")], {"block-size": (4, 8), "tolerance": (1.0, 2.0)})
     assert rows[0] == Row("greedy")

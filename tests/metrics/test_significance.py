@@ -18,6 +18,13 @@ def test_equal_translations_do_not_differ_and_worse_ones_do() -> None:
         assert p_value is not None and p_value < 0.05
 
 
+def test_other_words_with_the_same_score_are_no_significant_difference() -> None:
+    one, other = (line.replace("sat", word) for line in (REFERENCES[0],) for word in ("lay", "stood"))
+    found = significance({"one": [one, *REFERENCES[1:]], "other": [other, *REFERENCES[1:]]}, REFERENCES, resamples=200, trials=200)
+    assert found["one"].bleu == found["other"].bleu
+    assert found["other"].bootstrap == found["other"].randomisation == 1.0
+
+
 def test_errors_in_as_many_lines_are_no_significant_difference() -> None:
     one, other = WORSE[:20] + REFERENCES[20:], REFERENCES[:21] + WORSE[21:]
     found = significance({"one": one, "other": other}, REFERENCES, resamples=200, trials=200)
@@ -29,3 +36,9 @@ def test_errors_in_as_many_lines_are_no_significant_difference() -> None:
 def test_translations_have_a_line_for_each_reference() -> None:
     with pytest.raises(ValueError, match="different numbers of lines"):
         significance({"one": ["a"], "other": ["a", "b"]}, ["a"])
+
+
+def test_a_single_translation_is_only_scored() -> None:
+    (found,) = significance({"one": WORSE}, REFERENCES).values()
+    assert 0 < found.bleu < 100
+    assert (found.bootstrap, found.randomisation) == (None, None)

@@ -79,8 +79,7 @@ def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) 
         print_left_out(outcome.left_out)
     if report.json_file is not None:
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
-        tables = {name: {"columns": table.columns, "rows": table.rows} for name, table in outcome.analyses.items()}
-        write_json(report.json_file, record | ({"analyses": tables} if tables else {}))
+        write_json(report.json_file, record | ({"analyses": outcome.analyses} if outcome.analyses else {}))
     if plot is not None:
         draw(outcome.points, plot, f"{plans[0].model.name}, {outcome.examples['name']}")
     _check_promises(outcome.results, outcome.environment)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from specdec_cli.benchmark.analyses import analyse
+from specdec_cli.benchmark.analyses import Record, analyse
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
@@ -15,7 +15,6 @@ from specdec_cli.benchmark.fastest_settings import FORMATS, choose_fastest_setti
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.records import RowRuns
-from specdec_cli.benchmark.report import Table
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
@@ -67,7 +66,7 @@ class Outcome:
     `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module (see
     `BundleRunner.profile`), and `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a
     pair of names, of a row with drafts and its baseline, to the histogram of the speedups of sentences; `analyses` maps names of
-    analyses to their tables.
+    analyses to their records.
     """
 
     results: list[Result]
@@ -78,7 +77,7 @@ class Outcome:
     profiles: dict[str, dict[str, float]]
     histograms: dict[tuple[str, str], list[Bin]]
     points: dict[str, list[Point]]
-    analyses: dict[str, Table]
+    analyses: dict[str, list[Record]]
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         profiles=profiles,
         histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot else {},
-        analyses=analyse(plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1]),
+        analyses=analyse(plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1], plan.sweep),
     )
 
 

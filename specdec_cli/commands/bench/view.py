@@ -74,9 +74,9 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
     for (name, baseline), bins in outcome.histograms.items():
         view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")
         view.table(histogram_table(bins))
-    for name, table in outcome.analyses.items():
+    for name, records in outcome.analyses.items():
         view.paragraph(ANALYSES[name].title)
-        view.table(table)
+        view.table(ANALYSES[name].table(records))
     if outcome.signatures:
         view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 

@@ -18,9 +18,22 @@ def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     analyses = json.loads((tmp_path / "b.json").read_text())["analyses"]
     assert list(analyses) == list(names)
-    assert [row[0] for row in analyses["significance"]["rows"]] == ["greedy", "drafter"]
-    assert analyses["ends"]["columns"][1:3] == ["greedy, 1-gram", "greedy, 4-gram"]
+    first, second = analyses["significance"]
+    assert (first["decoding"], first["p, bootstrap"], second["decoding"]) == ("greedy", None, "drafter")
+    assert 0 < second["p, bootstrap"] <= 1 and 0 < second["p, randomisation"] <= 1
+    assert [one["tokens"] for one in analyses["ends"]][:2] == ["all", "first 5"]
+    assert 0 <= analyses["ends"][0]["1-gram"] <= 1
     assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds"))
+
+
+@pytest.mark.slow
+def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
+    sweep = ("--sweep", "block-size=2,3", "--analysis", "significance", "--json", tmp_path / "b.json")
+    result = run("-m", folder, "--row", "specdec", *sweep)
+    assert result.exit_code == 0, result.output
+    analysed = json.loads((tmp_path / "b.json").read_text())["analyses"]["significance"]
+    assert [one["decoding"] for one in analysed] == ["greedy", "specdec, block size 2", "specdec, block size 3"]
+    assert analysed[2]["p, randomisation"] == 1.0
 
 
 def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
