@@ -9,6 +9,7 @@ from specdec_cli.memories.opening import open_memory
 from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.memories.previous import PreviousVersion
 from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.text.parallel import read_aligned
 
@@ -46,18 +47,18 @@ class DraftTotals:
         return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
 
 
-def open_drafts(options: DraftOptions, info: BundleInfo, sentences: Sequence[str], *, split: bool) -> Drafts:
-    """Open the memory or the earlier version that `options` name; `sentences` are those of the whole new text, for an
-    earlier version. Without `split`, a line is one sentence.
+def open_drafts(options: DraftOptions, info: BundleInfo, batch_size: int, sentences: Sequence[str], *, split: bool) -> Drafts:
+    """Open the memory or the earlier version that `options` name, for batches of at most `batch_size` sentences.
 
-    Raises InputError for files that cannot be read, and UsageError if a library is not installed.
+    `sentences` are those of the whole new text, for an earlier version. Without `split`, a line is one sentence. Raises
+    InputError for files that cannot be read, and UsageError if a library is not installed.
     """
-    copies = options.exact_matches == "copy"
+    gate, copies = DraftGate.for_batches(batch_size), options.exact_matches == "copy"
     if options.previous is not None:
         old = list(sentence_pairs(read_aligned(*options.previous), split=split, whole=not split))
-        return Drafts(PreviousVersion(old, sentences, options.least_similarity), copies)
+        return Drafts(PreviousVersion(old, sentences, options.least_similarity), gate, copies)
     assert options.tm is not None
-    return Drafts(open_memory(options.tm, info.source_language, info.target_language, options.least_similarity), copies)
+    return Drafts(open_memory(options.tm, info.source_language, info.target_language, options.least_similarity), gate, copies)
 
 
 def draft_fields(use: DraftUse | None) -> dict[str, Any]:

@@ -61,7 +61,8 @@ class Translating:
         self.earlier.check_decoding(stream.settings.decoding, stream.settings.rule)
         if self.earlier.given:
             stream.totals.drafts = DraftTotals()
-            translator.use_drafts(open_drafts(self.earlier, info, translator.sentences(self.whole), split=split))
+            sentences = translator.sentences(self.whole)
+            translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, split=split))
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
             if stream.totals.drafts is not None:

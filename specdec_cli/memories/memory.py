@@ -17,6 +17,8 @@ CANDIDATES = 128
 POSTINGS = 16000
 """About how many entries are counted for a sentence, those with its rarest words first."""
 
+_LONG = 2**30
+
 
 class Memory:
     """Finds drafts in a translation memory for sentences whose source is similar by at least `similarity` percent.
@@ -98,12 +100,14 @@ class Memory:
         """
         index = self._index
         share = self._similarity / (200.0 - self._similarity)
-        lowest, middle, highest = np.searchsorted(index.lengths, [length * share, length, np.inf if share == 0 else length / share + 1])
+        longest = min(length / share + 1, _LONG) if share else _LONG
+        # Values of another type than the array's would make numpy convert the whole array.
+        bounds = np.searchsorted(index.lengths, np.array([length * share, min(length, _LONG), longest], np.int32)).astype(np.int32)
         parts: list[NDArray[np.int32]] = []
         total = 0
         for feature in found.tolist():
             own = index.entries[index.firsts[feature] : index.firsts[feature + 1]]
-            first, centre, end = np.searchsorted(own, [lowest, middle, highest]).tolist()
+            first, centre, end = np.searchsorted(own, bounds).tolist()
             parts.append(own[max(first, centre - POSTINGS // 8) : min(end, centre + POSTINGS // 8)])
             total += len(parts[-1])
             if total >= POSTINGS:

@@ -15,6 +15,8 @@ from specdec_cli.memories.index import Index, Texts
 
 FORMAT = 1
 """Number of the layout of the files and of the rules by which features are made."""
+_ALIGNMENT = 64
+"""Bytes of which the place of every array is a multiple, as numpy copies unaligned arrays in each operation."""
 _TYPES = (np.uint8, np.int64, np.uint8, np.int64, np.int32, np.float32, np.uint64, np.int32, np.uint64, np.int64, np.int32)
 
 
@@ -27,6 +29,7 @@ def write_index(path: Path, index: Index, key: str) -> bool:
         with partial.open("wb") as stream:
             for each in (np.array([FORMAT, hashed(key)], np.uint64), *_arrays(index)):
                 npy.write_array(stream, each, allow_pickle=False)
+                stream.write(bytes(-stream.tell() % _ALIGNMENT))
 
     try:
         write_atomically(path, write)
@@ -43,6 +46,7 @@ def map_index(path: Path, key: str) -> Index | None:
         with path.open("rb") as stream:
             if npy.read_array(stream, allow_pickle=False).tolist() != [FORMAT, hashed(key)]:
                 return None
+            stream.seek(-stream.tell() % _ALIGNMENT, 1)
             places = [_skip(stream, kind) for kind in _TYPES]
             if stream.seek(0, 2) != places[-1][2]:
                 return None
@@ -51,7 +55,7 @@ def map_index(path: Path, key: str) -> Index | None:
 
 
 def _skip(stream: IO[bytes], kind: Any) -> tuple[int, int, int]:
-    """Go past an array of the file: its first byte, its number of values, and the byte after its last one."""
+    """Go past an array of the file: its first byte, its number of values, and the first byte of the next one."""
     if npy.read_magic(stream) != (1, 0):
         raise ValueError("not the version of the format that is written")
     shape, _, found = npy.read_array_header_1_0(stream)
@@ -59,6 +63,7 @@ def _skip(stream: IO[bytes], kind: Any) -> tuple[int, int, int]:
         raise ValueError("not the array that is expected")
     start = stream.tell()
     end = start + shape[0] * found.itemsize
+    end += -end % _ALIGNMENT
     stream.seek(end)
     return start, shape[0], end
 

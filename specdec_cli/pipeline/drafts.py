@@ -3,20 +3,22 @@
 from dataclasses import dataclass
 
 from specdec_cli.memories.found import EXACT, DraftFinder, FoundDraft, Origin
+from specdec_cli.pipeline.draft_gate import SIMILAR, DraftGate
 
-SIMILAR = 90.0
-"""Similarity in percent from which on the first draft is the whole text."""
 FIRST = 3
-"""Tokens of the first draft from a text that is less similar."""
+"""Tokens of the first draft from a text whose source is similar by less than SIMILAR (90) percent; else it is the whole
+text.
+"""
 
 
 @dataclass(frozen=True)
 class Drafts:
-    """What finds drafts for sentences. With `copy_exact`, the translation of an equal source becomes the output without
-    being verified.
+    """What finds drafts for sentences, and what decides which are used. With `copy_exact`, the translation of an equal
+    source becomes the output without being verified.
     """
 
     finder: DraftFinder
+    gate: DraftGate
     copy_exact: bool = False
 
     def copies(self, found: FoundDraft) -> bool:

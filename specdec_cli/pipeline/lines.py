@@ -9,6 +9,7 @@ from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, DraftUse, first_bound
 from specdec_cli.text.layout import segment_line
 from specdec_cli.text.passthrough import Passthrough
@@ -121,14 +122,15 @@ class LineDecoder:
         waiting = [text for text in texts if text.output is None]
         while pending and pending[0].finished:
             yield pending.popleft()
-        while waiting:
-            again = []
-            for text in self._decoded(waiting, encoded):
-                if not text.settle(self._tokenizer.decode):
-                    again.append(text)
-                while pending and pending[0].finished:
-                    yield pending.popleft()
-            waiting = again
+        for portion in self._portions(waiting):
+            while portion:
+                again = []
+                for text in self._decoded(portion, encoded):
+                    if not text.settle(self._tokenizer.decode):
+                        again.append(text)
+                    while pending and pending[0].finished:
+                        yield pending.popleft()
+                portion = again
         yield from pending
 
     def segments(self, line: str, count: Count) -> Segments:
@@ -158,8 +160,20 @@ class LineDecoder:
         for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):
             text.take_draft(found, copied=found is not None and drafts.copies(found))
 
+    def _portions(self, texts: list[DecodedText]) -> list[list[DecodedText]]:
+        """Texts in portions that are decoded one after the other: those up to the PROBE-th with a draft come first while
+        it is not known how many tokens of drafts are accepted.
+        """
+        places = [place for place, text in enumerate(texts) if text.draft is not None]
+        if self.drafts is None or self.drafts.gate.knows or len(places) <= PROBE:
+            return [texts]
+        return [texts[: places[PROBE]], texts[places[PROBE] :]]
+
     def _sentences(self, texts: Sequence[DecodedText], ids: Sequence[Sequence[int]]) -> Iterator[Sentence]:
         """The sentences of the present attempts of `texts`, with the drafts of those that are decoded as they are."""
+        for text in texts:
+            if self.drafts is not None and text.draft is not None and not self.drafts.gate.admits(text.draft):
+                text.draft = None
         drafted = [text for text in texts if text.is_whole and text.draft is not None]
         encoded = self._tokenizer.encode_targets([text.draft.text for text in drafted if text.draft is not None])
         drafts = dict(zip(map(id, drafted), encoded, strict=True))
@@ -185,5 +199,7 @@ class LineDecoder:
         for hypothesis in self._engine.decode(list(self._sentences(texts, ids))):
             owner = owners[hypothesis.number]
             owner.parts.append(hypothesis)
+            if self.drafts is not None and owner.draft is not None and hypothesis.decoding == GIVEN:
+                self.drafts.gate.count(owner.draft, len(hypothesis.ids), len(hypothesis.ids) - hypothesis.rounds)
             if owner.finished:
                 yield owner

@@ -124,3 +124,14 @@ def test_wrong_use_is_explained(
     result = run(bundle_folder, *arguments)
     assert result.exit_code == code, result.output
     assert words in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_drafts_that_do_not_pay_are_left_out(batch_size: int, bundle_folder: Path, tmp_path: Path) -> None:
+    text = "".join(f"kalo mita {number}\n" for number in range(400))
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("".join(f"{line}\tno no no\n" for line in text.splitlines()))
+    common = ("--batch-size", batch_size, "--json")
+    plain, drafted = (records(run(bundle_folder, *common, *own, text=text)) for own in ((), ("--tm", memory)))
+    assert [record["text"] for record in drafted] == [record["text"] for record in plain]
+    assert 48 <= sum("draft" in record for record in drafted) < 200
