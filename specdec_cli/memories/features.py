@@ -5,7 +5,9 @@ from collections.abc import Set
 from hashlib import blake2b
 
 _WORD = re.compile(r"\w+")
-_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7af\uf900-\ufaff]")
+WITHOUT_SPACES = "\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7af\uf900-\ufaff"
+"""Characters of scripts without spaces, as ranges for a regular expression."""
+_WITHOUT_SPACES = re.compile(f"[{WITHOUT_SPACES}]")
 
 
 def features(text: str) -> Set[str]:

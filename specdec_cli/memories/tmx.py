@@ -1,10 +1,12 @@
 """Reading of translation memories in TMX (versions 1.1 to 1.4b)."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.memories.features import WITHOUT_SPACES
 from specdec_cli.text.languages import short_code
 from specdec_cli.text.lines import open_binary
 from specdec_cli.text.parallel import Pair
@@ -12,15 +14,21 @@ from specdec_cli.text.parallel import Pair
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
 """Inline elements whose content is markup of the original file, not text."""
+_REMOVED = "\0"
+"""Stands for an inline code that was removed; XML cannot contain it."""
+_LETTER = f"[^\\W{WITHOUT_SPACES}]"
+_BETWEEN_LETTERS = re.compile(f"(?<={_LETTER}){_REMOVED}+(?={_LETTER})")
 
 
 def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
     """Yield the segments in the languages `source` and `target` of each unit that has both; markup within them is left
-    out.
+    out, with a space in its place between two letters of a script with spaces.
 
     A language matches whatever its region is ("en" for "en-GB"); an empty one matches the first segment, or the
-    second. External entities and DTDs are not read, and entities are not expanded. Raises InputError with the line
-    for a file that is not well-formed or not TMX, and UsageError if lxml is not installed.
+    second. If both languages are the same, the first two segments in it are taken. Namespaces are ignored. External
+    entities and DTDs are not read, and entities are not expanded: a unit with an entity in these segments is left out.
+    Raises InputError with the line for a file that is not well-formed or not TMX, and UsageError if lxml is not
+    installed.
     """
     try:
         from lxml import etree
@@ -33,9 +41,9 @@ def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
             for event, element in etree.iterparse(stream, ("start", "end"), **safe):
                 if root is None:
                     root = element
-                    if etree.QName(root).localname != "tmx":
+                    if _name(root) != "tmx":
                         raise InputError(f"{path}, line {element.sourceline}: <{element.tag}>, expected <tmx>")
-                if event == "end" and element.tag == "tu":
+                if event == "end" and _name(element) == "tu":
                     pair = _pair(element, short_code(source), short_code(target))
                     element.clear()
                     while element.getprevious() is not None:
@@ -50,25 +58,44 @@ def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
 
 
 def _pair(unit: Any, source: str, target: str) -> Pair | None:
-    """The segments of a unit in two languages, None if it lacks one."""
-    found: dict[str, str] = {}
-    for number, variant in enumerate(unit.iterfind("tuv")):
+    """The segments of a unit in two languages, None if it lacks one, or if one is blank or has an entity."""
+    found: list[Any] = [None, None]
+    for number, variant in enumerate(unit.iterchildren("{*}tuv")):
         language = short_code(variant.get(_LANGUAGE) or variant.get("lang") or "")
-        segment = variant.find("seg")
-        if segment is None:
-            continue
-        text = " ".join("".join(_texts(segment)).split())
-        for wanted, place in ((source, 0), (target, 1)):
-            if (language == wanted if wanted else number == place) and wanted + str(place) not in found:
-                found[wanted + str(place)] = text
-    sides = [found.get(source + "0"), found.get(target + "1")]
-    return Pair(*sides) if sides[0] and sides[1] else None  # type: ignore[arg-type]
+        segment = variant.find("{*}seg")
+        for place, wanted in enumerate((source, target)):
+            if segment is not None and found[place] is None and (language == wanted if wanted else number == place):
+                found[place] = segment
+                break
+    texts = [_text(segment) for segment in found if segment is not None]
+    return Pair(*texts) if len(texts) == 2 and all(texts) else None
 
 
-def _texts(element: Any) -> Iterator[str]:
-    """The text of an element without that of inline codes."""
-    if isinstance(element.tag, str) and element.tag not in _CODES:
+def _text(segment: Any) -> str:
+    """The text of a segment without inline codes; "" if it has an entity."""
+    parts = list(_parts(segment))
+    if None in parts:
+        return ""
+    return " ".join(_BETWEEN_LETTERS.sub(" ", "".join(map(str, parts))).replace(_REMOVED, "").split())
+
+
+def _parts(element: Any) -> Iterator[str | None]:
+    """The text of an element, _REMOVED for each inline code, and None for an entity.
+
+    Of the nodes that are no elements, only an entity has the attribute `name`.
+    """
+    name = _name(element)
+    if name in _CODES or (name and not len(element) and not element.text):
+        yield _REMOVED
+    elif name:
         yield element.text or ""
         for child in element:
-            yield from _texts(child)
+            yield from _parts(child)
             yield child.tail or ""
+    elif hasattr(element, "name"):
+        yield None
+
+
+def _name(element: Any) -> str:
+    """The name of an element without its namespace; "" for a comment, a processing instruction and an entity."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
 
+from specdec_cli.text.language_codes import TWO_LETTERS
+
 _FUNCTION_WORDS = {
     "de": """der das und ist nicht ich du wir ihr ein eine einen einem einer eines mit auf für von zu im dem des auch sich wie als aber
     haben sind kann wird werden bei nach noch nur über oder mein dein sein seine meine ihre ihn ihm mir mich dir dich uns euch es sie
@@ -28,7 +30,6 @@ _FUNCTION_WORDS = {
 }
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
 _LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
-_THREE_LETTERS = {"deu": "de", "ger": "de", "eng": "en", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "nld": "nl", "por": "pt"}
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
@@ -38,10 +39,10 @@ _MIN_FUNCTION_WORDS = 3
 
 def short_code(language: str) -> str:
     """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; for an unknown code, the part
-    before "_" or "-".
+    before "_", "-" or "@".
     """
-    first = re.split(r"[_-]", language)[0].lower()
-    return _THREE_LETTERS.get(first, first)
+    first = re.split(r"[_@-]", language)[0].lower()
+    return TWO_LETTERS.get(first, first)
 
 
 def is_latin(language: str) -> bool:

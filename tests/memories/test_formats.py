@@ -13,12 +13,14 @@ from specdec_cli.text.parallel import Pair
 TMX = """<?xml version="1.0"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd" [<!ENTITY file SYSTEM "file:///etc/hostname"> <!ENTITY text "expanded">]>
 <tmx version="1.4"><header/><body>
-<tu><tuv xml:lang="en-GB"><seg>Press <bpt i="1">&lt;b&gt;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>now</hi>&file;&text;.</seg></tuv>
+<tu><tuv xml:lang="en-GB"><seg>Press <bpt i="1">&lt;b&gt;&text;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>now</hi><!--name-->.</seg></tuv>
 <tuv xml:lang="de"><seg>Drücken Sie jetzt
   OK.</seg></tuv></tu>
 <tu><tuv lang="DE-AT"><seg>Zwei.</seg></tuv><tuv lang="fr"><seg>Deux.</seg></tuv><tuv lang="EN"><seg>Two.</seg></tuv></tu>
 <tu><tuv lang="en"><seg>No German.</seg></tuv><tuv lang="fr"><seg>Trois.</seg></tuv></tu>
 <tu><tuv lang="en"><seg/></tuv><tuv lang="de"><seg>Leer.</seg></tuv></tu>
+<tu><tuv lang="en"><seg>Press &text;.</seg></tuv><tuv lang="de"><seg>Intern.</seg></tuv></tu>
+<tu><tuv lang="en"><seg>External.</seg></tuv><tuv lang="de"><seg>Extern &file;.</seg></tuv></tu>
 </body></tmx>"""
 
 PO = """msgid ""
@@ -54,6 +56,46 @@ def test_units_of_two_languages_are_read_without_markup_and_entities(compressed:
     path.write_bytes(gzip.compress(TMX.encode()) if compressed else TMX.encode())
     assert list(read_tmx(path, "en", "de")) == [Pair("Press OK now.", "Drücken Sie jetzt OK."), Pair("Two.", "Zwei.")]
     assert list(read_tmx(path, "fr", "en")) == [Pair("Deux.", "Two."), Pair("Trois.", "No German.")]
+
+
+def tmx(*segments: tuple[str, str], namespace: str = "") -> str:
+    """A memory of one unit with these languages and segments."""
+    variants = "".join(f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in segments)
+    return f"<tmx{namespace}><header/><body><tu>{variants}</tu></body></tmx>"
+
+
+def read(content: str, source: str, target: str, folder: Path) -> list[Pair]:
+    """The pairs that are read from a memory with this content."""
+    (folder / "memory.tmx").write_text(content, encoding="utf-8")
+    return list(read_tmx(folder / "memory.tmx", source, target))
+
+
+def test_namespaces_are_ignored(tmp_path: Path) -> None:
+    content = tmx(("en", "The <ph/>cat."), ("de", "Die Katze."), namespace=' xmlns="http://www.lisa.org/tmx14"')
+    assert read(content, "en", "de", tmp_path) == [Pair("The cat.", "Die Katze.")]
+
+
+def test_languages_are_compared_in_any_form_of_their_codes(tmp_path: Path) -> None:
+    assert read(tmx(("en-GB", "Cat"), ("ru", "Кот")), "eng_Latn", "rus_Cyrl", tmp_path) == [Pair("Cat", "Кот")]
+
+
+def test_pairs_within_one_language_are_its_first_two_segments(tmp_path: Path) -> None:
+    content = tmx(("de", "Fehler"), ("en", "An eror."), ("en-GB", "An error."), ("en", "Error."))
+    assert read(content, "en", "en", tmp_path) == [Pair("An eror.", "An error.")]
+    assert read(tmx(("en", "One."), ("de", "Eins.")), "en", "en", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [
+        ('The<br/>cat<x id="1"/><ph>&lt;br&gt;</ph>sits', "The cat sits"),
+        ("The <x/>cat<ph>.</ph>, it<x/> sits<x/>", "The cat, it sits"),
+        ("un<hi>believ</hi>able", "unbelievable"),
+        ("按<ph>x</ph>下", "按下"),
+    ],
+)
+def test_codes_between_letters_leave_a_space(segment: str, text: str, tmp_path: Path) -> None:
+    assert read(tmx(("en", segment), ("de", "x")), "en", "de", tmp_path) == [Pair(text, "x")]
 
 
 def test_without_languages_the_first_two_segments_are_taken(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.languages import is_foreign, is_in_language, is_latin
+from specdec_cli.text.languages import is_foreign, is_in_language, is_latin, short_code
 
 GERMAN = (
     "Ich habe gestern mit meinem Bruder \u00fcber das Buch gesprochen.",
@@ -46,4 +46,12 @@ def test_unknown_languages_are_not_detected() -> None:
     assert (
         not is_in_language(GERMAN[0], "de", "xx") and not is_in_language(GERMAN[0], "", "en") and not is_in_language(GERMAN[0], "de", "de")
     )
-    assert is_latin("en_XX") and is_latin("pol") is False and not is_latin("zh")
+    assert is_latin("en_XX") and is_latin("pol") and not is_latin("zh")
+
+
+@pytest.mark.parametrize(
+    ("code", "short"),
+    [("rus_Cyrl", "ru"), ("pes_Arab", "fa"), ("cze", "cs"), ("eng_Latn", "en"), ("sr@latin", "sr"), ("pt-BR", "pt"), ("yue_Hant", "yue")],
+)
+def test_codes_of_three_letters_have_the_two_letters_of_iso_639(code: str, short: str) -> None:
+    assert short_code(code) == short
