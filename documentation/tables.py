@@ -159,7 +159,7 @@ def _times(each: Comparison, ours: _Row, theirs: _Row) -> str:
 
 def _chosen(row: _Row) -> str:
     chosen, drafted = row["settings"].get("chosen", row["decoding"]), row["drafted"]
-    if drafted is None or drafted > MOSTLY:
+    if drafted is None or drafted > MOSTLY or chosen == "greedy":
         return str(chosen)
     return f"{chosen}, no drafts" if drafted == 0 else f"{chosen}, drafts in {drafted:.1%} of rounds"
 

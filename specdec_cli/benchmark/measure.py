@@ -93,7 +93,14 @@ def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: 
             run = Run.from_dict(pool.call("run", row, lines))
             of_row.append(replace(run, peak_memory_mb=None) if pool.shared else run)
             report()
-    return [RowRuns(row, chosen, tuple(of_row)) for row, chosen, of_row in zip(rows, settings, runs, strict=True)]
+    return [RowRuns(row, _used(described, of_row), tuple(of_row)) for row, described, of_row in zip(rows, settings, runs, strict=True)]
+
+
+def _used(described: dict[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
+    """The settings of a row after its runs: a row "auto" of which no run drafted was decoded greedily."""
+    if "chosen" not in described or any(run.drafted != 0 for run in runs):
+        return described
+    return {name: value for name, value in described.items() if name != "block_size"} | {"chosen": "greedy"}
 
 
 def _opening(row: Row, conditions: Conditions) -> tuple[Any, ...]:

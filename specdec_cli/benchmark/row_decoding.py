@@ -7,7 +7,7 @@ from typing import Any
 from specdec_cli.benchmark.records import Output
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.acceptance_rules import Tolerant
-from specdec_cli.decoding.names import METHODS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -61,8 +61,8 @@ def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, inf
         described = {"preset": row.variant}
     if row.decoding == "auto":
         described["chosen"] = settings.decoding
-    if settings.block_size:
-        described["block_size"] = settings.block_size
+    if block_size := settings.block_size or (LONGEST_DRAFT if settings.decoding == "lookup" else 0):
+        described["block_size"] = block_size
     if (min_score := _edit_filter(row, info).minimum) is not None:
         described |= {"min_score": min_score} | ({"mode": row.mode} if row.mode else {})
     if isinstance(settings.rule, Tolerant):

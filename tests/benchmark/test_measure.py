@@ -16,11 +16,14 @@ from specdec_cli.processes import serve
 asked = []
 
 def prepare(row):
-    return {"batch_size": row["batch_size"], "pid": os.getpid()}
+    own = {"chosen": "specdec", "block_size": 8} if row["decoding"] == "auto" else {}
+    return {"batch_size": row["batch_size"], "pid": os.getpid()} | own
 
 def run(row, lines):
     asked.append(len(lines))
-    return {"seconds": len(asked), "outputs": [{"text": line, "sentences": [[1, 3]]} for line in lines], "peak_memory_mb": 5.0}
+    outputs = [{"text": line, "sentences": [[1, 3]]} for line in lines]
+    drafted = row["threads"] - 1 if row["decoding"] == "auto" else None
+    return {"seconds": len(asked), "outputs": outputs, "peak_memory_mb": 5.0, "drafted": drafted}
 
 if __name__ == "__main__":
     serve({"open-bundle": lambda *_: None, "prepare": prepare, "run": run})
@@ -57,6 +60,14 @@ def test_a_sweep_shares_processes_and_reports_no_memory(module: str) -> None:
     first, second, third = (one.settings["pid"] for one in measured)
     assert first == second != third
     assert all(run.peak_memory_mb is None for one in measured for run in one.runs)
+
+
+def test_a_row_whose_drafts_were_left_out_was_decoded_greedily(module: str) -> None:
+    rows = [Row("auto"), Row("auto", threads=2)]
+    with Pool(module, rows, CONDITIONS, shared=False) as pool:
+        without, drafting = (one.settings for one in measure(pool, rows, ["a"], 1, lambda: None))
+    assert (without["chosen"], "block_size" in without) == ("greedy", False)
+    assert (drafting["chosen"], drafting["block_size"]) == ("specdec", 8)
 
 
 def test_ctranslate2_rows_do_not_load_torch() -> None:
