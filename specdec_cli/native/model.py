@@ -4,21 +4,15 @@ import ctypes
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import (
     ACTIVATIONS,
-    DECODINGS,
     FINISHED,
-    MATCHES,
     ROUND,
-    STOPS,
     WAITING,
-    Options,
     Output,
     Shape,
     Tensor,
@@ -27,84 +21,12 @@ from specdec_cli.native.library import (
     load_library,
     model_error,
 )
+from specdec_cli.native.records import Decoded, DecodedRound, Request, decoded_of, options_of
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
 PATIENCE = 20
 """Milliseconds after which a call of the library returns to Python, so that signals are handled."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """Options of a decoding by the native engine, with the meanings of the fields of `struct specdec_options`.
-
-    `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the model's
-    limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
-    begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
-    the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
-    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit).
-    """
-
-    decoding: str = "greedy"
-    match: str = "nearest"
-    block_size: int = 0
-    batch: int = 1
-    threads: int = 1
-    max_length: int = 0
-    forced: int | None = None
-    with_scores: bool = False
-    shared_vocabulary: bool = True
-    word_starts: bytes = b""
-    top_beta: int = 0
-    tolerance: float = 0.0
-    adaptive: ctypes.c_void_p | None = None
-    drafts: Sequence[Sequence[int]] = ()
-    first_drafts: Sequence[int] = ()
-    beam_size: int = 1
-    n_best: int = 1
-    stop: BeamStop = "heuristic"
-    length_penalty: float = 1.0
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """One of the n best outputs of beam search for a sentence: its ids, its log probability, and the score by which
-    it is ranked.
-    """
-
-    ids: list[int]
-    log_probability: float
-    score: float
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """A decoded sentence: its index in the sources, from 0, its ids (ending with EOS unless a limit cut it), and its
-    number of rounds.
-
-    `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` is False if the
-    sentence was decoded without drafts. `alternatives` are the n best outputs of beam search, best first.
-    """
-
-    number: int
-    ids: list[int]
-    log_probabilities: tuple[float, ...]
-    rounds: int
-    drafted: bool = False
-    alternatives: tuple[Ranked, ...] = ()
-
-
-@dataclass(frozen=True)
-class DecodedRound:
-    """A round of a sentence: the sentence's index in the sources, from 0, the ids that the round took, and those that
-    had been drafted.
-
-    All ids that it took but the last are accepted drafts, unless a limit cut the output; with the tolerant rule too.
-    """
-
-    number: int
-    taken: list[int]
-    drafted: list[int]
 
 
 class NativeModel:
@@ -175,7 +97,7 @@ class NativeModel:
                     taken, drafted = output.length, output.drafted
                     onlooker(DecodedRound(output.number, output.ids[:taken], output.ids[taken : taken + drafted]))
                 elif status != WAITING:
-                    yield _decoded(output)
+                    yield decoded_of(output)
 
     def times(self, sources: Sequence[Sequence[int]], request: Request) -> tuple[float, float]:
         """Decode sources and return the least milliseconds of the draft of a round and of the rest of a round, over
@@ -198,7 +120,7 @@ class NativeModel:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
-        options, session = _options(request), ctypes.c_void_p()
+        options, session = options_of(request), ctypes.c_void_p()
         options.with_rounds = with_rounds
         if request.decoding == "given-drafts":
             arrays = *_flattened(request.drafts), (ctypes.c_int32 * len(sources))(*request.first_drafts)
@@ -220,35 +142,6 @@ def _flattened(texts: Sequence[Sequence[int]]) -> tuple[ctypes.Array[ctypes.c_in
     for ids in texts:
         starts.append(starts[-1] + len(ids))
     return (ctypes.c_int32 * starts[-1])(*(token for ids in texts for token in ids)), (ctypes.c_int64 * len(starts))(*starts)
-
-
-def _decoded(output: Output) -> Decoded:
-    scores = tuple(output.log_probabilities[: output.length]) if output.log_probabilities else ()
-    found = tuple(Ranked(each.ids[: each.length], each.log_probability, each.score) for each in output.hypotheses[: output.count])
-    return Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted), found)
-
-
-def _options(request: Request) -> Options:
-    return Options(
-        DECODINGS[request.decoding],
-        MATCHES[request.match],
-        request.block_size,
-        request.batch,
-        request.threads,
-        request.max_length,
-        -1 if request.forced is None else request.forced,
-        request.with_scores,
-        request.shared_vocabulary,
-        request.top_beta,
-        request.tolerance,
-        0,  # with_rounds
-        request.beam_size,
-        request.n_best,
-        STOPS[request.stop],
-        request.length_penalty,
-        ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
-        request.adaptive,
-    )
 
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:

@@ -9,7 +9,8 @@ from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.library import LibraryError, UnsupportedModel
-from specdec_cli.native.model import Decoded, DecodedRound, NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Decoded, DecodedRound, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings

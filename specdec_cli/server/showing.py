@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Protocol
 
-from specdec_cli.native.model import DecodedRound
+from specdec_cli.native.records import DecodedRound
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described

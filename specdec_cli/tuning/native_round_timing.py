@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.native.model import Decoded, NativeModel, Ranked, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Decoded, Ranked, Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve

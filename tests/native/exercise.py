@@ -15,7 +15,8 @@ from specdec_cli.model.bundle_description import BundleDescription, describe_bun
 from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import NativeError, load_library
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 

@@ -10,7 +10,8 @@ from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.library import NativeError, load_library
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 from specdec_cli.pipeline.request import DecodingRequest
 from tests.native.comparison import native, reference, sources_of
 

@@ -18,7 +18,8 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
-from specdec_cli.native.model import Decoded, NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Decoded, Request
 from tests.native.comparison import as_decoded, native, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")

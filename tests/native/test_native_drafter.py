@@ -17,7 +17,8 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve

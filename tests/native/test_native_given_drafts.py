@@ -14,7 +14,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
-from specdec_cli.native.model import NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest

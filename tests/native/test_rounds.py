@@ -8,7 +8,7 @@ import pytest
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.native.model import DecodedRound
+from specdec_cli.native.records import DecodedRound
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve

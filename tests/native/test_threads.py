@@ -9,7 +9,8 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.native.model import Decoded, NativeModel, Request
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Decoded, Request
 
 pytestmark = pytest.mark.usefixtures("sharing")
 SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
@@ -17,7 +18,7 @@ SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
 FORKED = """
 import os, sys
 from tests.native.test_threads import SOURCES, outputs, shipped
-from specdec_cli.native.model import Request
+from specdec_cli.native.records import Request
 
 model = shipped()
 running = model.decode(SOURCES, Request(threads=3, max_length=12))

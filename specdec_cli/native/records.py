@@ -1,0 +1,112 @@
+"""What the native engine is asked for and what it gives, converted to and from the C structures of the library."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specdec_cli.model.bundle_info import BeamStop
+from specdec_cli.native.library import DECODINGS, MATCHES, STOPS, Options, Output
+
+
+@dataclass(frozen=True)
+class Request:
+    """Options of a decoding by the native engine, with the meanings of the fields of `struct specdec_options`.
+
+    `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the model's
+    limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
+    begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
+    the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
+    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit).
+    """
+
+    decoding: str = "greedy"
+    match: str = "nearest"
+    block_size: int = 0
+    batch: int = 1
+    threads: int = 1
+    max_length: int = 0
+    forced: int | None = None
+    with_scores: bool = False
+    shared_vocabulary: bool = True
+    word_starts: bytes = b""
+    top_beta: int = 0
+    tolerance: float = 0.0
+    adaptive: ctypes.c_void_p | None = None
+    drafts: Sequence[Sequence[int]] = ()
+    first_drafts: Sequence[int] = ()
+    beam_size: int = 1
+    n_best: int = 1
+    stop: BeamStop = "heuristic"
+    length_penalty: float = 1.0
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One of the n best outputs of beam search for a sentence: its ids, its log probability, and the score by which
+    it is ranked.
+    """
+
+    ids: list[int]
+    log_probability: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A decoded sentence: its index in the sources, from 0, its ids (ending with EOS unless a limit cut it), and its
+    number of rounds.
+
+    `log_probabilities` has one value per id; it is empty if they were not requested. `drafted` is False if the
+    sentence was decoded without drafts. `alternatives` are the n best outputs of beam search, best first.
+    """
+
+    number: int
+    ids: list[int]
+    log_probabilities: tuple[float, ...]
+    rounds: int
+    drafted: bool = False
+    alternatives: tuple[Ranked, ...] = ()
+
+
+@dataclass(frozen=True)
+class DecodedRound:
+    """A round of a sentence: the sentence's index in the sources, from 0, the ids that the round took, and those that
+    had been drafted.
+
+    All ids that it took but the last are accepted drafts, unless a limit cut the output; with the tolerant rule too.
+    """
+
+    number: int
+    taken: list[int]
+    drafted: list[int]
+
+
+def decoded_of(output: Output) -> Decoded:
+    """The decoded sentence in the C structure `output`."""
+    scores = tuple(output.log_probabilities[: output.length]) if output.log_probabilities else ()
+    found = tuple(Ranked(each.ids[: each.length], each.log_probability, each.score) for each in output.hypotheses[: output.count])
+    return Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted), found)
+
+
+def options_of(request: Request) -> Options:
+    """The C structure for `request`, without rounds and drafts; `request` must outlive it."""
+    return Options(
+        DECODINGS[request.decoding],
+        MATCHES[request.match],
+        request.block_size,
+        request.batch,
+        request.threads,
+        request.max_length,
+        -1 if request.forced is None else request.forced,
+        request.with_scores,
+        request.shared_vocabulary,
+        request.top_beta,
+        request.tolerance,
+        0,  # with_rounds
+        request.beam_size,
+        request.n_best,
+        STOPS[request.stop],
+        request.length_penalty,
+        ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
+        request.adaptive,
+    )
