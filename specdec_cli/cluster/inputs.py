@@ -1,5 +1,6 @@
 """Input of a run in shards: files, folders, globs, and URLs that fsspec opens, such as s3://bucket/part-*.gz."""
 
+import glob
 import gzip
 import lzma
 import re
@@ -21,11 +22,13 @@ _COMPRESSED = (".gz", ".xz")
 class Inputs:
     """The files of the input, in order: local paths, URLs (as paths) and `-` for stdin.
 
-    `bytes` is their total size; None if it is unknown, as for stdin and compressed files.
+    `bytes` is their total size; None if it is unknown, as for stdin and compressed files. `folders` are the local folders among the
+    names that were given.
     """
 
     paths: tuple[Path, ...]
     bytes: int | None
+    folders: tuple[Path, ...] = ()
 
     def read(self, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
         """Yield the lines of all files in order. Raises InputError as `read_lines` does, and for a URL that cannot be read."""
@@ -37,6 +40,12 @@ class Inputs:
         for path in self.paths:
             url = _url(path)
             yield read_lines([path], max_bytes) if url is None else _read_url(path, url, max_bytes)
+
+    def check_output(self, output: Path) -> None:
+        """Raise UsageError if `output` is inside an input folder: the same command would read it when it is repeated."""
+        for folder in self.folders:
+            if output.resolve().is_relative_to(folder.resolve()):
+                raise UsageError(f"{output}: is inside the input folder {folder}; give an output outside of it")
 
 
 def find_inputs(names: Sequence[Path]) -> Inputs:
@@ -53,7 +62,8 @@ def find_inputs(names: Sequence[Path]) -> Inputs:
             raise InputError(f"{url or name}: no such file" if not _is_pattern(name) else f"{url or name}: no file matches")
         found += files
     sizes = [None if path.suffix in _COMPRESSED else size for path, size in found]
-    return Inputs(tuple(path for path, _ in found), None if None in sizes else sum(size or 0 for size in sizes))
+    size = None if None in sizes else sum(size or 0 for size in sizes)
+    return Inputs(tuple(path for path, _ in found), size, tuple(name for name in names if name.is_dir()))
 
 
 def _read_url(path: Path, url: str, max_bytes: int) -> Iterator[Line]:
@@ -72,8 +82,9 @@ def _local_files(name: Path) -> list[tuple[Path, int | None]]:
     elif name.exists() or not _is_pattern(name):
         paths = [name] if name.exists() else []
     else:
-        top = Path(name.anchor)
-        paths = sorted(path for path in top.glob(str(name.relative_to(name.anchor))) if path.is_file())
+        # Path.glob would include hidden files.
+        matches = glob.glob(str(name), recursive=True)  # noqa: PTH207
+        paths = sorted(path for path in map(Path, matches) if path.is_file())
     return [(path, path.stat().st_size if path.is_file() else None) for path in paths]
 
 

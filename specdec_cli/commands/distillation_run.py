@@ -59,7 +59,7 @@ def distill_files(
     Raises InputError without a source line, and what `distill` raises.
     """
     skipped: Counter[str] = Counter()
-    sources = distinct_lines(_read(files, cluster), skipped)
+    sources = distinct_lines(_read(files, output, cluster), skipped)
     if not sources:
         raise InputError("the input has no source line")
     settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines)
@@ -78,14 +78,16 @@ def distill_files(
     return summary
 
 
-def _read(files: Sequence[Path], cluster: ClusterOptions) -> Iterator[str]:
+def _read(files: Sequence[Path], output: Path, cluster: ClusterOptions) -> Iterator[str]:
     if cluster.ray is None:
         return read_sources(files)
     from specdec_cli.cluster.inputs import find_inputs
     from specdec_cli.cluster.session import require_ray
 
     require_ray(cluster.address)
-    return (source for lines in find_inputs(files).files() for source in source_column(lines))
+    inputs = find_inputs(files)
+    inputs.check_output(output)
+    return (source for lines in inputs.files() for source in source_column(lines))
 
 
 def _distill(

@@ -34,6 +34,20 @@ def test_a_pattern_stands_for_the_files_that_match(folder: Path, monkeypatch: py
     assert texts("[b]*", "**/c.gz") == ["three", "four"]
 
 
+def test_patterns_leave_out_hidden_files(folder: Path) -> None:
+    (folder / ".out.shards").mkdir()
+    (folder / ".out.shards" / "shard-00000.out").write_text("no\n")
+    assert texts(folder / "**" / "*") == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("output", ["out.txt", "deep/out.txt", "."])
+def test_an_output_inside_an_input_folder_is_refused(output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(UsageError, match="is inside the input folder"):
+        find_inputs([folder]).check_output(Path(output))
+    find_inputs([folder / "*.txt", folder / "deep"]).check_output(Path("out.txt"))
+
+
 def test_the_size_is_known_without_compressed_files(folder: Path) -> None:
     assert find_inputs([folder / "a.txt", folder / "b.txt"]).bytes == 13
     assert find_inputs([folder]).bytes is None

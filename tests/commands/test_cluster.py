@@ -87,7 +87,7 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
     monkeypatch.setitem(sys.modules, "ray", None)
     result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), "-o", str(tmp_path / "out"), "--ray"])
     assert (result.exit_code, "pip install 'specdec[cluster]'" in result.stderr) == (2, True)
-    assert not (tmp_path / "out.shards").exists()
+    assert not (tmp_path / ".out.shards").exists()
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,32 @@ class Destination:
         return cls(path, output_dir is not None, compresses)
 
     def targets(self, inputs: Inputs) -> dict[str | None, Path]:
-        """The output file of each input file, by the name of the input (None: stdin). Raises UsageError if one is an input."""
+        """The output file of each input file, by the name of the input (None: stdin).
+
+        Raises UsageError if one is an input, or inside a folder of the input.
+        """
+        inputs.check_output(self.path)
         if self.is_folder:
             return {str(path): target for path, target in output_files(self.path, inputs.paths).items()}
         check_not_input(self.path, inputs.paths)
         return {None if path == STDIO else str(path): self.path for path in inputs.paths}
 
-    def beside(self, ending: str) -> Path:
-        """The path of this destination with `ending` after its name."""
-        return self.path.with_name(f"{self.path.name}{ending}")
+    @property
+    def work(self) -> Path:
+        """The folder for the shards, beside this destination. It is hidden: patterns and folders of the input leave it out."""
+        path = self._named
+        return path.parent / f".{path.name}.shards"
+
+    @property
+    def dead_letters(self) -> Path:
+        """The file for the lines that failed, beside this destination."""
+        path = self._named
+        return path.parent / f"{path.name}.{DEAD_LETTERS}"
+
+    @property
+    def _named(self) -> Path:
+        """The path of this destination; with a name for a folder such as `.`, which has none."""
+        return self.path.resolve() if self.path.name in ("", "..") else self.path
 
 
 def write_shards(
@@ -77,7 +94,7 @@ def write_shards(
     require_ray(cluster.address)
     targets = destination.targets(inputs)
     make_folder(destination.path if destination.is_folder else destination.path.parent)
-    work, dead = destination.beside(".shards"), destination.beside(f".{DEAD_LETTERS}")
+    work, dead = destination.work, destination.dead_letters
     tell = teller(quiet)
     with locked(work):
         folder = ShardFolder(work, {"shard_lines": cluster.shard_lines} | dict(settings))
