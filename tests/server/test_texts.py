@@ -2,6 +2,7 @@
 
 import json
 from html import unescape
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,57 @@ def test_html_is_divided_at_blocks() -> None:
     assert page.texts == ("A <b>red</b>\xa0house & more", "1 &lt; 2 &amp;lt;")
     assert page.join(["R&D", "b &lt; c"]) == "<ul>\n<li>R&amp;D</li><li>b &lt; c</li></ul><script>x < y</script><!-- no -->"
     assert unescape(page.join(page.texts)).count("& more") == 1
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<a title="He said &quot; onmouseover=alert(1) x=&quot;" href="/x?a=1&amp;copy=2">',
+        '<a href="/x?a=1&copy=2">',
+        '<a title="1 > 2 &quot; onmouseover=alert(1) x=&quot;">',
+        "<a b' title=\"'> &quot; onmouseover=alert(1) x=&quot;\">",
+        '<a title = "<p> &quot; onmouseover=alert(1) x=&quot;">',
+        '<a title="  two  spaces ">',
+    ],
+)
+def test_tags_stay_as_they_are(tag: str) -> None:
+    page = split_html(f"<p>See {tag}this &quot;page&quot;</a> now.</p>")
+    assert page.texts == (f'See {tag}this "page"</a> now.',)
+    assert page.join(page.texts) == f'<p>See {tag}this "page"</a> now.</p>'
+    block = "<p" + tag.removeprefix("<a")
+    assert split_html(f"{block}one").join(["two"]) == f"{block}two"
+
+
+def test_entities_without_a_semicolon_are_entities() -> None:
+    page = split_html("1 &lt 2 &copy 3 &&#108;t; R&D a < b")
+    assert page.texts == ("1 &lt; 2 © 3 &amp;lt; R&D a &lt; b",)
+    assert page.join(page.texts) == "1 &lt; 2 © 3 &amp;lt; R&amp;D a &lt; b"
+
+
+@given(st.text(st.sampled_from("ab <>&;='\"p\n#38"), max_size=60))
+def test_html_shows_the_same_after_a_translation(text: str) -> None:
+    page = split_html(text)
+    assert "".join(_shown(page.join(page.texts)).split()) == "".join(_shown(text).split())
+
+
+def _shown(page: str) -> str:
+    """The tags of a page as they are, and the text between them without entities."""
+    shown: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            shown.append(f"<{tag} {attrs}>")
+
+        def handle_endtag(self, tag: str) -> None:
+            shown.append(f"</{tag}>")
+
+        def handle_data(self, data: str) -> None:
+            shown.append(data)
+
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    return "".join(shown)
 
 
 @given(PROSE)
