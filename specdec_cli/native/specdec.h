@@ -4,12 +4,14 @@
 // scale per output, packed for the products; embeddings stay mapped in the number format of the file, so the mapping must
 // outlive the model. A session (`specdec_session_create`) takes a queue of sources. `specdec_session_next` hands out one decoded
 // sentence at a time, in the order in which they finish. Inside, a worker holds up to `batch` rows. Each round of a worker
-// drafts, in one pass of the drafter if there is one, verifies all drafts in one pass, accepts, and hands over the rows that ended; once a fourth of its rows are free,
-// it encodes waiting sources into them.
+// drafts, in one pass of the drafter if there is one, verifies all drafts in one pass, accepts, and hands over the rows that ended;
+// once a fourth of its rows are free, it encodes waiting sources into them. In beam search a row has several hypotheses, a round is
+// one pass over the last tokens of them all, and there are no drafts.
 //
 // Memory. A session computes the sizes of all its buffers in one place (buffers.c) when it is created, from the longest
 // source in the queue, and allocates them then; decoding allocates only the outputs. All products of sizes are checked for
-// overflow. A row holds its own keys and values, as many as its own source allows (`specdec_capacity`).
+// overflow. A row holds its own keys and values, as many as its own source allows (`specdec_capacity`); the hypotheses of a beam
+// search share them (beam.h).
 //
 // Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work and no other program
 // takes their processors; the model's helpers serve one such session at a time. With more rows, every thread is a worker with
