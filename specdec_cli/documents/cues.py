@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from specdec_cli.documents.wrapped import ends_sentence
 from specdec_cli.errors import InputError
 
-_TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+_TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\ufeff?[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[ \t]*(?:[^\n]*)$")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _ATTEMPT = re.compile(r"\ufeff?\s*\d+:[^\n]*-->")

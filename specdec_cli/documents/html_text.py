@@ -11,7 +11,7 @@ from functools import partial
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html_events import Event, html_events
-from specdec_cli.documents.reading import decode, known_encoding
+from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
 
@@ -63,16 +63,14 @@ _KEPT = frozenset(
 )
 _ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
 
 
 def read_html(source: Source) -> Document:
     """Parse an HTML file in the encoding that it declares, or else UTF-8. Raises InputError for bytes that are not valid in it."""
-    mark = next((encoding for start, encoding in _MARKS if source.data.startswith(start)), None)
     declared = _CHARSET.search(source.data, 0, 4096)
-    encoding = mark or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    encoding = marked_encoding(source.data) or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
     content = decode(source.data, source.name, encoding)
     return TextDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
 

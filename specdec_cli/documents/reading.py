@@ -10,6 +10,8 @@ from specdec_cli.text.lines import STDIO, UNREADABLE, open_binary, raw_stdin, re
 MAX_BYTES = 2**26
 """The largest size of a document, after decompression; a document is held in memory completely."""
 
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file; `-` is stdin, and .gz and .xz are decompressed.
@@ -41,6 +43,11 @@ def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:
     if "\0" in text:
         raise InputError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL byte")
     return text
+
+
+def marked_encoding(data: bytes) -> str | None:
+    """The encoding that a byte order mark at the beginning of `data` stands for, UTF-8 or UTF-16; None without one."""
+    return next((encoding for start, encoding in _MARKS if data.startswith(start)), None)
 
 
 def known_encoding(label: str) -> str | None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.cues import Passage, passages, read_cues
 from specdec_cli.documents.document import Document, Source, TextDocument
-from specdec_cli.documents.reading import decode
+from specdec_cli.documents.reading import decode, marked_encoding
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.text.paragraphs import wrap_words
 from specdec_cli.text.sentences import split_sentences
@@ -24,7 +24,7 @@ _PAUSE_BONUS = 0.1
 class Subtitles(TextDocument):
     """Subtitles, with a segment for each sentence, or for a passage in one cue."""
 
-    def __init__(self, source: Source, content: str) -> None:
+    def __init__(self, source: Source, content: str, encoding: str = "utf-8") -> None:
         cues = read_cues(content, source.name)
         self._width = max([_LEAST_WIDTH, *(end - begin for cue in cues for begin, end in cue.lines)])
         self._passages: list[tuple[Passage, list[Segment]]] = []
@@ -32,7 +32,7 @@ class Subtitles(TextDocument):
             found = list(_segments(content, passage))
             if found:
                 self._passages.append((passage, found))
-        super().__init__(source, content, (segment for _, found in self._passages for segment in found))
+        super().__init__(source, content, (segment for _, found in self._passages for segment in found), encoding)
 
     def replacements(self, outputs: Sequence[str]) -> list[Change]:
         """Return the changes of the document: for each passage that changes, the new text of its part of each cue."""
@@ -61,8 +61,12 @@ class Subtitles(TextDocument):
 
 
 def read_subtitles(source: Source) -> Document:
-    """Parse an SRT or VTT file. Raises InputError, naming the line, for bytes that are not UTF-8 and for times that cannot be read."""
-    return Subtitles(source, decode(source.data, source.name))
+    """Parse an SRT or VTT file: UTF-8, or UTF-16 with a byte order mark.
+
+    Raises InputError, naming the line, for bytes that are not valid in it and for times that cannot be read.
+    """
+    encoding = marked_encoding(source.data) or "utf-8"
+    return Subtitles(source, decode(source.data, source.name, encoding), encoding)
 
 
 def split_by_shares(words: Sequence[str], shares: Sequence[float]) -> list[list[str]]:

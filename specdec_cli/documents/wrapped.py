@@ -10,7 +10,7 @@ from specdec_cli.text.line_ends import find_wrapped
 from specdec_cli.text.paragraphs import Paragraph
 from specdec_cli.text.protected import without_protected
 
-_SENTENCE_END = re.compile(r"[.!?\u2026:\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
 
 
 def ends_sentence(text: str) -> bool:

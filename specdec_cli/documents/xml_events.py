@@ -4,18 +4,16 @@ lxml gives no offsets; with those, all that is not text stays as it is. Expat bu
 no network.
 """
 
-import codecs
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from xml.parsers import expat
 
-from specdec_cli.documents.reading import decode, known_encoding
+from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.errors import InputError
 
 Kind = Literal["start", "end", "text", "other"]
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
-_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _MOST_DEPTH = 256
 """The deepest nesting of elements."""
 _MOST_EVENTS = 4_000_000
@@ -45,8 +43,7 @@ def read_xml(data: bytes, name: str) -> tuple[str, str, list[XmlEvent]]:
     too deeply.
     """
     declared = _DECLARED.search(data, 0, 512)
-    mark = next((encoding for start, encoding in _MARKS if data.startswith(start)), None)
-    encoding = mark or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    encoding = marked_encoding(data) or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
     content = decode(data, name, encoding)
     events = _Reader(content, name).events
     return content, encoding, events
