@@ -24,8 +24,17 @@ from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.errors import SpecdecError
 from specdec_cli.text.protected import protected_spans
 
-DEBIAN = ("gettext-doc", "git-doc", "php-symfony-validator", "php-symfony-security-core", "doc-debian", "node-typescript")
-PYPI = ("webvtt-py", "python-docx", "pysubs2", "docxtpl", "mammoth")
+DEBIAN = (
+    "gettext-doc",
+    "git-doc",
+    "php-symfony-validator",
+    "php-symfony-security-core",
+    "golang-github-spf13-cobra-dev",
+    "golang-github-spf13-viper-dev",
+    "node-express",
+    "node-typescript",
+)
+PYPI = ("webvtt-py", "python-docx", "pysubs2", "docxtpl", "mammoth", "srt", "aeidon", "pycaption")
 WHEELS = ("Django",)
 FILES = 20
 """The largest number of files of each format."""
@@ -72,12 +81,16 @@ def _spread(paths: list[Path], count: int) -> list[Path]:
 
 
 def changed(text: str) -> str:
-    """Another text of the same length in words: letters that are not protected are exchanged for others of the same case."""
+    """Another text of the same length: the letters of words of three letters or more are exchanged, except in protected text."""
     pieces, position = [], 0
     for start, end in [*protected_spans(text), (len(text), len(text))]:
-        pieces += [re.sub(r"[a-z]", lambda found: chr(219 - ord(found.group())), text[position:start]), text[start:end]]
+        pieces += [re.sub(r"\b[a-z]{3,}\b", _mirrored, text[position:start]), text[start:end]]
         position = end
     return "".join(pieces)
+
+
+def _mirrored(word: re.Match[str]) -> str:
+    return "".join(chr(219 - ord(letter)) for letter in word.group())
 
 
 def shape(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -14,6 +14,7 @@ _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
+_EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _END = ".!?:;,\u2026"
 
 
@@ -51,9 +52,11 @@ class CheckedAttempt(Attempt):
 
     def accepts(self, output: str) -> bool:
         """Whether `output` has each protected span as often as the source, tags and format arguments without a
-        number or name in the same order, and no repetition that the source does not have (see `repeats_itself`).
+        number or name in the same order, no repetition that the source does not have (see `repeats_itself`), and text
+        between the tags of a pair where the source has some.
         """
-        return _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
+        lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
+        return not lost and _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
 @dataclass(frozen=True)

@@ -71,3 +71,9 @@ def test_every_span_occurs_as_often_as_in_the_source(model: Model, text: list[st
     output, _ = placed(source, model)
     for span in {"{name}", "%s", "<b>", "</b>", "https://a.org", "2.13.0", "%d"} & set(text):
         assert output.count(span) == source.count(span)
+
+
+def test_tags_that_lost_the_text_between_them_are_not_accepted() -> None:
+    output, number = placed("the <b>red</b> house", lambda source: source.replace("<b>red</b>", "<b></b>"))
+    assert (output, number) == ("the <b>red</b> house", 2)
+    assert placed("a <b></b> house", lambda source: source) == ("a <b></b> house", 1)
