@@ -11,10 +11,10 @@ from specdec_cli.files import read_json, write_json
 MANIFEST = "manifest.json"
 
 
-def check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
+def check_manifest(folder: Path, settings: Mapping[str, Any], advice: str = "use the same settings or a new folder") -> None:
     """Write the manifest of a new run in `folder`, or compare `settings` with that of an earlier one.
 
-    Raises UsageError if the manifest has other settings, naming them, and for a folder with files but no manifest.
+    Raises UsageError if the manifest has other settings, naming them, with `advice`, and for a folder with files but no manifest.
     """
     path = folder / MANIFEST
     # Converted to JSON and back, as the stored values are, so that the two compare equal.
@@ -23,7 +23,7 @@ def check_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
         stored = read_json(path, InputError)
         keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
         if different := [f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]:
-            raise UsageError(f"{path}: started with {'; '.join(different)}; use the same settings or a new folder")
+            raise UsageError(f"{path}: started with {'; '.join(different)}; {advice}")
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or that of an earlier run")
     else:

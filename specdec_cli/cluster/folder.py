@@ -14,6 +14,7 @@ from specdec_cli.cluster.shards import Shard
 from specdec_cli.errors import InputError
 from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.manifest import check_manifest
+from specdec_cli.text.lines import STDIO
 from specdec_cli.text.writing import compressed
 
 FORMAT = 1
@@ -23,16 +24,19 @@ class ShardFolder:
     """The shards in `folder`; creates the folder, or resumes one whose manifest has the same `settings`.
 
     Shard 0 consists of `shard-00000.out` (output text), `shard-00000.failed` (its dead letters, if any), and `shard-00000.json`
-    (file and digest of its input, and counts), which is written last. Raises UsageError if the manifest has other settings, naming
+    (digest of its input, and counts), which is written last. Raises UsageError if the manifest has other settings, naming
     them, and for a folder with files but no manifest.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
-        check_manifest(folder, {"format": FORMAT} | dict(settings))
+        self._files: dict[int, Path] = {}
+        advice = f"use the same settings, delete {folder}, or give another output"
+        check_manifest(folder, {"format": FORMAT} | dict(settings), advice)
 
     def has(self, shard: Shard) -> bool:
         """Whether the shard is stored. Raises InputError if the stored one was made from other lines."""
+        self._files[shard.index] = shard.file or STDIO
         described = self._path(shard.index, "json")
         if not described.exists():
             return False
@@ -46,8 +50,7 @@ class ShardFolder:
         text = "".join(output.texts)
         write_atomically(self._path(shard.index, "out"), lambda unfinished: unfinished.write_text(text, encoding="utf-8", newline=""))
         write_failed(self._path(shard.index, "failed"), failed)
-        described = {"input": shard.digest(), "file": None if shard.file is None else str(shard.file), "counts": dict(output.counts)}
-        write_json(self._path(shard.index, "json"), described)
+        write_json(self._path(shard.index, "json"), {"input": shard.digest(), "counts": dict(output.counts)})
 
     def counts(self, count: int) -> Counter[str]:
         """The sums of the counts of the first `count` shards."""
@@ -56,13 +59,14 @@ class ShardFolder:
             total.update(self._described(index)["counts"])
         return total
 
-    def merge(self, count: int, targets: Mapping[str | None, Path], failed: Path, *, compresses: bool = False) -> int:
+    def merge(self, count: int, targets: Mapping[Path, Path], failed: Path, *, compresses: bool = False) -> int:
         """Concatenate the first `count` shards into output files, and their dead letters into `failed`; return the number of these.
 
-        `targets` has the output file of each input file (None: stdin); several inputs may have one output. With `compresses`,
-        outputs whose names end with .gz or .xz are compressed. Files are written completely or not at all.
+        `targets` has the output file of each input file (`-`: stdin); several inputs may have one output. `has` must have been called
+        for each shard: an earlier run may have spelled the input files differently. With `compresses`, outputs whose names end with
+        .gz or .xz are compressed. Files are written completely or not at all.
         """
-        owners = [targets[self._described(index)["file"]] for index in range(count)]
+        owners = [targets[self._files[index]] for index in range(count)]
         for target in dict.fromkeys(targets.values()):
             parts = [self._path(index, "out") for index in range(count) if owners[index] == target]
             write_atomically(target, partial(_join, parts, target.suffix if compresses else ""))
@@ -72,10 +76,12 @@ class ShardFolder:
         """Delete the folder."""
         shutil.rmtree(self.folder)
 
-    def remove_if_empty(self) -> None:
-        """Delete the folder if no shard was finished, so that the next run may have other settings."""
-        if not any(self.folder.glob("shard-*.json")):
+    def remove_if_empty(self) -> bool:
+        """Delete the folder if no shard was finished, so that the next run may have other settings; return whether it was deleted."""
+        is_empty = not any(self.folder.glob("shard-*.json"))
+        if is_empty:
             self.remove()
+        return is_empty
 
     def _described(self, index: int) -> dict[str, Any]:
         return read_json(self._path(index, "json"), InputError)

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.cluster.inputs import find_inputs
+from specdec_cli.cluster.jobs import Job
+from specdec_cli.commands.cluster import output
+from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.output import Destination
+from specdec_cli.commands.cluster.run import Share
 from specdec_cli.errors import UsageError
 
 
@@ -30,3 +34,22 @@ def test_an_output_inside_an_input_folder_is_refused(is_folder: bool, tmp_path: 
     (tmp_path / "in" / "a.txt").write_text("a\n")
     with pytest.raises(UsageError, match="out: is inside the input folder"):
         Destination(tmp_path / "in" / "out", is_folder).targets(find_inputs([tmp_path / "in"]))
+
+
+def test_an_interruption_before_the_first_shard_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        assert (tmp_path / ".out.shards").is_dir()
+        raise KeyboardInterrupt
+
+    def make_job(_: Share) -> Job:
+        raise NotImplementedError
+
+    monkeypatch.setattr(output, "run_on_cluster", interrupt)
+    (tmp_path / "a.txt").write_text("a\n")
+    inputs = find_inputs([tmp_path / "a.txt"])
+    with pytest.raises(KeyboardInterrupt):
+        output.write_shards(inputs, inputs.read(), make_job, {}, Destination(tmp_path / "out"), ShardOptions(ray="local"))
+    assert "interrupted before a shard was finished" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

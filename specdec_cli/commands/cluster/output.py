@@ -44,16 +44,16 @@ class Destination:
             raise UsageError("--ray writes files, so that a stopped run can be resumed: give --output or --output-dir")
         return cls(path, output_dir is not None, compresses)
 
-    def targets(self, inputs: Inputs) -> dict[str | None, Path]:
-        """The output file of each input file, by the name of the input (None: stdin).
+    def targets(self, inputs: Inputs) -> dict[Path, Path]:
+        """The output file of each input file, by the path of the input (`-`: stdin).
 
         Raises UsageError if one is an input, or inside a folder of the input.
         """
         inputs.check_output(self.path)
         if self.is_folder:
-            return {str(path): target for path, target in output_files(self.path, inputs.paths).items()}
+            return output_files(self.path, inputs.paths)
         check_not_input(self.path, inputs.paths)
-        return {None if path == STDIO else str(path): self.path for path in inputs.paths}
+        return dict.fromkeys(inputs.paths, self.path)
 
     @property
     def work(self) -> Path:
@@ -102,7 +102,10 @@ def write_shards(
         try:
             progress = run_on_cluster(cluster, make_job, shards, folder, device=device, threads=threads, total=inputs.bytes, quiet=quiet)
         except (KeyboardInterrupt, SystemExit):
-            tell(f"interrupted; the finished shards are in {work}, and the same command resumes there")
+            if folder.remove_if_empty():
+                tell("interrupted before a shard was finished")
+            else:
+                tell(f"interrupted; the finished shards are in {work}, and the same command resumes there")
             raise
         except SpecdecError:
             folder.remove_if_empty()
