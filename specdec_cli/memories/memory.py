@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from specdec_cli.errors import UsageError
 from specdec_cli.memories.features import features, hashed
 from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import Index, feature_weights
+from specdec_cli.memories.similarity import load_rapidfuzz
 
 ALL = 300
 """Entries up to which all are compared with a sentence."""
@@ -32,11 +32,7 @@ class Memory:
     def __init__(self, index: Index, similarity: float) -> None:
         self._index, self._similarity = index, similarity
         self._shared = np.zeros(len(index))
-        try:
-            from rapidfuzz import fuzz, process
-        except ImportError:
-            raise UsageError("translation memories need RapidFuzz: pip install 'specdec[documents]'") from None
-        self._extract, self._ratio = process.extractOne, fuzz.ratio
+        self._extract, self._ratio = load_rapidfuzz()
 
     def __len__(self) -> int:
         return len(self._index)

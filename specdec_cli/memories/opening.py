@@ -11,6 +11,7 @@ from specdec_cli.memories.index import Index, build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.memories.po import read_po
+from specdec_cli.memories.similarity import load_rapidfuzz
 from specdec_cli.memories.storage import map_index, write_index
 from specdec_cli.memories.tmx import read_tmx
 from specdec_cli.text.parallel import Pair, read_tsv
@@ -21,15 +22,21 @@ MOST_ENTRIES = 10_000_000
 """Most entries of a memory."""
 WORTH_STORING = 20_000
 """Entries from which on the index is stored in the cache folder; making a smaller one takes less than a second."""
+READING = 2
+"""Number of the rules by which files are read and sentences are taken out of them."""
+_COMPRESSED = (".gz", ".xz")
+_KINDS = {".tmx": "TMX", ".po": "PO", ".pot": "PO"}
 
 
 def open_memory(path: Path, source: str, target: str, similarity: float) -> Memory:
-    """Open a memory in a .tmx, .po or TSV file, whose entries are from language `source` to `target` ("": unknown).
+    """Open a memory whose entries are from language `source` to `target` ("": unknown), in a .tmx, .po or TSV file,
+    plain or compressed (.gz, .xz).
 
     It finds sources that are similar by at least `similarity` percent. The index of a large memory is stored in the
     cache folder, and is mapped from there while the file stays the same. Raises InputError, with the line, for a file
-    that cannot be read, is too large or has no entries.
+    that cannot be read, is too large or has no entries, and UsageError if RapidFuzz is not installed.
     """
+    load_rapidfuzz()
     check_regular(path, InputError)
     try:
         described = path.stat()
@@ -38,7 +45,7 @@ def open_memory(path: Path, source: str, target: str, similarity: float) -> Memo
     if described.st_size > LARGEST:
         raise InputError(f"{path}: larger than {LARGEST // 2**30} GiB")
     stored = cache_folder() / f"memory-{hashed(f'{path.resolve()} {source} {target}'):016x}.index"
-    key = f"{described.st_size} {described.st_mtime_ns} {described.st_ino}"
+    key = f"{READING} {described.st_size} {described.st_mtime_ns} {described.st_ino}"
     index = map_index(stored, key)
     if index is None:
         index = _built(path, source, target)
@@ -53,13 +60,28 @@ def _built(path: Path, source: str, target: str) -> Index:
     if next(pairs, None) is not None:
         raise InputError(f"{path}: more than {MOST_ENTRIES:,} entries")
     if not len(index):
-        languages = f" from {source} to {target}" if source and target and path.suffix == ".tmx" else ""
+        languages = f" from {source} to {target}" if source and target and _kind(path) != "TSV" else ""
         raise InputError(f"{path}: no translations{languages}")
     return index
 
 
 def _read(path: Path, source: str, target: str) -> Iterator[Pair]:
-    kinds = [suffix.lower() for suffix in path.suffixes]
-    if ".tmx" in kinds[-2:]:
+    kind = _kind(path)
+    if kind == "TMX":
         return read_tmx(path, source, target)
-    return read_po(path) if kinds[-1:] in ([".po"], [".pot"]) else read_tsv(path)
+    return read_po(path, target) if kind == "PO" else _read_tsv(path)
+
+
+def _read_tsv(path: Path) -> Iterator[Pair]:
+    try:
+        yield from read_tsv(path)
+    except InputError as error:
+        if ".tsv" in path.suffixes[-2:]:
+            raise
+        raise InputError(f"{error}; memories are .tmx, .po and TSV files") from None
+
+
+def _kind(path: Path) -> str:
+    """The format by the extension: TMX, PO or TSV."""
+    name = path.with_suffix("") if path.suffix in _COMPRESSED else path
+    return _KINDS.get(name.suffix.lower(), "TSV")

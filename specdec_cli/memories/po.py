@@ -1,39 +1,46 @@
 """Reading of message catalogues (PO) as translation memories."""
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.languages import short_code
+from specdec_cli.text.lines import UNREADABLE, open_binary
 from specdec_cli.text.parallel import Pair
 
 LARGEST = 2**26
 """Largest size of a catalogue in bytes, as it is held in memory completely."""
+_CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])")
+_OTHER_LINE_ENDS = re.compile("[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _LINE = re.compile(r"\(line (\d+)\)(?:: (.*))?$", re.DOTALL)
 
 
-def read_po(path: Path) -> Iterator[Pair]:
+def read_po(path: Path, target: str = "") -> Iterator[Pair]:
     """Yield the messages of a catalogue that are translated, neither fuzzy nor obsolete, plural forms too, line by
     line where source and target have as many lines.
 
-    Raises InputError with the line for a file that is not a catalogue, or is larger than LARGEST (64 MiB), and
-    UsageError if polib is not installed.
+    The catalogue is read in the character set that its header declares, else as UTF-8; .gz and .xz are decompressed.
+    Nothing is yielded if its header names another language than `target`. Raises InputError with the line for a file
+    that is not a catalogue, or is larger than LARGEST (64 MiB), and UsageError if polib is not installed.
     """
     try:
         import polib
     except ImportError:
         raise UsageError("PO files are read by polib: pip install 'specdec[documents]'") from None
-    if path.stat().st_size > LARGEST:
-        raise InputError(f"{path}: larger than {LARGEST} bytes")
     try:
-        catalogue = polib.pofile(str(path), encoding="utf-8", check_for_duplicates=False)
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: not valid UTF-8") from None
+        # The line end keeps polib from taking the content for the name of a file.
+        catalogue = polib.pofile(_content(path) + "\n", check_for_duplicates=False)
     except (OSError, ValueError) as error:
         found = _LINE.search(str(error))
         place, message = (f", line {found[1]}", found[2] or "not the syntax of PO") if found else ("", str(error))
         raise InputError(f"{path}{place}: {' '.join(message.split())}") from None
+    language = catalogue.metadata.get("Language", "")
+    if target and _CODE.match(language) and short_code(language) != short_code(target):
+        return
     for entry in catalogue:
         if entry.translated() and not entry.obsolete:
             plural = sorted(entry.msgstr_plural.items())
@@ -48,3 +55,30 @@ def _lines(source: str, target: str) -> Iterator[Pair]:
         yield from (Pair(*each) for each in zip(sources, targets, strict=True))
     else:
         yield Pair(source.replace("\n", " "), target.replace("\n", " "))
+
+
+def _content(path: Path) -> str:
+    """The text of a catalogue, with LF as the only line end."""
+    try:
+        with io.BufferedReader(cast(io.RawIOBase, open_binary(path))) as stream:
+            content = stream.read(LARGEST + 1)
+    except UNREADABLE as error:
+        raise InputError(f"{path}: {error}") from error
+    if len(content) > LARGEST:
+        raise InputError(f"{path}: larger than {LARGEST} bytes")
+    declared = _CHARSET.search(content)
+    encoding = declared[1].decode("ascii") if declared else "utf-8"
+    try:
+        text = _decoded(content, encoding)
+    except UnicodeError as error:
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise InputError(f"{path}, line {line}: not valid {encoding.upper()}") from None
+    return _OTHER_LINE_ENDS.sub(" ", text)
+
+
+def _decoded(content: bytes, encoding: str) -> str:
+    """The text in a character set, or in UTF-8 if that is unknown: a template has the word CHARSET."""
+    try:
+        return content.decode(encoding)
+    except LookupError:
+        return content.decode("utf-8")

@@ -4,8 +4,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from specdec_cli.errors import UsageError
 from specdec_cli.memories.found import EXACT, FoundDraft, Origin
+from specdec_cli.memories.similarity import load_rapidfuzz
 
 NEAR = 50
 """Sentences of a changed passage that are compared with a new one: those before and after the same place in it."""
@@ -22,11 +22,7 @@ class PreviousVersion:
     """
 
     def __init__(self, old: Sequence[tuple[str, str]], sentences: Sequence[str], similarity: float) -> None:
-        try:
-            from rapidfuzz import fuzz, process
-        except ImportError:
-            raise UsageError("similar sentences are found by RapidFuzz: pip install 'specdec[documents]'") from None
-        self._extract, self._ratio = process.extractOne, fuzz.ratio
+        self._extract, self._ratio = load_rapidfuzz()
         self._old, self._similarity = old, similarity
         self._found: dict[str, deque[FoundDraft | None]] = defaultdict(deque)
         for sentence, draft in zip(sentences, self._aligned(sentences), strict=True):

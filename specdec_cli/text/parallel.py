@@ -18,13 +18,14 @@ class Pair:
 
 
 def read_tsv(path: Path) -> Iterator[Pair]:
-    """Yield the pairs of a TSV file of lines `source TAB target` or `domain TAB source TAB target`.
+    """Yield the pairs of a TSV file of lines `source TAB target` or `domain TAB source TAB target`,
+    without the byte-order mark that the file may begin with.
 
     Raises InputError naming a line that has neither 2 nor 3 fields, or another number of fields than the first line.
     """
     columns = 0
     for number, line in enumerate(read_text_lines(path), start=1):
-        fields = line.split("\t")
+        fields = line.removeprefix("\ufeff" if number == 1 else "").split("\t")
         columns = columns or len(fields)
         if len(fields) not in (2, 3) or len(fields) != columns:
             expected = "2 or 3" if columns not in (2, 3) else str(columns)

@@ -1,10 +1,13 @@
 """Formats of translation memories, and the sentences that are taken out of their entries."""
 
 import gzip
+import lzma
 from pathlib import Path
 
 import pytest
 
+from specdec_cli.errors import InputError
+from specdec_cli.memories import po
 from specdec_cli.memories.pairs import LONGEST, sentence_pairs
 from specdec_cli.memories.po import read_po
 from specdec_cli.memories.tmx import read_tmx
@@ -113,6 +116,43 @@ def test_messages_that_are_translated_are_read(tmp_path: Path) -> None:
         ("first line", "erste Zeile"),
         ("second line", "zweite Zeile"),
     ]
+
+
+def catalogue(folder: Path, header: str, content: bytes = b'msgid "door"\nmsgstr "T\xfcr"\n', name: str = "a.po") -> Path:
+    """A file of a catalogue with the line `header` in its header."""
+    path, whole = folder / name, f'msgid ""\nmsgstr "{header}\\n"\n\n'.encode() + content
+    path.write_bytes(lzma.compress(whole) if name.endswith(".xz") else whole)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "read"), [("de_AT", True), ("deu", True), ("", True), ("German", True), ("fr", False), ("pt_BR", False)]
+)
+def test_catalogues_in_another_language_are_not_read(header: str, read: bool, tmp_path: Path) -> None:
+    path = catalogue(tmp_path, f"Language: {header}", 'msgid "door"\nmsgstr "Tür"\n'.encode())
+    assert list(read_po(path, "de")) == ([Pair("door", "Tür")] if read else [])
+    assert list(read_po(path)) == [Pair("door", "Tür")]
+
+
+@pytest.mark.parametrize("name", ["a.po", "a.po.xz"])
+def test_catalogues_are_decoded_by_their_character_set(name: str, tmp_path: Path) -> None:
+    assert list(read_po(catalogue(tmp_path, "Content-Type: text/plain; charset=ISO-8859-1", name=name))) == [Pair("door", "Tür")]
+    with pytest.raises(InputError, match=r"a\.po.*, line 5: not valid EUC-JP"):
+        list(read_po(catalogue(tmp_path, "Content-Type: text/plain; charset=EUC-JP", name=name)))
+    unknown = catalogue(tmp_path, "Content-Type: text/plain; charset=CHARSET", 'msgid "d\u2028r"\nmsgstr "Tür"\n'.encode(), name)
+    assert list(read_po(unknown)) == [Pair("d r", "Tür")]
+
+
+def test_the_line_of_a_wrong_byte_is_counted_from_the_start_of_the_file(tmp_path: Path) -> None:
+    lines = b"# comment\n" * 10_000
+    with pytest.raises(InputError, match="line 10004: not valid UTF-8"):
+        list(read_po(catalogue(tmp_path, "Language: de", lines + b'msgid "caf\xe9"\n')))
+
+
+def test_large_catalogues_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(po, "LARGEST", 100)
+    with pytest.raises(InputError, match="larger than 100 bytes"):
+        list(read_po(catalogue(tmp_path, "Language: de", b"# comment\n" * 100, "a.po.xz")))
 
 
 @pytest.mark.parametrize(

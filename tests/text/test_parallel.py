@@ -21,6 +21,10 @@ def test_files_of_two_or_three_columns_are_read(tmp_path: Path) -> None:
     assert list(read_pairs([two, three])) == [Pair("a", "b"), Pair("a", "b", "d"), Pair("a", "b")]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_source(tmp_path: Path) -> None:
+    assert list(read_tsv(written(tmp_path, "a.tsv", "\ufeffa\tb\n\ufeffc\td\n"))) == [Pair("a", "b"), Pair("\ufeffc", "d")]
+
+
 def test_a_line_with_other_columns_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.tsv, line 2: 3 tab-separated fields, expected 2"):
         list(read_tsv(written(tmp_path, "a.tsv", "a\tb\na\tb\tc\n")))
