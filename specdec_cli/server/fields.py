@@ -3,14 +3,13 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from email.message import Message
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from specdec_cli.server.form_data import read_form_data
+from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
 from specdec_cli.server.request_error import RequestError
 
@@ -20,26 +19,34 @@ _MOST_FIELDS = 10_000
 _OVERHEAD = 2**16
 
 
-async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
+async def read_fields(request: Request, limits: Limits, keys: Keys) -> dict[str, Any]:
     """Return the fields of a request's query and body; a field that a form repeats has a list of strings.
 
     The body may be a JSON object or a form, whatever its header says, because some clients send forms under the name
-    of JSON. Raises RequestError for a body that is too large or neither of them, or does not arrive in time.
+    of JSON. Raises RequestError for a body that is too large or neither of them, or does not arrive in time, and unless
+    the fields or headers have one of `keys`; a body is not read if its headers or query have a wrong one.
     """
     query = _grouped(_pairs(request.url.query))
+    keys.refuse_wrong(request, query)
+    fields = query | await _read_body(request, limits)
+    keys.check(request, fields)
+    return fields
+
+
+async def _read_body(request: Request, limits: Limits) -> dict[str, Any]:
     try:
         async with asyncio.timeout(limits.seconds):
             body = await _body(request, limits.characters * BYTES_PER_CHARACTER + _OVERHEAD)
     except TimeoutError as error:
         raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds") from error
     kind = request.headers.get("content-type", "")
-    if kind.startswith("multipart/form-data"):
-        return query | _grouped(_parts(kind, body))
+    if kind.lower().startswith("multipart/form-data"):
+        return _grouped(read_form_data(kind, body))
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RequestError(400, "the body is not UTF-8") from error
-    return query | (_json_object(text) if text.lstrip().startswith("{") else _grouped(_pairs(text.strip())))
+    return _json_object(text) if text.lstrip().startswith("{") else _grouped(_pairs(text.strip()))
 
 
 def text_of(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
@@ -85,21 +92,6 @@ def _pairs(text: str) -> list[tuple[str, str]]:
         return parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError as error:
         raise RequestError(400, "the form is not valid") from error
-
-
-def _parts(kind: str, body: bytes) -> list[tuple[str, str]]:
-    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n" + body)
-    if not message.is_multipart():
-        raise RequestError(400, "the form is not valid")
-    try:
-        return [(str(part.get_param("name", "", "content-disposition")), _content(part)) for part in message.walk() if part is not message]
-    except UnicodeDecodeError as error:
-        raise RequestError(400, "the form is not UTF-8") from error
-
-
-def _content(part: Message) -> str:
-    content = part.get_payload(decode=True)
-    return content.decode("utf-8") if isinstance(content, bytes) else ""
 
 
 def _grouped(pairs: list[tuple[str, str]]) -> dict[str, Any]:

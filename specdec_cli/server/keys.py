@@ -31,12 +31,14 @@ class Keys:
         """
         if not self._digests:
             return
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        named = [token.strip() if scheme.lower() == "bearer" else "", request.headers.get("x-api-key", "")]
-        named += [value for name in _FIELDS if isinstance(value := fields.get(name), str)]
-        if not any(named):
+        if not any(_named(request, fields)):
             raise RequestError(401, "an API key is required", {"WWW-Authenticate": "Bearer"})
-        if not any(_digest(key) in self._digests for key in named):
+        self.refuse_wrong(request, fields)
+
+    def refuse_wrong(self, request: Request, fields: Mapping[str, Any]) -> None:
+        """Raise RequestError if the headers or `fields` have a key, but not a valid one."""
+        named = [key for key in _named(request, fields) if key]
+        if self._digests and named and not any(_digest(key) in self._digests for key in named):
             raise RequestError(403, "Invalid API key")
 
 
@@ -56,6 +58,13 @@ def read_keys(path: Path) -> Keys:
     if not keys:
         raise InputError(f"{path}: holds no key")
     return Keys(keys)
+
+
+def _named(request: Request, fields: Mapping[str, Any]) -> list[str]:
+    """The keys that a request has, some of which may be empty."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    named = [token.strip() if scheme.lower() == "bearer" else "", request.headers.get("x-api-key", "")]
+    return named + [value for name in _FIELDS if isinstance(value := fields.get(name), str)]
 
 
 def _digest(key: str) -> bytes:

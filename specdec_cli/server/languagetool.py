@@ -43,8 +43,7 @@ class LanguageTool:
     async def check(self, request: Request) -> JSONResponse:
         """Correct a text and answer with the edits as matches; a request without a body (HEAD) is answered with none."""
         service = self._service
-        fields = await read_fields(request, service.limits)
-        service.keys.check(request, fields)
+        fields = await read_fields(request, service.limits, service.keys)
         if request.method == "HEAD":
             return JSONResponse(None)
         text = read_annotations(fields["data"]) if "data" in fields else plain_text(text_of(fields, "text"))

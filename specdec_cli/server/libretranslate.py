@@ -36,8 +36,7 @@ class LibreTranslate:
     async def translate(self, request: Request) -> JSONResponse:
         """Translate a text or a list of texts."""
         service = self._service
-        fields = await read_fields(request, service.limits)
-        service.keys.check(request, fields)
+        fields = await read_fields(request, service.limits, service.keys)
         asked = fields.get("q")
         if asked is None:
             raise RequestError(400, "Invalid request: missing q parameter")
@@ -78,8 +77,7 @@ class LibreTranslate:
 
     async def detect(self, request: Request) -> JSONResponse:
         """Name the most likely language of a text, with a confidence in percent."""
-        fields = await read_fields(request, self._service.limits)
-        self._service.keys.check(request, fields)
+        fields = await read_fields(request, self._service.limits, self._service.keys)
         text = text_of(fields, "q")
         self._service.check_size(len(text))
         return JSONResponse([self._detected(text)])

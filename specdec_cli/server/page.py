@@ -51,8 +51,7 @@ class Page:
 
     async def show(self, request: Request) -> StreamingResponse:
         """Stream the rounds of a text and its result as server-sent events."""
-        fields = await read_fields(request, replace(self._service.limits, characters=LONGEST))
-        self._service.keys.check(request, fields)
+        fields = await read_fields(request, replace(self._service.limits, characters=LONGEST), self._service.keys)
         text, task = text_of(fields, "text"), text_of(fields, "task")
         languages = [text_of(fields, "source"), text_of(fields, "target")] if task == "translate" else [text_of(fields, "source")]
         showing = self._showings.get(" ".join([task, *map(short_code, languages)]))

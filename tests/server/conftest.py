@@ -153,10 +153,12 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def leave(port: int, path: str, body: bytes, shut: bool = True) -> socket.socket:
-    """Send a request and, with `shut`, close the connection without reading the response."""
+def leave(port: int, path: str, body: bytes, shut: bool = True, missing: int = 0) -> socket.socket:
+    """Send a request, of which the last `missing` bytes do not arrive, and, with `shut`, close the connection without
+    reading the response.
+    """
     own = socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE)
-    own.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+    own.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body) + missing}\r\n\r\n".encode() + body)
     if shut:
         with suppress(OSError):
             own.shutdown(socket.SHUT_RDWR)
