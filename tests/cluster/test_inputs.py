@@ -1,13 +1,26 @@
 """Inputs of a run in shards: files, folders, patterns and URLs."""
 
 import gzip
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.utils import infer_storage_options
 
 from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.errors import InputError, UsageError
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files, and writes no log."""
+
+    def log_message(self, *_: object) -> None:
+        """Do nothing."""
 
 
 def texts(*names: str | Path) -> list[str]:
@@ -75,8 +88,57 @@ def test_compressed_urls_are_read() -> None:
         files.rm("/one.gz")
 
 
+class HostFiles(MemoryFileSystem):  # type: ignore[misc]
+    """Files of one host, whose paths do not have the host, as with ftp."""
+
+    store: ClassVar[dict[str, Any]] = {}
+    pseudo_dirs: ClassVar[list[str]] = [""]
+    protocol = "hostfiles"
+
+    def __init__(self, host: str, **options: Any) -> None:
+        super().__init__(**options)
+        assert host == "example.org"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return f"/{infer_storage_options(path)['path'].strip('/')}"
+
+    @staticmethod
+    def _get_kwargs_from_urls(url: str) -> dict[str, str]:
+        return {"host": str(infer_storage_options(url)["host"])}
+
+
+@pytest.mark.parametrize("name", ["hostfiles://example.org/text", "hostfiles://example.org/text/*.txt"])
+def test_urls_keep_their_host(name: str) -> None:
+    fsspec.register_implementation("hostfiles", HostFiles, clobber=True)
+    HostFiles("example.org").pipe({"/text/a.txt": b"a\n", "/text/b.txt": b"b\n", "/text/.hidden/c.txt": b"no\n"})
+    found = find_inputs([Path(name)])
+    assert [line.location for line in found.read()] == [f"hostfiles://example.org/text/{file}.txt, line 1" for file in "ab"]
+
+
+def test_file_urls_are_local_files(folder: Path) -> None:
+    assert find_inputs([Path(f"file://{folder}/*.txt")]) == find_inputs([folder / "*.txt"])
+    assert find_inputs([Path(f"file://{folder}")]).folders == (folder,)
+
+
+def test_web_addresses_with_a_query_are_read(folder: Path) -> None:
+    handler = partial(QuietHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            assert texts(f"http://127.0.0.1:{server.server_port}/a.txt?part=1") == ["one", "two"]
+        finally:
+            server.shutdown()
+
+
+def test_an_address_without_a_port_is_explained() -> None:
+    for host in ("10.0.0.1", "head"):
+        with pytest.raises(InputError, match=f"{host}: no such file; an address for --ray is HOST:PORT"):
+            find_inputs([Path(host)])
+
+
 def test_names_without_files_are_named(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+    with pytest.raises(InputError, match=r"none\.txt: no such file$"):
         texts(folder / "none.txt")
     with pytest.raises(InputError, match=r"z\*: no file matches"):
         texts(folder / "z*")
