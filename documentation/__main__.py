@@ -19,7 +19,7 @@ PICTURE = DOCS / "imports.svg"
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from documentation import settings, tables
+    from documentation import scale_tables, settings, tables
 
     return {
         "summary": tables.summary,
@@ -30,6 +30,11 @@ def generators() -> dict[str, Generator]:
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,
         "recipes": settings.recipes,
+        "scale-runs": scale_tables.runs,
+        "scale-figures": scale_tables.figures,
+        "scale-check": scale_tables.check,
+        "scale-cost": scale_tables.cost,
+        "scale-workers": scale_tables.workers,
     }
 
 

@@ -51,7 +51,7 @@ def summary() -> str:
         speeds = (f"{row['tokens_per_second']:,.0f}" for row in (ours, theirs))
         rows.append((load(each.name).label, _chosen(ours), *speeds, _times(each, ours, theirs), _identical(ours)))
     columns = ("text", "decoding", "specdec, tokens/s", "CTranslate2, tokens/s", "times as fast", "greedy's lines")
-    return _markdown(columns, rows, 2) + "\n" + environment(load(shown[0].name)) + "\n"
+    return markdown(columns, rows, 2) + "\n" + environment(load(shown[0].name)) + "\n"
 
 
 def comparison() -> str:
@@ -65,7 +65,7 @@ def comparison() -> str:
         rows.append((label, *ours_cells, *their_cells, _times(each, ours, theirs), _identical(ours)))
     columns = ("text", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
     stored = [load(name) for name in dict.fromkeys(each.name for each in COMPARISONS)]
-    return _markdown(columns, rows, 2) + _sources(stored)
+    return markdown(columns, rows, 2) + _sources(stored)
 
 
 def table(*names: str) -> str:
@@ -86,7 +86,7 @@ def table(*names: str) -> str:
         if any(value is not None for value in values):
             columns[title] = values
     rows = [tuple(NOTHING if value is None else value for value in line) for line in zip(*columns.values(), strict=True)]
-    return _markdown(tuple(columns), rows, named) + _sources(stored)
+    return markdown(tuple(columns), rows, named) + _sources(stored)
 
 
 def corpus(name: str) -> str:
@@ -96,7 +96,7 @@ def corpus(name: str) -> str:
     share = record["overall"]["did_not_wait"]
     cells = (stored.label, f"{record['sentences']:,}", f"{record['tokens_per_iteration']:.2f}", f"{share:.1%}")
     columns = ("text", "sentences", "tokens an iteration", "tokens that did not wait for the one before them")
-    return _markdown(columns, [cells], 1) + _sources([stored])
+    return markdown(columns, [cells], 1) + _sources([stored])
 
 
 def environment(stored: Stored) -> str:
@@ -183,5 +183,6 @@ def _sources(stored: Sequence[Stored]) -> str:
     return f"\n```text\n{commands}```\n\n" + "  \n".join([*places, *notes]) + "\n"
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[tuple[str, ...]], names: int) -> str:
+def markdown(columns: Sequence[str], rows: Sequence[tuple[str, ...]], names: int) -> str:
+    """A Markdown table with these columns, the first `names` of which are aligned to the left."""
     return Table(tuple(columns), tuple(rows), names).to_markdown()

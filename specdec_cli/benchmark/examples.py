@@ -8,7 +8,8 @@ from pathlib import Path
 from specdec_cli.text.lines import STDIO, read_text_lines
 from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
 
-_SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
+SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
+"""The built-in sample: TSV of English and German sentences."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def read_files(source: Path, reference: Path | None, limit: int | None = None) -
 
 def read_sample(limit: int | None = None) -> Examples:
     """Read the first `limit` pairs (None: all) of the built-in sample of English sentences and German translations."""
-    return replace(_from_pairs("built-in sample", read_tsv(_SAMPLE), limit), languages=("en", "de"))
+    return replace(_from_pairs("built-in sample", read_tsv(SAMPLE), limit), languages=("en", "de"))
 
 
 def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:

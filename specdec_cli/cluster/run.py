@@ -78,8 +78,16 @@ class Run:
     def process(self, shards: Iterator[Shard]) -> None:
         """Process all shards that are not stored yet.
 
-        Raises ModelError if the model cannot be loaded, or nothing succeeds any more, and what `shards` and the store raise.
+        Raises ModelError if the model cannot be loaded, nothing succeeds any more, or Ray fails, and what `shards` and the store raise.
         """
+        from ray.exceptions import RayError
+
+        try:
+            self._process(shards)
+        except RayError as error:
+            raise ModelError(f"Ray failed ({str(error).strip().splitlines()[0]}); the same command resumes the run") from error
+
+    def _process(self, shards: Iterator[Shard]) -> None:
         pieces = self._pieces(shards)
         more = True
         while more or self._pool.busy:

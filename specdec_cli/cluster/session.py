@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ _PREFIX = "specdec-ray-"
 # Ray creates Unix sockets in subfolders with names of 60 characters; their paths have at most 107.
 _LONGEST_FOLDER = 40
 _SECONDS_TO_CONNECT = 5.0
+_SECONDS_BETWEEN_QUESTIONS = 10.0
 
 
 def require_ray(address: str) -> None:
@@ -43,6 +45,7 @@ class Session:
 
     def __init__(self, address: str, cpus: int, folder: Path) -> None:
         self.address, self.cpus, self._folder = address, cpus, folder
+        self._asked = time.monotonic()
 
     def start(self) -> None:
         """Start the local cluster, or connect to the other one. Raises UsageError if none answers."""
@@ -90,6 +93,9 @@ class Session:
         if self.address == LOCAL:
             # Asking the cluster would block: its own processes are looked at instead.
             return _global_node is None or any(kind in ("raylet", "gcs_server") for kind, _ in _global_node.dead_processes())
+        if time.monotonic() - self._asked < _SECONDS_BETWEEN_QUESTIONS:
+            return False
+        self._asked = time.monotonic()
         return not self._nodes()
 
     def restart(self) -> None:

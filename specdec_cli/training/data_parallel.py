@@ -9,8 +9,11 @@ from typing import Any, cast
 import torch
 from lightning_fabric import Fabric
 from lightning_fabric.strategies.ddp import DDPStrategy
-from torch import Tensor, distributed
+from lightning_fabric.strategies.model_parallel import ModelParallelStrategy
+from torch import Tensor, distributed, nn
 from torch._C._distributed_c10d import PrefixStore, TCPStore
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import fully_shard
 
 from specdec_cli.training.recipe import RunSettings
 
@@ -55,12 +58,19 @@ def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
     nodes = int(os.environ.get("WORLD_SIZE", local)) // local if "LOCAL_WORLD_SIZE" in os.environ else 1
     # Some weights have no gradient in some batches, such as that of the unknown token in a drafter's slot link.
     strategy: Any = DDPStrategy(find_unused_parameters=True) if local * nodes > 1 else "auto"
+    if run.sharded and local * nodes > 1:
+        strategy = ModelParallelStrategy(_shard, data_parallel_size=local * nodes, tensor_parallel_size=1)
     fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=run.precision)  # type: ignore[arg-type]
     if nodes == 1 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         _join_attempt(device)
     fabric.launch()
     fabric.seed_everything(run.seed, verbose=False)
     return fabric
+
+
+def _shard(module: nn.Module, mesh: DeviceMesh) -> nn.Module:
+    fully_shard(module, mesh=mesh["data_parallel"])
+    return module
 
 
 def _join_attempt(device: str) -> None:

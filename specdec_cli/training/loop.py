@@ -19,6 +19,7 @@ from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_proc
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
 from specdec_cli.training.stop_signal import StopSignal
+from specdec_cli.training.trained_module import TrainedModule
 
 
 class TrainingTask(Protocol):
@@ -87,13 +88,10 @@ class Trainer:
         self.progress = Progress()
         self._stop_signal = StopSignal()
         self._batches = 0
-        weights = [p for p in task.objective.parameters() if p.requires_grad]
-        adam = torch.optim.AdamW(
-            weights, lr=1e-9, betas=optimizer.betas, eps=optimizer.epsilon, weight_decay=optimizer.weight_decay, fused=True
-        )
-        self.objective, self.adam = fabric.setup(task.objective, adam)
+        self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
+        self.objective, self.adam = self._trained.run, self._trained.optimizer
         self._snapshots: list[dict[str, Tensor]] = []
-        self._start = self._weights() if run.keep_start else {}
+        self._start = self._trained.weights() if run.keep_start else {}
         self._seed_process()
         self._resume()
 
@@ -123,19 +121,23 @@ class Trainer:
                 speed, last_time = tokens / max(now - last_time, 1e-9), now
                 figures = self._evaluate() if self._evaluation_is_due() else {}
                 report(Report(self.progress, loss, rate, speed, figures))
-                stop = self._must_stop()
-                if figures or stop or now - last_saved > 60 * self.run.checkpoint_minutes:
+                stop, due = self._agree(self.stopped, now - last_saved > 60 * self.run.checkpoint_minutes)
+                if figures or stop or due:
                     self._save()
                     last_saved = last_time = time.monotonic()
                 if stop or (self.run.patience and self.progress.since_best >= self.run.patience):
                     break
 
-    def _must_stop(self) -> bool:
-        """Whether any process of the run has received a signal; all processes then stop after the same update."""
+    def _agree(self, signal: int, due: bool) -> tuple[bool, bool]:
+        """Whether any process of the run has received a signal, and whether a checkpoint is due in any.
+
+        All processes then stop, or save, after the same update.
+        """
         if self.fabric.world_size > 1:
-            largest = self.fabric.all_reduce(torch.tensor(self.stopped, device=self.fabric.device), reduce_op="max")
-            self._stop_signal.signal = int(cast(Tensor, largest))
-        return self.stopped != 0
+            largest = self.fabric.all_reduce(torch.tensor([signal, due], device=self.fabric.device), reduce_op="max")
+            signal, due = cast(Tensor, largest).tolist()
+            self._stop_signal.signal = signal
+        return signal != 0, bool(due)
 
     def _updates(self) -> Iterator[BatchShare]:
         fabric, step = self.fabric, self.run.accumulation * self.fabric.world_size
@@ -175,8 +177,8 @@ class Trainer:
         return last_of_all or self.progress.update % self.run.evaluate_every == 0 or self.progress.update == self.run.max_updates
 
     def _evaluate(self) -> Mapping[str, float]:
-        self.objective.eval()
-        current = self._weights()
+        self.task.objective.eval()
+        current = self._trained.weights()
         self._snapshots = [*self._snapshots, current][-self.run.average :]
         self.task.objective.load_state_dict(self._averaged())
         with torch.no_grad():
@@ -191,9 +193,6 @@ class Trainer:
         self.task.objective.load_state_dict(current)
         return figures
 
-    def _weights(self) -> dict[str, Tensor]:
-        return {name: value.detach().clone() for name, value in self.task.objective.state_dict().items()}
-
     def _averaged(self) -> Mapping[str, Tensor]:
         """The mean of the last `average` evaluated states, interpolated with the initial state by `keep_start`."""
         share = self.run.keep_start
@@ -203,11 +202,12 @@ class Trainer:
         return {name: value.lerp(self._start[name], share) if value.is_floating_point() else value for name, value in averaged.items()}
 
     def _save(self) -> None:
+        weights, optimizer = self._trained.weights(), self._trained.optimizer_state()
         if not self.fabric.is_global_zero:
             return
         state = {
-            "weights": self.task.objective.state_dict(),
-            "optimizer": self.adam.state_dict(),
+            "weights": weights,
+            "optimizer": optimizer,
             "progress": vars(self.progress),
             "random": torch.get_rng_state(),
             "snapshots": self._snapshots,
@@ -228,8 +228,7 @@ class Trainer:
             return
         try:
             state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
-            self.task.objective.load_state_dict(state["weights"])
-            self.adam.load_state_dict(state["optimizer"])
+            self._trained.load(state["weights"], state["optimizer"])
             self.progress = Progress(**state["progress"])
             self._snapshots, self._start = state["snapshots"], state["start"]
             torch.set_rng_state(state["random"])

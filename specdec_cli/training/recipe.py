@@ -56,6 +56,8 @@ class RunSettings:
     - `edit_weight`: in rewriting tasks, the loss weight of target tokens that differ from the source (Junczys-Dowmunt et al.
       2018).
     - `length_weight`: for masked models, the loss weight of the length prediction of a sentence, relative to that of a token.
+    - `sharded`: whether the processes of a run share the weights, gradients and optimiser state (FSDP), for models that do not fit a
+      device otherwise. Evaluation needs the whole weights on each device, in their training precision.
     """
 
     max_updates: int = 20000
@@ -73,6 +75,7 @@ class RunSettings:
     keep_start: float = 0.0
     edit_weight: float = 1.0
     length_weight: float = 1.0
+    sharded: bool = False
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Killer:
         """Kill processes until the command itself is killed or no kill is left."""
         while self.kinds and process.poll() is None:
             self._wait_for_shard(process)
-            time.sleep(self.random.uniform(0, 0.5))
+            time.sleep(self.random.uniform(0, 0.3))
             found = descendants(process.pid)
             self._below |= found
             kind = self.kinds[-1]
@@ -64,7 +64,7 @@ def test_killed_runs_lose_and_repeat_no_line(bundle_folder: Path, tmp_path: Path
     lines, kills = (20_000, 30) if long else (1_500, 4)
     texts = [f"{line} {number}" for number, line in enumerate(make_lines(lines, seed=5))]
     (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in texts))
-    options = [tmp_path / "in.txt", "--beam-size", 1, "--max-length", 16, "--keep-copies", "--shard-lines", 50 if long else 75]
+    options = [tmp_path / "in.txt", "--beam-size", 4, "--max-length", 40, "--keep-copies", "--shard-lines", 50 if long else 75]
     plain = run("distill", bundle_folder, tmp_path / "plain", *options, "--threads", 1)
     assert plain.returncode == 0, plain.stderr
     kinds = [*KINDS, "command"] * (kills // 4 + 1)

@@ -56,9 +56,13 @@ def assert_equal_losses(one: Path, two: Path, updates: int) -> None:
         assert after == pytest.approx(before, abs=1.1e-4)
 
 
-def test_two_processes_train_as_one_does_with_the_same_batches(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
-    one = start(1, *verifier(tmp_path / "one", text, tokenizer, "run.accumulation=2"))
-    two = start(2, *verifier(tmp_path / "two", text, tokenizer))
+@pytest.mark.parametrize("sharded", ["false", "true"])
+def test_two_processes_train_as_one_does_with_the_same_batches(sharded: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    one = start(1, *verifier(tmp_path / "one", text, tokenizer, "run.accumulation=2", "optimizer.decay_from=1.0"))
+    changes = [f"run.sharded={sharded}", "optimizer.decay_from=1.0"]
+    half = start(2, *verifier(tmp_path / "two", text, tokenizer, *changes, "run.max_updates=4"))
+    assert half.returncode == 0, half.stderr
+    two = start(2, *verifier(tmp_path / "two", text, tokenizer, *changes))
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
     assert_equal_losses(tmp_path / "one", tmp_path / "two", 7)
 
