@@ -1,11 +1,16 @@
 """The requirements of an installation, and messages of `make`."""
 
+import shlex
 import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,3 +36,13 @@ def test_make_announces_installations() -> None:
     assert "pytest -rs" in told
     assert told.count("pip install") == told.count('echo "Installing into') == 2
     assert "--quiet" not in told
+
+
+def test_the_hook_for_pre_commit_fails_for_a_file_with_mistakes(tmp_path: Path) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hook["require_serial"] and hook["types_or"] == ["plain-text", "markdown"]
+    program, *arguments = shlex.split(hook["entry"])
+    assert program == "specdec"
+    for text, code in (("He have a car.\n", 1), ("He has a car.\n", 0)):
+        (tmp_path / "a.md").write_text(text, encoding="utf-8")
+        assert CliRunner().invoke(app, [*arguments, str(tmp_path / "a.md")]).exit_code == code

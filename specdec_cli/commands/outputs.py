@@ -96,9 +96,11 @@ class _Files:
 
 
 class _OneDocument:
-    """A document to a file, or to stdout."""
+    """A document to a file, or to stdout. Raises UsageError for a file in a folder that does not exist, and for a folder."""
 
     def __init__(self, target: Path | None) -> None:
+        if target is not None and (target.is_dir() or not target.parent.is_dir()):
+            raise UsageError(f"{target}: {'is a folder' if target.is_dir() else 'its folder does not exist'}")
         self._target = target
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
