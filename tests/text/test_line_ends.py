@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.text.edits import apply_edits, find_edits
-from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, without_added_stop
+from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, find_wrapped, without_added_stop
 
 WRAPPED = [
     "When I came to the station nobody was",
@@ -59,3 +59,15 @@ def test_a_fragment_gets_no_full_stop() -> None:
     assert without_added_stop("Das rote Auto.", "The red car") == "Das rote Auto"
     assert without_added_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
     assert without_added_stop("Das Auto...", "The car") == "Das Auto..."
+
+
+def test_wrapped_lines_are_found_with_sentences_that_end_in_them() -> None:
+    text = ["The children are playing in the", "garden behind the house. They", "are happy.", "", "One.", "Two.", "Three."]
+    assert find_wrapped(text) == [True, True, False, False, False, False, False]
+
+
+def test_lines_without_a_last_sentence_are_not_wrapped() -> None:
+    assert find_wrapped(["kalo mita resu nope dita", "fosu kalo mita resu nopedi", "kalo mita resu nope difo"]) == [False] * 3
+    assert find_wrapped(["The children are playing in the garden and", "their dog sleeps."]) == [True, False]
+    assert find_wrapped(["The children are playing in the garden and", "their dog"]) == [False, False]
+    assert find_wrapped(["- one item of a list that is long enough", "- two items."]) == [False, False]

@@ -1,0 +1,74 @@
+"""Segments: places, edits and libraries that are missing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.document import Source, TextDocument
+from specdec_cli.documents.names import FORMATS, format_of
+from specdec_cli.documents.segments import Segment
+from specdec_cli.errors import UsageError
+from specdec_cli.text.edits import apply_edits, find_edits
+from tests.documents.helper import parse, texts
+
+WORDS = st.lists(st.sampled_from(["one", "two", "three", "four"]), min_size=1, max_size=6)
+
+
+def lines_as_segment(lines: list[list[str]]) -> tuple[str, Segment]:
+    """Lines that are joined to one segment, with a mark before each."""
+    content = "".join(f"> {' '.join(words)}\n" for words in lines)
+    builder, position = SegmentBuilder(content), 2
+    for number, words in enumerate(lines):
+        end = position + len(" ".join(words))
+        builder.text(position, end)
+        if number < len(lines) - 1:
+            builder.gap(end, end + 3)
+        position = end + 3
+    segment = builder.build()
+    assert segment is not None
+    return content, segment
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), WORDS)
+def test_edits_keep_every_line_and_give_the_changed_words(lines: list[list[str]], other: list[str]) -> None:
+    content, segment = lines_as_segment(lines)
+    document = TextDocument(Source(content.encode(), "a"), content, [segment])
+    edits = find_edits(segment.text, " ".join(other))
+    changed = document.corrected([edits]).decode()
+    assert changed.count("\n> ") == content.count("\n> ")
+    assert changed.replace("> ", "").split() == apply_edits(segment.text, edits).split()
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4))
+def test_places_are_those_of_the_words(lines: list[list[str]]) -> None:
+    content, segment = lines_as_segment(lines)
+    document = TextDocument(Source(content.encode(), "a"), content, [segment])
+    words = [(number, word) for number, line in enumerate(lines, 1) for word in line]
+    offset = 0
+    for number, word in words:
+        line, column = document.place(segment, offset)
+        assert line == number
+        assert content.split("\n")[line - 1][column - 1 :].startswith(word)
+        offset += len(word) + 1
+
+
+def test_stand_ins_of_the_text_are_not_used_again() -> None:
+    assert texts(parse("a &lt;g1&gt; \\<x2/\\> **b** c\n", "md")) == ["a &lt;g1&gt; \\<x2/\\> <g1>b</g1> c"]
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    with pytest.raises(UsageError, match=r"a\.md: this format needs markdown_it; install it with: pip install 'specdec\[documents\]'"):
+        parse("text\n", "md")
+
+
+def test_formats_are_known_by_the_endings_of_names() -> None:
+    found = {
+        name: format_of(Path(name)) for name in ("a.md", "a.MD.gz", "a.pot", "a.xlf", "a.htm", "a.txt.xz", "a.en", "README", "a.lines")
+    }
+    assert list(found.values()) == ["md", "md", "po", "xliff", "html", "txt", "lines", "lines", "lines"]
+    assert {format_of(Path(f"a.{name}")) for name in FORMATS} == set(FORMATS)
