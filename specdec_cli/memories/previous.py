@@ -2,8 +2,8 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 
+from specdec_cli.memories.alignment import matching_blocks
 from specdec_cli.memories.found import EXACT, FoundDraft, Origin
 from specdec_cli.memories.similarity import load_rapidfuzz
 
@@ -16,7 +16,7 @@ class PreviousVersion:
     """Finds the old translations of the `sentences` of a new version; `old` has sentence and translation of each
     sentence of the old one, in order.
 
-    difflib aligns the versions. An unchanged sentence gets its old translation; within a changed passage, a sentence
+    The versions are aligned (see `matching_blocks`). An unchanged sentence gets its old translation; within a changed passage, a sentence
     gets that of the most similar old one, if the similarity is at least `similarity` percent; a sentence that was
     moved gets the translation of an equal one anywhere. Raises UsageError if RapidFuzz is not installed.
     """
@@ -39,15 +39,16 @@ class PreviousVersion:
         """The draft of each sentence of the new version."""
         old = [source for source, _ in self._old]
         anywhere = dict(self._old)
-        for kind, first, end, new_first, new_end in SequenceMatcher(None, old, new).get_opcodes():
-            for place in range(new_first, new_end):
-                if kind == "equal":
-                    yield FoundDraft(self._old[first + place - new_first][1], EXACT, _ORIGIN)
-                elif new[place] in anywhere:
+        end = new_end = 0
+        for start, new_start, length in matching_blocks(old, new):
+            for place in range(new_end, new_start):
+                if new[place] in anywhere:
                     yield FoundDraft(anywhere[new[place]], EXACT, _ORIGIN)
                 else:
-                    middle = first + (place - new_first) * (end - first) // (new_end - new_first)
-                    yield self._similar(new[place], max(first, middle - NEAR), min(end, middle + NEAR))
+                    middle = end + (place - new_end) * (start - end) // (new_start - new_end)
+                    yield self._similar(new[place], max(end, middle - NEAR), min(start, middle + NEAR))
+            end, new_end = start + length, new_start + length
+            yield from (FoundDraft(target, EXACT, _ORIGIN) for _, target in self._old[start:end])
 
     def _similar(self, sentence: str, first: int, end: int) -> FoundDraft | None:
         """The most similar old sentence from `first` up to `end`."""

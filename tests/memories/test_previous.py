@@ -32,6 +32,13 @@ def test_changed_moved_and_new_sentences() -> None:
     assert drafts(new, similarity=100.0)[2] is None
 
 
+def test_frequent_sentences_between_changed_ones_get_the_translation_at_their_place() -> None:
+    old = [each for place in range(150) for each in ((f"Sentence {place}.", "Satz."), ("Yes.", f"Ja {place}."))]
+    new = [each for place in range(150) for each in (f"Changed {place}.", "Yes.")]
+    found = PreviousVersion(old, new, 100.0).find(new)
+    assert [each and each.text for each in found[1::2]] == [f"Ja {place}." for place in range(150)]
+
+
 @given(st.lists(st.sampled_from([*(source for source, _ in OLD), "Keep it wet.", "No."]), max_size=12), st.sampled_from([0.0, 50.0, 100.0]))
 @settings(deadline=None, max_examples=100)
 def test_every_sentence_that_stood_in_the_old_version_gets_one_of_its_translations(new: list[str], similarity: float) -> None:
