@@ -23,6 +23,10 @@ def _ignore(requests: int, seconds: float) -> None:
     """Do nothing with the numbers of a batch."""
 
 
+class Abandoned(Exception):
+    """An error: no request waits for the lines of a batch any more."""
+
+
 @dataclass(eq=False)
 class Job(Generic[R]):
     """The lines of a request, their results by index, and the future for all of them.
@@ -66,6 +70,7 @@ class BatchDecoder(Generic[R]):
         self._arrived = threading.Condition()
         self._stopped = False
         self._rate = _RATE * threads
+        self._running = threading.local()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
 
     def start(self) -> None:
@@ -92,11 +97,17 @@ class BatchDecoder(Generic[R]):
         with self._arrived:
             return sum(job.characters for job in self._jobs) / self._rate
 
+    def check(self) -> None:
+        """Raise Abandoned if the calling thread decodes a batch for which no request waits any more; decoding may call this."""
+        batch: Batch[R] = getattr(self._running, "batch", [])
+        if batch and all(job.is_cancelled for job, _ in batch):
+            raise Abandoned
+
     async def decode(self, lines: Sequence[str]) -> list[R]:
         """Decode the lines of a request and return a result for each.
 
-        If the calling task is cancelled, those lines that no batch has taken yet are not decoded. Raises what
-        decoding raises.
+        If the calling task is cancelled, those lines that no batch has taken yet are not decoded, and a batch in
+        which all lines are of cancelled tasks ends. Raises what decoding raises.
         """
         if not lines:
             return []
@@ -148,8 +159,11 @@ class BatchDecoder(Generic[R]):
         started = time.monotonic()
         places = [(job, index) for job, own in batch for index in own]
         lines = [job.lines[index] for job, index in places]
+        self._running.batch = batch
         try:
             decoded = list(zip(places, self._decode(lines), strict=True))
+        except Abandoned:
+            return
         except Exception as error:
             for job, _ in batch:
                 job.is_cancelled = True

@@ -7,6 +7,7 @@ from typing import Any
 from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.server.batching import BatchDecoder
@@ -26,14 +27,17 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     on_batch = partial(service.metrics.count_batch, info.task)
     decode = make_decode(bundle, engine)
+    decoder: BatchDecoder[Any]
     if info.task == "translate":
         if pair in service.translators:
             raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
-        service.translators[pair] = BatchDecoder(decode, threads, on_batch=on_batch)
+        decoder = service.translators[pair] = BatchDecoder(decode, threads, on_batch=on_batch)
     else:
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
-        service.correctors[pair[0]] = BatchDecoder(decode, threads, on_batch=on_batch)
+        decoder = service.correctors[pair[0]] = BatchDecoder(decode, threads, on_batch=on_batch)
+    if isinstance(engine, NativeEngine):
+        engine.meanwhile = decoder.check
     list(decode(["Hello."]))
 
 

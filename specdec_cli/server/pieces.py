@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.sentences import split_sentences, split_to_limit
 
 LONGEST_PIECE = 600
-"""Characters up to which sentences of a line are kept together."""
+"""Most characters of a piece."""
 _LINE_END = re.compile(r"(\r\n|\n|\r)")
 
 
@@ -24,7 +24,7 @@ class Pieces:
 
 
 def split_pieces(text: str, longest: int = LONGEST_PIECE) -> Pieces:
-    """Split a text into its lines, and each line of more than `longest` characters between sentences."""
+    """Split a text into its lines, and each line of more than `longest` characters into pieces."""
     texts: list[str] = []
     gaps = [""]
     parts = _LINE_END.split(text)
@@ -38,16 +38,19 @@ def split_pieces(text: str, longest: int = LONGEST_PIECE) -> Pieces:
 
 
 def split_line(line: str, longest: int = LONGEST_PIECE) -> Pieces:
-    """Split a line of more than `longest` characters between sentences, into pieces of at most so many characters or one sentence."""
+    """Split a line into pieces of at most `longest` characters: between sentences, and inside sentences that are longer."""
     if len(line) <= longest:
         return Pieces((line,), ("", "")) if line.strip() else Pieces((), (line,))
     segments = split_sentences(line)
     texts: list[str] = []
     gaps = [segments.gaps[0]]
-    for text, gap in zip(segments.texts, segments.gaps[1:], strict=True):
-        if texts and len(texts[-1]) + len(gaps[-1]) + len(text) <= longest:
-            texts[-1] += gaps.pop() + text
-        else:
-            texts.append(text)
-        gaps.append(gap)
+    for sentence, gap in zip(segments.texts, segments.gaps[1:], strict=True):
+        parts = split_to_limit(sentence, longest, len)
+        gaps[-1] += parts.gaps[0]
+        for text, after in zip(parts.texts, (*parts.gaps[1:-1], parts.gaps[-1] + gap), strict=True):
+            if texts and len(texts[-1]) + len(gaps[-1]) + len(text) <= longest:
+                texts[-1] += gaps.pop() + text
+            else:
+                texts.append(text)
+            gaps.append(after)
     return Pieces(tuple(texts), tuple(gaps))

@@ -96,6 +96,37 @@ def test_lines_of_a_cancelled_request_are_not_decoded() -> None:
     assert decoded == ["a", "c"]
 
 
+@pytest.mark.parametrize(("texts", "left", "finished"), [("a", "a", "z"), ("bc", "b", "bcz"), ("bc", "bc", "z")])
+def test_a_batch_that_no_request_waits_for_ends(texts: str, left: str, finished: str) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    decoded: list[str] = []
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        begun.set()
+        assert may_end.wait(60)
+        decoder.check()
+        decoded.extend(lines)
+        return list(lines)
+
+    decoder = BatchDecoder(decode)
+
+    async def run() -> None:
+        tasks = {text: asyncio.ensure_future(decoder.decode([text])) for text in texts}
+        await asyncio.sleep(0)  # all requests wait now
+        decoder.start()
+        await asyncio.to_thread(begun.wait)
+        for text in left:
+            tasks[text].cancel()
+        await asyncio.sleep(0)
+        may_end.set()
+        await asyncio.wait(tasks.values())
+        assert await decoder.decode(["z"]) == ["z"]
+        decoder.stop()
+
+    asyncio.run(run())
+    assert "".join(decoded) == finished
+
+
 def test_an_error_goes_to_the_requests_of_its_batch_alone() -> None:
     def decode(lines: Sequence[str]) -> list[str]:
         if "bad" in lines:

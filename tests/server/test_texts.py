@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specdec_cli.server.annotated_text import plain_text, read_annotations
 from specdec_cli.server.html_text import split_html
 from specdec_cli.server.paragraphs import checked_lines
-from specdec_cli.server.pieces import split_pieces
+from specdec_cli.server.pieces import LONGEST_PIECE, split_pieces
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.utf16 import utf16_length
 
@@ -24,7 +24,7 @@ PROSE = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 def test_the_pieces_of_a_text_join_to_it(text: str, longest: int) -> None:
     pieces = split_pieces(text, longest)
     assert pieces.join(pieces.texts) == text
-    assert all(piece.strip() and "\n" not in piece for piece in pieces.texts)
+    assert all(piece.strip() and "\n" not in piece and len(piece) <= longest for piece in pieces.texts)
 
 
 def test_long_lines_are_divided_between_sentences() -> None:
@@ -32,6 +32,12 @@ def test_long_lines_are_divided_between_sentences() -> None:
     assert split_pieces(line, 26).texts == ("This is one. This is two.", "This is three.")
     assert split_pieces(line, 20).texts == ("This is one.", "This is two.", "This is three.")
     assert split_pieces(line, 40).texts == (line,)
+
+
+def test_long_sentences_are_divided_at_spaces() -> None:
+    assert split_pieces("one two three four", 9).texts == ("one two", "three", "four")
+    assert max(map(len, split_pieces("a" * 2500).texts)) <= LONGEST_PIECE
+    assert max(map(len, split_pieces("word " * 9990).texts)) <= LONGEST_PIECE
 
 
 @given(st.text(st.sampled_from("ab. ?😀ü"), max_size=60))
