@@ -183,7 +183,8 @@ class Trainer:
         self.task.objective.load_state_dict(self._averaged())
         with torch.no_grad():
             figures = dict(self.task.evaluate())
-        value = figures[self.task.criterion] * (1 if self.task.higher_is_better else -1)
+        # All processes take the figure of the first: figures that differ by rounding would end only some of them.
+        value = self.fabric.broadcast(figures[self.task.criterion]) * (1 if self.task.higher_is_better else -1)
         better = not math.isnan(value) and (self.progress.best is None or value > self.progress.best)
         self.progress.since_best = 0 if better else self.progress.since_best + 1
         if better:

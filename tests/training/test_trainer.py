@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError
@@ -119,6 +120,13 @@ def test_a_lower_criterion_can_be_better(tmp_path: Path) -> None:
 def test_patience_ends_a_run_without_improvement(tmp_path: Path) -> None:
     trainer, _ = follow(Toy([1.0, 2.0, 1.0, 3.0, 3.0, 1.0, 2.0, 9.0]), tmp_path, patience=3, max_updates=100)
     assert trainer.progress.update == 7
+
+
+def test_all_processes_decide_by_the_figure_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = iter([1.0, 2.0, 1.0, 1.0, 1.0])
+    monkeypatch.setattr(Fabric, "broadcast", lambda *_: next(figures))
+    trainer, _ = follow(Toy([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), tmp_path, patience=3, max_updates=100)
+    assert (trainer.progress.update, trainer.progress.best) == (5, 2.0)
 
 
 def test_the_average_is_evaluated_but_not_trained_further(tmp_path: Path) -> None:
