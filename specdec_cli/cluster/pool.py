@@ -1,16 +1,20 @@
 """Ray actors that hold a model each: started, watched, and replaced when they die."""
 
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from specdec_cli.cluster.backoff import Backoff
 from specdec_cli.cluster.jobs import Failure, Job, Output
 from specdec_cli.errors import ModelError, SpecdecError, is_out_of_memory
 from specdec_cli.text.lines import Line
 
 T = TypeVar("T")
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 5.0, 60.0
+"""Seconds until workers are started again after one could not load its model."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,9 @@ def _failure(error: Exception) -> Failure:
 class Pool(Generic[T]):
     """Workers for `job`, each of which does one task at a time; `T` is the caller's key of a task.
 
-    Workers load their models at the same time, and get tasks once they have. A dead worker is replaced. Ray starts workers where the
-    cluster has room, so there may be fewer than `shape.count` for a while.
+    Workers load their models at the same time, and get tasks once they have. A dead worker is replaced. After one could not load
+    its model, none is started for a while. Ray starts workers where the cluster has room, so there may be fewer than `shape.count` for
+    a while.
     """
 
     job: Job
@@ -64,11 +69,14 @@ class Pool(Generic[T]):
     _loading: dict[Any, Any] = field(default_factory=dict)
     _idle: deque[Any] = field(default_factory=deque)
     _doing: dict[Any, tuple[Any, T]] = field(default_factory=dict)
+    _backoff: Backoff = field(default_factory=lambda: Backoff(_SHORTEST_PAUSE, _LONGEST_PAUSE))
 
     def fill(self) -> None:
-        """Start as many workers as are missing."""
+        """Start as many workers as are missing, unless a worker has just failed to load its model."""
         import ray
 
+        if self._backoff.waiting:
+            return
         options = {"num_cpus": self.shape.cpus, "num_gpus": self.shape.gpus, "max_restarts": 0}
         for _ in range(self.shape.count - self.ready - len(self._loading)):
             worker: Any = ray.remote(Worker).options(**options).remote(self.job)
@@ -103,6 +111,7 @@ class Pool(Generic[T]):
 
         waiting = [*self._loading, *self._doing]
         if not waiting:
+            time.sleep(seconds)
             return
         done, _ = ray.wait(waiting, num_returns=1, timeout=seconds)
         if done:
@@ -131,9 +140,12 @@ class Pool(Generic[T]):
         try:
             failure: Failure | None = get(reference)
         except RayError:
-            return Failure("a worker died while it loaded the model (out of memory?)")
+            failure = Failure("a worker died while it loaded the model (out of memory?)")
         if failure is None:
             self._idle.append(worker)
+            self._backoff.succeed()
+        else:
+            self._backoff.fail()
         return failure
 
     def _result(self, reference: Any, worker: Any) -> Output | Failure:

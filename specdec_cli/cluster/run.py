@@ -15,8 +15,8 @@ from specdec_cli.text.lines import Line
 
 RETRIES = 3
 """The number of times that a shard, or a line that fails alone, is tried, unless another is given."""
-_LOADS = 5
-"""The number of times that workers may fail to load the model while no shard is finished."""
+_LOADS = 3
+"""The number of times that each worker may fail to load the model while no worker has loaded it."""
 _FAILURES_IN_A_ROW = 50
 _RESTARTS_IN_A_ROW = 3
 _TICK = 0.5
@@ -73,6 +73,7 @@ class Run:
         self._parts: dict[int, dict[int, Output]] = defaultdict(dict)
         self._failed: dict[int, list[FailedLine]] = defaultdict(list)
         self._failures_in_a_row = self._failed_loads = self._restarts_in_a_row = 0
+        self._load_errors: set[str] = set()
         self._input_error: SpecdecError | None = None
 
     def process(self, shards: Iterator[Shard]) -> None:
@@ -122,12 +123,16 @@ class Run:
 
     def _handle(self, piece: _Piece | None, result: Output | Failure) -> None:
         if isinstance(result, Failure):
-            self._count_failure(result, loading=piece is None)
+            self.progress.retries += 1
+            if piece is None:
+                self._count_failed_load(result)
+            else:
+                self._count_failure(result)
         if piece is None:
             return
         piece.tries += 1
         if isinstance(result, Output):
-            self._failures_in_a_row = self._failed_loads = self._restarts_in_a_row = 0
+            self._failures_in_a_row = self._restarts_in_a_row = 0
             self._finish(piece, result)
         elif piece.tries < self._retries and piece.stop - piece.start in (1, len(piece.shard.lines)):
             self._again.append(piece)
@@ -151,13 +156,22 @@ class Run:
         del self._parts[shard.index]
         self.progress.finish(shard, whole, len(failed))
 
-    def _count_failure(self, failure: Failure, *, loading: bool) -> None:
-        self.progress.retries += 1
-        self._failures_in_a_row += 1
-        self._failed_loads += loading
-        hopeless = failure.kind is not None and not failure.broken
-        if hopeless or self._failed_loads >= _LOADS:
+    def _count_failed_load(self, failure: Failure) -> None:
+        """End the run if no worker has loaded the model. Otherwise only the machine of this worker may be at fault."""
+        if self._pool.ready:
+            self._failed_loads = 0
+            if failure.message not in self._load_errors:
+                self.progress.messages.append(f"a worker could not load the model, others go on: {failure.message}")
+                self._load_errors.add(failure.message)
+            return
+        self._failed_loads += 1
+        if self._failed_loads >= self._pool.shape.count * (1 if _is_final(failure) else _LOADS):
             raise (failure.kind or ModelError)(failure.message)
+
+    def _count_failure(self, failure: Failure) -> None:
+        self._failures_in_a_row += 1
+        if failure.kind is not None and _is_final(failure):
+            raise failure.kind(failure.message)
         if self._failures_in_a_row >= _FAILURES_IN_A_ROW:
             raise ModelError(f"{self._failures_in_a_row} tries in a row failed; the last error: {failure.message}")
 
@@ -168,3 +182,8 @@ class Run:
             raise ModelError(f"Ray ended {self._restarts_in_a_row} times, and no shard was finished in between")
         self._again.extend(self._pool.abandon())
         self._session.restart()
+
+
+def _is_final(failure: Failure) -> bool:
+    """Whether another try on the same machine would fail in the same way."""
+    return failure.kind is not None and not failure.broken

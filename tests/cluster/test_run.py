@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from specdec_cli.cluster.jobs import Failure, LineFunction, Output
-from specdec_cli.cluster.pool import Pool
+from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import FailedLine, Run
 from specdec_cli.cluster.session import Session
 from specdec_cli.cluster.shards import Shard, cut_shards
@@ -36,6 +36,7 @@ class FakePool:
         self.job, self._fails, self._load = Capitals(), fails, load
         self._doing: list[tuple[Any, Output | Failure]] = []
         self.tries: list[int] = []
+        self.shape = WorkerShape(2)
 
     @property
     def ready(self) -> int:
@@ -152,6 +153,32 @@ def test_a_model_that_cannot_be_loaded_ends_the_run() -> None:
         process(FakePool(lambda _: None, load=Failure("no such decoding", UsageError)))
     with pytest.raises(ModelError, match="out of memory"):
         process(FakePool(lambda _: None, load=Failure("out of memory")))
+
+
+def test_workers_that_cannot_load_the_model_do_not_end_a_run_of_others() -> None:
+    pool = FakePool(lambda _: None)
+    finished, loads = pool.finished, [Failure("no such file", UsageError), *[Failure("out of memory")] * 60]
+
+    def failing_first(_: float) -> Iterator[tuple[Any, Output | Failure]]:
+        return iter([(None, loads.pop(0))]) if loads else finished(0)
+
+    pool.finished = failing_first  # type: ignore[method-assign]
+    run = Run(cast(Session, FakeSession()), cast(Pool[Any], pool), store := Memory(), 3, lambda _: None)
+    run.process(cut_shards(lines_of(TEXTS), 4))
+    assert store.text == WHOLE
+    assert run.progress.messages == [
+        "a worker could not load the model, others go on: no such file",
+        "a worker could not load the model, others go on: out of memory",
+    ]
+
+
+def test_each_worker_tries_to_load_the_model_before_the_run_ends() -> None:
+    pool = FakePool(lambda _: None, load=Failure("no such file", UsageError))
+    reports: list[int] = []
+    run = Run(cast(Session, FakeSession()), cast(Pool[Any], pool), Memory(), 3, lambda progress: reports.append(progress.retries))
+    with pytest.raises(UsageError, match="no such file"):
+        run.process(cut_shards(lines_of(TEXTS), 4))
+    assert reports == [1]  # the second of two failures ends the run
 
 
 def test_a_run_in_which_nothing_succeeds_ends() -> None:
