@@ -15,12 +15,14 @@ class FoundDraft:
     """The earlier translation `text` of a source that is similar to a sentence, and where it was found.
 
     `similarity` of the two sources is 100 times one minus their edit distance by insertions and deletions of
-    characters, divided by the sum of their lengths (RapidFuzz's `ratio`): 100 if and only if they are equal.
+    characters, divided by the sum of their lengths (RapidFuzz's `ratio`): 100 if and only if they are equal. If it is
+    `guessed`, the source is a sentence of a longer text, and `text` is the sentence at the same place of its translation.
     """
 
     text: str
     similarity: float
     origin: Origin
+    guessed: bool = False
 
 
 class DraftFinder(Protocol):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specdec_cli.memories.features import features, hashed
+from specdec_cli.memories.pairs import Entry
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,17 @@ class Index:
     """N entries, ordered by the length of their sources, and for each feature the entries that have it.
 
     `lengths` (N,) are the sources' lengths in code points, and `weights` (N,) the sums of the weights of their
-    features (see `feature_weights`). `hashes` (N,) are the sources' hashes in ascending order, and `hashed_entries`
-    (N,) the entries that have them. `names` (F,) are the features' hashes in ascending order; the entries with
-    feature f are entries[firsts[f] : firsts[f + 1]], ascending.
+    features (see `feature_weights`). `guessed` (N,) are those whose translation is a guess (see Entry). `hashes` (N,)
+    are the sources' hashes in ascending order, and `hashed_entries` (N,) the entries that have them. `names` (F,) are
+    the features' hashes in ascending order; the entries with feature f are entries[firsts[f] : firsts[f + 1]],
+    ascending.
     """
 
     sources: Texts
     targets: Texts
     lengths: NDArray[np.int32]
     weights: NDArray[np.float32]
+    guessed: NDArray[np.bool_]
     hashes: NDArray[np.uint64]
     hashed_entries: NDArray[np.int32]
     names: NDArray[np.uint64]
@@ -54,9 +57,13 @@ class Index:
         return len(self.lengths)
 
 
-def build_index(pairs: Iterable[tuple[str, str]]) -> Index:
-    """Index pairs of source and target; of several pairs with the same source, the last one is kept."""
-    unique = dict(pairs)
+def build_index(pairs: Iterable[Entry]) -> Index:
+    """Index pairs of texts; of several with the same source, the last one is kept that is no guess, else the last guess."""
+    explicit: dict[str, str] = {}
+    guesses: dict[str, str] = {}
+    for source, target, guessed in pairs:
+        (guesses if guessed else explicit)[source] = target
+    unique = guesses | explicit
     sources = sorted(unique, key=len)
     numbers: dict[str, int] = {}
     found, counts = array("i"), array("i")
@@ -75,6 +82,7 @@ def build_index(pairs: Iterable[tuple[str, str]]) -> Index:
         _texts([unique[source] for source in sources]),
         np.fromiter(map(len, sources), np.int32, len(sources)),
         np.bincount(entries, np.repeat(weights, np.diff(firsts)), len(sources)).astype(np.float32),
+        np.fromiter((source not in explicit for source in sources), np.bool_, len(sources)),
         hashes[order],
         order.astype(np.int32),
         np.sort(names),

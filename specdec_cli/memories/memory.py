@@ -45,10 +45,13 @@ class Memory:
         index = self._index
         equal = self._equal(sentence)
         if equal is not None:
-            return FoundDraft(index.targets[equal], EXACT, "tm")
+            return FoundDraft(index.targets[equal], EXACT, "tm", bool(index.guessed[equal]))
         numbers = (np.arange(len(index)) if len(index) <= ALL else self._candidates(sentence)).tolist()
         best = self._extract(sentence, index.sources.at(numbers), scorer=self._ratio, score_cutoff=self._similarity)
-        return FoundDraft(index.targets[numbers[best[2]]], best[1], "tm") if best else None
+        if best is None:
+            return None
+        number = numbers[best[2]]
+        return FoundDraft(index.targets[number], best[1], "tm", bool(index.guessed[number]))
 
     def _equal(self, sentence: str) -> int | None:
         """The entry whose source is `sentence`, None if there is none."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.parallel import Pair
@@ -12,7 +13,15 @@ LONGEST = 2000
 _SEVERAL = re.compile(r"[.!?…]\S*\s+\S|[\u3002\uff01\uff1f].")
 
 
-def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = True) -> Iterator[tuple[str, str]]:
+class Entry(NamedTuple):
+    """A text and its translation; `guessed` if these are sentences at the same place of longer texts."""
+
+    source: str
+    target: str
+    guessed: bool = False
+
+
+def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = True) -> Iterator[Entry]:
     """Yield source and target of each pair of texts, and of their sentences if both texts have as many (and more than
     one).
 
@@ -28,9 +37,9 @@ def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = T
         targets = split_sentences(target).texts if len(sources) > 1 else (target,)
         several = len(sources) == len(targets) > 1
         if several:
-            yield from zip(sources, targets, strict=True)
+            yield from (Entry(*each, guessed=True) for each in zip(sources, targets, strict=True))
         if whole or not several:
-            yield source, target
+            yield Entry(source, target)
 
 
 def _unmarked(source: str, target: str) -> tuple[str, str]:

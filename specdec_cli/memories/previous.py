@@ -4,24 +4,25 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 
 from specdec_cli.memories.alignment import matching_blocks
-from specdec_cli.memories.found import EXACT, FoundDraft, Origin
+from specdec_cli.memories.found import EXACT, FoundDraft
+from specdec_cli.memories.pairs import Entry
 from specdec_cli.memories.similarity import load_rapidfuzz
 
 NEAR = 50
 """Sentences of a changed passage that are compared with a new one: those before and after the same place in it."""
-_ORIGIN: Origin = "previous"
 
 
 class PreviousVersion:
     """Finds the old translations of the `sentences` of a new version; `old` has sentence and translation of each
     sentence of the old one, in order.
 
-    The versions are aligned (see `matching_blocks`). An unchanged sentence gets its old translation; within a changed passage, a sentence
-    gets that of the most similar old one, if the similarity is at least `similarity` percent; a sentence that was
-    moved gets the translation of an equal one anywhere. Raises UsageError if RapidFuzz is not installed.
+    The versions are aligned (see `matching_blocks`). An unchanged sentence gets its old translation; within a changed
+    passage, a sentence gets that of the most similar old one, if the similarity is at least `similarity` percent; a
+    sentence that was moved gets the translation of an equal one anywhere, of one that is no guess if there is one.
+    Raises UsageError if RapidFuzz is not installed.
     """
 
-    def __init__(self, old: Sequence[tuple[str, str]], sentences: Sequence[str], similarity: float) -> None:
+    def __init__(self, old: Sequence[Entry], sentences: Sequence[str], similarity: float) -> None:
         self._extract, self._ratio = load_rapidfuzz()
         self._old, self._similarity = old, similarity
         self._found: dict[str, deque[FoundDraft | None]] = defaultdict(deque)
@@ -37,21 +38,25 @@ class PreviousVersion:
 
     def _aligned(self, new: Sequence[str]) -> Iterator[FoundDraft | None]:
         """The draft of each sentence of the new version."""
-        old = [source for source, _ in self._old]
-        anywhere = dict(self._old)
+        old = [each.source for each in self._old]
+        anywhere = {each.source: each for guessed in (True, False) for each in self._old if each.guessed is guessed}
         end = new_end = 0
         for start, new_start, length in matching_blocks(old, new):
             for place in range(new_end, new_start):
                 if new[place] in anywhere:
-                    yield FoundDraft(anywhere[new[place]], EXACT, _ORIGIN)
+                    yield _draft(anywhere[new[place]], EXACT)
                 else:
                     middle = end + (place - new_end) * (start - end) // (new_start - new_end)
                     yield self._similar(new[place], max(end, middle - NEAR), min(start, middle + NEAR))
             end, new_end = start + length, new_start + length
-            yield from (FoundDraft(target, EXACT, _ORIGIN) for _, target in self._old[start:end])
+            yield from (_draft(each, EXACT) for each in self._old[start:end])
 
     def _similar(self, sentence: str, first: int, end: int) -> FoundDraft | None:
         """The most similar old sentence from `first` up to `end`."""
-        choices = [source for source, _ in self._old[first:end]]
+        choices = [each.source for each in self._old[first:end]]
         best = self._extract(sentence, choices, scorer=self._ratio, score_cutoff=self._similarity)
-        return FoundDraft(self._old[first + best[2]][1], best[1], _ORIGIN) if best else None
+        return _draft(self._old[first + best[2]], best[1]) if best else None
+
+
+def _draft(entry: Entry, similarity: float) -> FoundDraft:
+    return FoundDraft(entry.target, similarity, "previous", entry.guessed)

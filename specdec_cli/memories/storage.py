@@ -13,11 +13,11 @@ from specdec_cli.files import write_atomically
 from specdec_cli.memories.features import hashed
 from specdec_cli.memories.index import Index, Texts
 
-FORMAT = 1
+FORMAT = 2
 """Number of the layout of the files and of the rules by which features are made."""
 _ALIGNMENT = 64
 """Bytes of which the place of every array is a multiple, as numpy copies unaligned arrays in each operation."""
-_TYPES = (np.uint8, np.int64, np.uint8, np.int64, np.int32, np.float32, np.uint64, np.int32, np.uint64, np.int64, np.int32)
+_TYPES = (np.uint8, np.int64, np.uint8, np.int64, np.int32, np.float32, np.bool_, np.uint64, np.int32, np.uint64, np.int64, np.int32)
 
 
 def write_index(path: Path, index: Index, key: str) -> bool:
@@ -75,20 +75,20 @@ def _mapped(path: Path, kind: Any, start: int, count: int, end: int) -> NDArray[
 
 def _arrays(index: Index) -> Iterator[NDArray[Any]]:
     yield from (index.sources.data, index.sources.starts, index.targets.data, index.targets.starts, index.lengths, index.weights)
-    yield from (index.hashes, index.hashed_entries, index.names, index.firsts, index.entries)
+    yield from (index.guessed, index.hashes, index.hashed_entries, index.names, index.firsts, index.entries)
 
 
 def _index(arrays: list[NDArray[Any]]) -> Index | None:
     """The index of these arrays; None if their sizes do not go together, or if numbers are out of range."""
     index = Index(Texts(arrays[0], arrays[1]), Texts(arrays[2], arrays[3]), *arrays[4:])
     count = len(index.lengths)
-    sizes = [len(index.sources), len(index.targets), len(index.weights), len(index.hashes), len(index.hashed_entries)]
+    sizes = [len(index.sources), len(index.targets), len(index.weights), len(index.guessed), len(index.hashes), len(index.hashed_entries)]
     parts: list[tuple[NDArray[np.int64], NDArray[Any]]] = [
         (index.sources.starts, index.sources.data),
         (index.targets.starts, index.targets.data),
         (index.firsts, index.entries),
     ]
-    fits = sizes == [count] * 5 and len(index.firsts) == len(index.names) + 1
+    fits = sizes == [count] * 6 and len(index.firsts) == len(index.names) + 1
     known = all(len(each) == 0 or (each.min() >= 0 and each.max() < count) for each in (index.entries, index.hashed_entries))
     return index if fits and known and all(_is_rising(starts, len(data)) for starts, data in parts) else None
 

@@ -14,7 +14,7 @@ text.
 @dataclass(frozen=True)
 class Drafts:
     """What finds drafts for sentences, and what decides which are used. With `copy_exact`, the translation of an equal
-    source becomes the output without being verified.
+    source becomes the output without being verified, unless it is a guess.
     """
 
     finder: DraftFinder
@@ -23,7 +23,7 @@ class Drafts:
 
     def copies(self, found: FoundDraft) -> bool:
         """Whether the draft becomes the output as it is."""
-        return self.copy_exact and found.similarity == EXACT
+        return self.copy_exact and found.similarity == EXACT and not found.guessed
 
 
 @dataclass(frozen=True)

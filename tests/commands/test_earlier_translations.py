@@ -100,6 +100,16 @@ def test_equal_sources_are_copied_on_request_only(bundle_folder: Path, tmp_path:
     assert near[0]["tokens"] > 0 and near[0]["similarity"] < 100
 
 
+def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path: Path) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("Kalo mita. Resu kalo.\tNein. Ja.\nNo pe.\tDoch.\nKalo no. No pe.\tNein. Ja.\n")
+    arguments = ("--tm", memory, "--json", "--exact-matches")
+    text = "Resu kalo.\nNo pe.\n"
+    copied, drafted = (records(run(bundle_folder, *arguments, how, text=text)) for how in ("copy", "draft"))
+    assert copied[0] == drafted[0] and copied[0]["similarity"] == 100.0 and copied[0]["tokens"] > 0
+    assert (copied[1]["text"], copied[1]["tokens"]) == ("Doch.", 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

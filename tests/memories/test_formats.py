@@ -8,7 +8,7 @@ import pytest
 
 from specdec_cli.errors import InputError
 from specdec_cli.memories import po
-from specdec_cli.memories.pairs import LONGEST, sentence_pairs
+from specdec_cli.memories.pairs import LONGEST, Entry, sentence_pairs
 from specdec_cli.memories.po import read_po
 from specdec_cli.memories.tmx import read_tmx
 from specdec_cli.text.parallel import Pair
@@ -158,16 +158,19 @@ def test_large_catalogues_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("pair", "expected"),
     [
-        (Pair(" One. ", "Eins."), [("One.", "Eins.")]),
-        (Pair("One. Two.", "Eins. Zwei."), [("One.", "Eins."), ("Two.", "Zwei."), ("One. Two.", "Eins. Zwei.")]),
-        (Pair("One. Two.", "Eins und zwei."), [("One. Two.", "Eins und zwei.")]),
-        (Pair("- One.", "- Eins."), [("One.", "Eins.")]),
-        (Pair("- One.", "Eins."), [("- One.", "Eins.")]),
+        (Pair(" One. ", "Eins."), [Entry("One.", "Eins.")]),
+        (
+            Pair("One. Two.", "Eins. Zwei."),
+            [Entry("One.", "Eins.", guessed=True), Entry("Two.", "Zwei.", guessed=True), Entry("One. Two.", "Eins. Zwei.")],
+        ),
+        (Pair("One. Two.", "Eins und zwei."), [Entry("One. Two.", "Eins und zwei.")]),
+        (Pair("- One.", "- Eins."), [Entry("One.", "Eins.")]),
+        (Pair("- One.", "Eins."), [Entry("- One.", "Eins.")]),
         (Pair("One.", " "), []),
         (Pair("x" * (LONGEST + 1), "One."), []),
     ],
 )
-def test_sentences_are_taken_out_of_entries(pair: Pair, expected: list[tuple[str, str]]) -> None:
+def test_sentences_are_taken_out_of_entries(pair: Pair, expected: list[Entry]) -> None:
     assert list(sentence_pairs([pair])) == expected
     assert list(sentence_pairs([pair], whole=False)) == (expected[:-1] if len(expected) > 1 else expected)
     assert list(sentence_pairs([pair], split=False)) == expected[-1:]

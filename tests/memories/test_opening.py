@@ -12,6 +12,7 @@ from specdec_cli.memories import opening
 from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import Index, build_index
 from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.pairs import Entry
 
 TMX = '<tmx><body><tu><tuv xml:lang="en"><seg>rain</seg></tuv><tuv xml:lang="de"><seg>Regen</seg></tuv></tu></body></tmx>'
 PO = 'msgid "rain"\nmsgstr "Regen"\n'
@@ -57,7 +58,7 @@ def test_a_missing_library_is_reported_before_the_file_is_read(tmp_path: Path, m
 def test_an_index_by_other_rules_of_reading_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     builds = 0
 
-    def build(pairs: Iterable[tuple[str, str]]) -> Index:
+    def build(pairs: Iterable[Entry]) -> Index:
         nonlocal builds
         builds += 1
         return build_index(pairs)

@@ -1,6 +1,7 @@
 """Translation memories: what the index finds, and index files."""
 
 import os
+from itertools import starmap
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.pairs import Entry
 from specdec_cli.memories.storage import map_index, write_index
 
 fuzz = pytest.importorskip("rapidfuzz.fuzz")
@@ -33,7 +35,7 @@ def best(sources: dict[str, str], sentence: str) -> float:
 @given(st.dictionaries(Sentences, Sentences, min_size=1, max_size=30), Sentences, st.sampled_from([0, 50, 70, 95, 100]))
 @settings(deadline=None, max_examples=150)
 def test_a_small_memory_finds_what_a_full_scan_finds(sources: dict[str, str], sentence: str, similarity: int) -> None:
-    (found,) = Memory(build_index(sources.items()), similarity).find([sentence])
+    (found,) = Memory(build_index(starmap(Entry, sources.items())), similarity).find([sentence])
     highest = best(sources, sentence)
     if highest < similarity or (found is None and highest == similarity == 0):
         assert found is None
@@ -50,7 +52,7 @@ def test_the_index_finds_what_a_full_scan_of_entries_with_a_common_word_finds(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "ALL", 0)
-        (found,) = Memory(build_index(sources.items()), similarity).find([sentence])
+        (found,) = Memory(build_index(starmap(Entry, sources.items())), similarity).find([sentence])
     words = set(features(sentence))
     alike = {source: target for source, target in sources.items() if words & set(features(source))}
     highest = best(alike, sentence) if alike else 0.0
@@ -64,26 +66,31 @@ def test_equal_sources_are_always_found(sources: dict[str, str]) -> None:
         patch.setattr(memory, "ALL", 0)
         patch.setattr(memory, "CANDIDATES", 1)
         patch.setattr(memory, "POSTINGS", 8)
-        found = Memory(build_index(sources.items()), 100).find(list(sources))
+        found = Memory(build_index(starmap(Entry, sources.items())), 100).find(list(sources))
     assert found == [FoundDraft(target, EXACT, "tm") for target in sources.values()]
 
 
 def test_candidates_and_postings_are_bounded() -> None:
     sources = {f"press the button number {number} twice": str(number) for number in range(9000)}
-    found = Memory(build_index(sources.items()), 60).find(["press the button number 4321 once", "press the button"])
+    found = Memory(build_index(starmap(Entry, sources.items())), 60).find(["press the button number 4321 once", "press the button"])
     assert found[0] is not None and found[0].text == "4321"
     assert found[1] is not None and found[1].similarity == pytest.approx(best(sources, "press the button"))
 
 
 def test_the_last_of_equal_sources_is_kept() -> None:
-    assert Memory(build_index([("a", "x"), ("b", "y"), ("a", "z")]), 100).find(["a"]) == [FoundDraft("z", EXACT, "tm")]
+    assert Memory(build_index([Entry("a", "x"), Entry("b", "y"), Entry("a", "z")]), 100).find(["a"]) == [FoundDraft("z", EXACT, "tm")]
+
+
+def test_entries_win_over_guesses() -> None:
+    index = build_index([Entry("a", "x"), Entry("a", "y", guessed=True), Entry("b", "z", guessed=True), Entry("b", "w", guessed=True)])
+    assert Memory(index, 100).find(["a", "b"]) == [FoundDraft("x", EXACT, "tm"), FoundDraft("w", EXACT, "tm", guessed=True)]
 
 
 @given(st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=20))
 @settings(deadline=None, max_examples=30)
 def test_index_files_keep_every_entry(tmp_path_factory: pytest.TempPathFactory, sources: dict[str, str]) -> None:
     path = tmp_path_factory.mktemp("index") / "own.index"
-    assert write_index(path, build_index(sources.items()), "key")
+    assert write_index(path, build_index(starmap(Entry, sources.items())), "key")
     mapped = map_index(path, "key")
     assert mapped is not None
     assert dict(zip(mapped.sources.at(range(len(mapped))), mapped.targets.at(range(len(mapped))), strict=True)) == sources
@@ -91,7 +98,7 @@ def test_index_files_keep_every_entry(tmp_path_factory: pytest.TempPathFactory, 
 
 
 def test_damaged_index_files_are_made_again(tmp_path: Path) -> None:
-    index = build_index([("press the button", "Knopf"), ("rain", "Regen")])
+    index = build_index([Entry("press the button", "Knopf"), Entry("rain", "Regen", guessed=True)])
     path = tmp_path / "own.index"
     write_index(path, index, "key")
     whole = path.read_bytes()
