@@ -6,16 +6,19 @@ import socket
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from math import ceil
 from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from specdec_cli.server.connections import Connection
 from specdec_cli.server.listening import address_of
 from specdec_cli.server.logs import LogHandler
 from specdec_cli.server.service import Service
 
 _KEEP_ALIVE = 30
+_AFTER = 1  # seconds for the responses to requests whose time has run out
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,9 +43,10 @@ class _Server(uvicorn.Server):
 
 
 def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
-    """Make a server that finishes the requests in progress for at most `stop_seconds` when it is stopped."""
+    """Make a server that finishes the requests in progress for `stop_seconds` and one second more at most when it is stopped."""
     config = uvicorn.Config(
         application,
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -50,7 +54,7 @@ def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=max(1, round(stop_seconds)),
+        timeout_graceful_shutdown=ceil(stop_seconds) + _AFTER,
     )
     return _Server(config)
 

@@ -1,0 +1,78 @@
+"""Connections of clients: how many there may be, and how long each may take for the header of a request."""
+
+import asyncio
+import resource
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADER_SECONDS = 10.0
+"""The longest time from the first byte of a header to its end, and from the opening of a connection to its first header."""
+_MOST = 10_000
+_OTHER_FILES = 64
+
+
+def most_connections() -> int:
+    """The number of connections that the limit of open files allows."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST if soft == resource.RLIM_INFINITY else min(max(soft - _OTHER_FILES, 1), _MOST)
+
+
+class Connection(H11Protocol):
+    """A connection. One that sends no complete header in time is closed; where there are too many connections, that which
+    has waited longest for a complete request is closed; at the end of the server, all those are closed at once.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _opened = 0.0
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether the client has not sent a whole request that is not answered yet."""
+        return self._has_no_header or self.cycle.more_body
+
+    @property
+    def _has_no_header(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for a header."""
+        super().connection_made(transport)
+        self._opened = self.loop.time()
+        self._watch()
+        if len(self.connections) > most_connections():
+            self._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to wait."""
+        super().connection_lost(exc)
+        self._stop_watching()
+
+    def shutdown(self) -> None:
+        """End the connection: now if its request is not complete, else after the response."""
+        if self.is_incomplete:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _make_room(self) -> None:
+        """Close the oldest incomplete connection if too many are open; closed ones may still be among `connections`."""
+        there = [each for each in self.connections if isinstance(each, Connection) and not each.transport.is_closing()]
+        if len(there) > most_connections():
+            min((each for each in there if each.is_incomplete), key=lambda each: each._opened).transport.abort()
+
+    def _watch(self) -> None:
+        """Close the connection after some time unless a header is complete by then."""
+        if not self._has_no_header or self.transport.is_closing():
+            self._stop_watching()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,81 @@
+"""Clients that send slowly, or nothing, neither stop the server nor use up its connections."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import pytest
+
+from specdec_cli.server.connections import most_connections
+from tests.server.conftest import Running, leave, running
+
+BROKEN = [
+    b"\x00\xff\r\n\r\n",
+    b"GET / HTTP/9\r\n\r\n",
+    b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: x\r\n\r\n",
+    b"GET /health HTTP/1.1\r\n\r\n",
+    b"A" * 200_000,
+]
+
+
+@contextmanager
+def connected(port: int, sent: bytes) -> Iterator[socket.socket]:
+    """Open a connection and send some bytes."""
+    with socket.create_connection(("127.0.0.1", port), 60) as own:
+        with suppress(ConnectionError):  # the server may close it before all is sent
+            own.sendall(sent)
+        yield own
+
+
+def received(own: socket.socket) -> bytes:
+    """All that arrives until the connection is closed."""
+    parts = []
+    with suppress(ConnectionResetError):
+        while part := own.recv(65536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /hea"])
+def test_a_connection_without_a_complete_header_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.server.connections.HEADER_SECONDS", 0.2)
+    with running() as (server, _), connected(server.port, sent) as own:
+        assert received(own).count(b"200 OK") == sent.count(b"\r\n\r\n")
+
+
+def test_of_too_many_connections_the_oldest_incomplete_one_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.server.connections.most_connections", lambda: 3)
+    with running() as (server, _), ExitStack() as opened:
+        own = [opened.enter_context(leave(server.port, "/translate", b"q=", shut=False, missing=10)) for _ in range(5)]
+        assert server.ask("GET", "/health").status == 200
+        assert received(own[0]) == received(own[1]) == b""
+        own[4].sendall(b"a&source=e")
+        assert own[4].recv(1000).startswith(b"HTTP/1.1 400")
+
+
+def test_connections_leave_files_for_the_rest() -> None:
+    assert 0 < most_connections() <= 10_000
+
+
+def test_requests_that_are_not_complete_do_not_delay_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    with ExitStack() as opened:
+        with running() as (server, service):
+            own = opened.enter_context(leave(server.port, "/translate", b"q=", shut=False, missing=10))
+            half = opened.enter_context(connected(server.port, b"GET /hea"))
+            assert server.ask("GET", "/health").status == 200
+            assert service.in_progress == 0
+        assert received(own) == received(half) == b""
+    assert "Cancel" not in caplog.text
+
+
+@pytest.mark.parametrize("sent", BROKEN)
+def test_broken_requests_are_refused(server: Running, sent: bytes) -> None:
+    with connected(server.port, sent) as own:
+        assert received(own)[:12] in (b"", b"HTTP/1.1 400")
+    assert server.translate("still here").json == {"translatedText": "STILL HERE"}
+
+
+def test_unfinished_requests_do_no_harm(server: Running) -> None:
+    for body in (b"", b"q=a", b"q=a&source=en&target=de"):
+        leave(server.port, "/translate", body, missing=1)
+    assert server.translate("still here").json == {"translatedText": "STILL HERE"}
