@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from specdec_cli.app import app
 from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import Job
 from specdec_cli.commands.cluster import output
@@ -36,6 +38,13 @@ def test_an_output_inside_an_input_folder_is_refused(is_folder: bool, tmp_path: 
         Destination(tmp_path / "in" / "out", is_folder).targets(find_inputs([tmp_path / "in"]))
 
 
+def test_a_folder_is_no_output_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a\n")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UsageError, match="out: is a folder"):
+        Destination(tmp_path / "out").targets(find_inputs([tmp_path / "a.txt"]))
+
+
 def test_an_interruption_before_the_first_shard_leaves_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,3 +62,14 @@ def test_an_interruption_before_the_first_shard_leaves_no_folder(
         output.write_shards(inputs, inputs.read(), make_job, {}, Destination(tmp_path / "out"), ShardOptions(ray="local"))
     assert "interrupted before a shard was finished" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("arguments", [["translate", "-m", "BUNDLE", "IN", "-o", "OUT"], ["distill", "BUNDLE", "OUT", "IN"]])
+def test_commands_refuse_outputs_inside_an_input_folder(arguments: list[str], bundle_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a\n")
+    paths = {"BUNDLE": bundle_folder, "IN": folder, "OUT": folder / "out"}
+    result = CliRunner().invoke(app, [*(str(paths.get(each, each)) for each in arguments), "--ray"])
+    assert (result.exit_code, "is inside the input folder" in result.stderr) == (2, True), result.stderr
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]

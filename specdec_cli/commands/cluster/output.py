@@ -47,11 +47,13 @@ class Destination:
     def targets(self, inputs: Inputs) -> dict[Path, Path]:
         """The output file of each input file, by the path of the input (`-`: stdin).
 
-        Raises UsageError if one is an input, or inside a folder of the input.
+        Raises UsageError if one is an input, or inside a folder of the input, or if the file `path` is a folder.
         """
         inputs.check_output(self.path)
         if self.is_folder:
             return output_files(self.path, inputs.paths)
+        if self.path.is_dir():
+            raise UsageError(f"{self.path}: is a folder; give a file")
         check_not_input(self.path, inputs.paths)
         return dict.fromkeys(inputs.paths, self.path)
 
