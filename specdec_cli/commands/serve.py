@@ -86,12 +86,14 @@ def serve(
     from specdec_cli.server.limits import Limits
     from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
     from specdec_cli.server.logs import Log
+    from specdec_cli.server.origins import read_origin
     from specdec_cli.server.run import serve as run
     from specdec_cli.server.service import Service
 
     on_tcp = unix is None or port is not None
     if on_tcp and not is_loopback(host) and keys is None:
         raise UsageError(f"--host {host}: other machines may reach this address; give --keys FILE with the keys of the clients")
+    origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
     service = Service({}, {}, Limits(max_requests, max_characters, time_limit), known, Log(quiet=quiet))
     with ExitStack() as opened:
@@ -102,7 +104,7 @@ def serve(
         showings: dict[str, Showing] = {}
         for name in models or _MODELS:
             showings |= _load(service, name, machine, decoding)
-        application = make_application(service, allow_origin or (), showings, checks_host=not known.are_required)
+        application = make_application(service, origins, showings, checks_host=not known.are_required)
         run(service, application, sockets, time_limit)
 
 

@@ -7,17 +7,17 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from specdec_cli import __version__
-from specdec_cli.server.gate import LOCAL_HOSTS, Gate
+from specdec_cli.server.gate import Gate
 from specdec_cli.server.languagetool import LanguageTool
 from specdec_cli.server.libretranslate import LibreTranslate
 from specdec_cli.server.metrics import CONTENT_TYPE
 from specdec_cli.server.page import Page
-from specdec_cli.server.request_error import ClientLeft, RequestError
+from specdec_cli.server.request_error import ClientLeft, RequestError, error_response
 from specdec_cli.server.service import Service
 from specdec_cli.server.showing import Showing
 
@@ -27,7 +27,7 @@ def make_application(
 ) -> ASGIApp:
     """Make the application of `service`; `showings` are what the page shows (see Page).
 
-    Pages of the sites `origins` may use it from a browser. With `checks_host`, requests over TCP must name this
+    Pages of the sites `origins` (see `read_origin`) may use it from a browser. With `checks_host`, requests over TCP must name this
     machine as their host.
     """
     routes = [
@@ -38,9 +38,9 @@ def make_application(
         Route("/metrics", _Health(service).metrics),
     ]
     cors = Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"], allow_headers=["*"])
-    errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left}
+    errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left, Exception: _report}
     application = Starlette(routes=routes, middleware=[cors] if origins else [], exception_handlers=errors)
-    return Gate(application, service, {route.path for route in routes}, LOCAL_HOSTS if checks_host else None)
+    return Gate(application, service, {route.path for route in routes}, origins, checks_host=checks_host)
 
 
 class _Health:
@@ -67,15 +67,14 @@ class _Health:
 
 
 async def _report(request: Request, error: Exception) -> Response:
-    """Report an error in the form that the clients of the interface expect: text for LanguageTool, else JSON."""
+    """Report an error; one that is not expected as an internal one, of which nothing else is said."""
     if isinstance(error, RequestError):
         status, message, headers = error.status, error.message, error.headers
-    else:
-        assert isinstance(error, HTTPException)
+    elif isinstance(error, HTTPException):
         status, message, headers = error.status_code, error.detail, dict(error.headers or {})
-    if request.url.path.startswith("/v2/"):
-        return PlainTextResponse(f"Error: {message}", status, headers)
-    return JSONResponse({"error": message}, status, headers)
+    else:
+        status, message, headers = 500, "internal error", {}
+    return error_response(request.url.path, status, message, headers)
 
 
 async def _left(_: Request, error: Exception) -> Response:

@@ -1,29 +1,37 @@
-"""The outermost layer of the application: checks of the host, metrics, logs, and unexpected errors."""
+"""The outermost layer of the application: checks of host and origin, metrics, logs, and unexpected errors."""
 
+import re
 import time
-from collections.abc import Container
+from collections.abc import Collection, Container
 
-from starlette.responses import JSONResponse
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from specdec_cli.server.request_error import ClientLeft
+from specdec_cli.server.listening import is_loopback
+from specdec_cli.server.origins import is_foreign
+from specdec_cli.server.request_error import ClientLeft, RequestError, error_response
 from specdec_cli.server.service import Service
 
 LEFT = 499
 """The status that logs and metrics have for a request whose client left, as in nginx."""
-LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+_HOST = re.compile(r"\[([^\[\]]+)\](?::\d*)?|([^\[\]:]+)(?::\d*)?")
 
 
 class Gate:
-    """Passes requests to `app`, counts and logs them, and turns unexpected exceptions into the status 500.
+    """Passes requests to `app`, counts and logs them, and logs unexpected exceptions, which `app` has answered.
 
-    With `hosts`, requests over TCP whose header Host names another host are refused: a page of another site whose
-    name was made to point to this machine (DNS rebinding) cannot use the server. `paths` are the paths of the routes;
-    requests to others are counted together.
+    Requests of web pages of other sites than `origins` are refused. With `checks_host`, so are requests over TCP whose
+    header Host names another machine: a page of another site whose name was made to point to this machine (DNS
+    rebinding) cannot use the server. `paths` are the paths of the routes; requests to others are counted together.
     """
 
-    def __init__(self, app: ASGIApp, service: Service, paths: Container[str], hosts: Container[str] | None = None) -> None:
-        self._app, self._service, self._paths, self._hosts = app, service, paths, hosts
+    def __init__(
+        self, app: ASGIApp, service: Service, paths: Container[str], origins: Collection[str] = (), *, checks_host: bool = True
+    ) -> None:
+        self._app, self._service, self._paths = app, service, paths
+        self._origins, self._checks_host = origins, checks_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request of ASGI."""
@@ -39,24 +47,30 @@ class Gate:
             await send(message)
 
         try:
-            if self._is_refused(scope):
-                await JSONResponse({"error": "this host name is not served"}, 421)(scope, receive, observed)
-            else:
-                await self._app(scope, receive, observed)
+            self._check(scope)
+            await self._app(scope, receive, observed)
+        except RequestError as error:
+            await error_response(scope["path"], error.status, error.message)(scope, receive, observed)
         except ClientLeft:
             status = LEFT
         except Exception as error:
             self._service.log.error(error)
-            if not status:
-                await JSONResponse({"error": "internal error"}, 500)(scope, receive, observed)
         finally:
             self._record(scope, status or LEFT, time.monotonic() - started)
 
-    def _is_refused(self, scope: Scope) -> bool:
-        if self._hosts is None or not scope.get("server") or scope["server"][1] is None:  # a Unix socket has no port
-            return False
-        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        return host.lower().rpartition(":")[0] not in self._hosts and host.lower() not in self._hosts
+    def _check(self, scope: Scope) -> None:
+        """Raise RequestError for a request that names another host (421) or is from a page of another site (403)."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "").lower()
+        found = _HOST.fullmatch(host)
+        name = host if found is None else found[1] or found[2]
+        is_tcp = scope.get("server") and scope["server"][1] is not None  # a Unix socket has no port
+        if self._checks_host and is_tcp and not is_loopback(name):
+            remedy = "name a loopback address such as localhost, or use a Unix socket or API keys"
+            raise RequestError(421, f"the host '{name}' is not served here; {remedy}")
+        if is_foreign(headers, self._origins):
+            site = headers.get("origin", "another site")
+            raise RequestError(403, f"pages of {site} may not use this server; allow its origin when the server is started")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"

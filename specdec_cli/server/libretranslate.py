@@ -122,5 +122,5 @@ def _count(fields: Mapping[str, Any], name: str) -> int:
     """The value of a field that holds a number, 0 without it. Raises RequestError for anything else."""
     try:
         return int(fields.get(name) or 0)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise RequestError(400, f"Invalid request: {name} is not a number") from error

@@ -48,6 +48,7 @@ def test_html_is_translated_between_its_tags(server: Running) -> None:
         ("q=a&source=xx&target=de", "not supported"),
         ("q=a&source=en&target=de&format=pdf", "format pdf"),
         ("q=a&source=en&target=de&alternatives=x", "alternatives"),
+        ('{"q": "a", "source": "en", "target": "de", "alternatives": 1e999}', "alternatives"),
         ('{"q": 5, "source": "en", "target": "de"}', "not a text"),
         ('{"q": ["a", null], "source": "en", "target": "de"}', "not a text"),
         ('{"q": "\\ud800", "source": "en", "target": "de"}', "surrogate"),

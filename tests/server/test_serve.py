@@ -25,6 +25,8 @@ def fails(*options: str) -> tuple[int, str]:
 def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     code, said = fails("--host", "0.0.0.0")
     assert code == 2 and "--keys" in said
+    code, said = fails("--allow-origin", "example.org")
+    assert code == 2 and "https://example.org" in said
     code, said = fails("--keys", str(tmp_path / "none"))
     assert code == 3 and "none" in said
     code, said = fails("-m", "nothing", "--port", "0")

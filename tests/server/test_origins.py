@@ -1,0 +1,80 @@
+"""Which hosts a request may name, and which web pages may ask."""
+
+import pytest
+
+from specdec_cli.errors import UsageError
+from specdec_cli.server.origins import read_origin
+from tests.server.conftest import Running, running
+
+FORM = "q=a&source=en&target=de"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *((host, 200) for host in ("localhost:5000", "LOCALHOST", "127.0.0.1", "127.0.0.2:5000", "[::1]:1", "[::1]")),
+        *((host, 421) for host in ("evil.example", "evil.example:5000", "127.0.0.1.evil.example", "[::1].evil.example", "[::2]", "")),
+    ],
+)
+def test_only_names_of_this_machine_are_served(server: Running, host: str, status: int) -> None:
+    assert server.ask("GET", "/health", headers={"Host": host}).status == status
+
+
+def test_a_host_that_is_not_served_is_named(server: Running) -> None:
+    answer = server.ask("GET", "/health", headers={"Host": "evil.example:80"})
+    assert "'evil.example'" in answer.json["error"] and "localhost" in answer.json["error"]
+    assert server.ask("GET", "/v2/languages", headers={"Host": "evil.example"}).body.startswith(b"Error: the host")
+    with running(checks_host=False) as (other, _):
+        assert other.ask("GET", "/health", headers={"Host": "evil.example"}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://localhost:5000", "Host": "localhost:5000"}, 200),
+        ({"Origin": "moz-extension://1234"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost:3000", "Host": "localhost:5000"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, 200),
+    ],
+)
+def test_pages_of_other_sites_may_not_ask(server: Running, headers: dict[str, str], status: int) -> None:
+    assert server.ask("POST", "/translate", FORM, {"Content-Type": "text/plain"} | headers).status == status
+
+
+def test_pages_of_allowed_sites_may_ask() -> None:
+    headers = {"Origin": "https://example.org"}
+    with running(origins=[read_origin("https://Example.org/")]) as (server, _):
+        assert server.ask("POST", "/translate", FORM, headers).headers["access-control-allow-origin"] == "https://example.org"
+        preflight = server.ask("OPTIONS", "/translate", headers=headers | {"Access-Control-Request-Method": "POST"})
+        assert (preflight.status, preflight.headers["access-control-allow-origin"]) == (200, "https://example.org")
+        assert server.ask("POST", "/translate", FORM, {"Origin": "https://evil.example"}).status == 403
+    with running(origins=["*"]) as (server, _):
+        assert server.ask("POST", "/translate", FORM, headers).headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://example.org/", "https://example.org"),
+        ("HTTPS://Example.ORG:443", "https://example.org"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("http://[::1]:80/", "http://[::1]"),
+        ("https://b\u00fccher.example", "https://xn--bcher-kva.example"),
+        ("*", "*"),
+    ],
+)
+def test_origins_are_read_as_browsers_write_them(text: str, origin: str) -> None:
+    assert read_origin(text) == origin
+
+
+@pytest.mark.parametrize(
+    "text", ["example.org", "https://", "https://example.org/path", "https://a:b@c", "https://a:x", "https://[1", "a b"]
+)
+def test_other_texts_are_no_origins(text: str) -> None:
+    with pytest.raises(UsageError, match="not the address of a site"):
+        read_origin(text)
