@@ -158,13 +158,10 @@ class Run:
 
     def _count_failed_load(self, failure: Failure) -> None:
         """End the run if no worker has loaded the model. Otherwise only the machine of this worker may be at fault."""
-        if self._pool.ready:
-            self._failed_loads = 0
-            if failure.message not in self._load_errors:
-                self.progress.messages.append(f"a worker could not load the model, others go on: {failure.message}")
-                self._load_errors.add(failure.message)
-            return
-        self._failed_loads += 1
+        if failure.message not in self._load_errors and (self._pool.ready or not _is_final(failure)):
+            self.progress.messages.append(f"specdec: warning: a worker could not load the model, and tries again: {failure.message}")
+            self._load_errors.add(failure.message)
+        self._failed_loads = 0 if self._pool.ready else self._failed_loads + 1
         if self._failed_loads >= self._pool.shape.count * (1 if _is_final(failure) else _LOADS):
             raise (failure.kind or ModelError)(failure.message)
 

@@ -167,8 +167,8 @@ def test_workers_that_cannot_load_the_model_do_not_end_a_run_of_others() -> None
     run.process(cut_shards(lines_of(TEXTS), 4))
     assert store.text == WHOLE
     assert run.progress.messages == [
-        "a worker could not load the model, others go on: no such file",
-        "a worker could not load the model, others go on: out of memory",
+        "specdec: warning: a worker could not load the model, and tries again: no such file",
+        "specdec: warning: a worker could not load the model, and tries again: out of memory",
     ]
 
 
