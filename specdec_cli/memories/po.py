@@ -58,7 +58,7 @@ def _lines(source: str, target: str) -> Iterator[Pair]:
 
 
 def _content(path: Path) -> str:
-    """The text of a catalogue, with LF as the only line end."""
+    """The text of a catalogue, with no other line ends than those of PO."""
     try:
         with io.BufferedReader(cast(io.RawIOBase, open_binary(path))) as stream:
             content = stream.read(LARGEST + 1)

@@ -8,7 +8,7 @@ from typing import Any
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.memories.features import WITHOUT_SPACES
 from specdec_cli.text.languages import short_code
-from specdec_cli.text.lines import open_binary
+from specdec_cli.text.lines import UNREADABLE, open_binary
 from specdec_cli.text.parallel import Pair
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -53,7 +53,7 @@ def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
         except etree.XMLSyntaxError as error:
             message = (error.msg or "not XML").rsplit(", line ", 1)[0]
             raise InputError(f"{path}, line {error.lineno or 1}: {' '.join(message.split())}") from None
-        except (OSError, EOFError) as error:
+        except UNREADABLE as error:
             raise InputError(f"{path}: {error}") from error
 
 

@@ -1,6 +1,8 @@
 """Opening of translation memories: the formats by the extension, what must be installed, and stored indices."""
 
 import gzip
+import lzma
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -45,6 +47,17 @@ def test_messages_name_the_format_or_the_languages(name: str, content: str, mess
     with pytest.raises(InputError) as error:
         open_memory(path, "fr", "de", 70)
     assert str(error.value).startswith(f"{path}") and str(error.value).endswith(f" {message}")
+
+
+@pytest.mark.parametrize("name", ["a.tmx.gz", "a.tmx.xz", "a.po.gz", "a.po.xz", "a.tsv.gz", "a.tsv.xz"])
+def test_damaged_compressed_files_are_named(name: str, tmp_path: Path) -> None:
+    compress = lzma.compress if name.endswith(".xz") else gzip.compress
+    whole = bytearray(compress((TMX + "\n").encode() * 1000))
+    for place in range(len(whole) // 2 - 10, len(whole) // 2):
+        whole[place] ^= 0xFF
+    (tmp_path / name).write_bytes(whole)
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path / name}")):
+        open_memory(tmp_path / name, "en", "de", 70)
 
 
 def test_a_missing_library_is_reported_before_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
