@@ -18,7 +18,7 @@ class Keys:
 
     def __init__(self, keys: frozenset[str] = frozenset()) -> None:
         # Digests, so that the time of a comparison says nothing about a key.
-        self._digests = frozenset(map(_digest, keys))
+        self._digests = frozenset(_digest(key.encode()) for key in keys)
 
     @property
     def are_required(self) -> bool:
@@ -48,7 +48,7 @@ def read_keys(path: Path) -> Keys:
     Raises InputError for a shorter key, a file that is not UTF-8, and one without keys.
     """
     try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8") from error
     for number, line in enumerate(lines, start=1):
@@ -60,12 +60,14 @@ def read_keys(path: Path) -> Keys:
     return Keys(keys)
 
 
-def _named(request: Request, fields: Mapping[str, Any]) -> list[str]:
-    """The keys that a request has, some of which may be empty."""
+def _named(request: Request, fields: Mapping[str, Any]) -> list[bytes]:
+    """The keys that a request has, in UTF-8, some of which may be empty."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    named = [token.strip() if scheme.lower() == "bearer" else "", request.headers.get("x-api-key", "")]
-    return named + [value for name in _FIELDS if isinstance(value := fields.get(name), str)]
+    headers = [token.strip() if scheme.lower() == "bearer" else "", request.headers.get("x-api-key", "")]
+    named = [value for name in _FIELDS if isinstance(value := fields.get(name), str)]
+    # The bytes of headers were decoded as Latin-1.
+    return [*(key.encode("latin-1") for key in headers), *(key.encode("utf-8", "surrogatepass") for key in named)]
 
 
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()

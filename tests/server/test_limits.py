@@ -39,6 +39,17 @@ def test_keys_are_required_where_there_are_any() -> None:
         assert server.ask("GET", "/frontend/settings").json["keyRequired"] is True
 
 
+def test_keys_of_any_characters_and_from_files_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_bytes("first-key\nschlüssel-☃\n".encode("utf-8-sig"))
+    with running(keys=read_keys(path)) as (server, _):
+        for key in ("first-key", "schlüssel-☃"):
+            for name, value in (("X-API-Key", key), ("Authorization", f"Bearer {key}")):
+                assert server.ask("GET", "/metrics", headers={name: value.encode().decode("latin-1")}).status == 200
+            assert server.translate("a", api_key=key).status == 200
+        assert server.ask("GET", "/metrics", headers={"X-API-Key": "\u00ff" * 9}).status == 403
+
+
 def test_files_of_keys(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("# ours\n\nabcdefgh \n")
