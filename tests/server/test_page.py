@@ -2,14 +2,16 @@
 
 import json
 import re
-import socket
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from specdec_cli.server.showing import Emit, Stopped
 from tests.server.browser import CHROMIUM, Browser
-from tests.server.conftest import Running, wait_until
+from tests.server.conftest import Running, leave, running, wait_until
 
 ENGLISH = {"task": "correct", "source": "en"}
 GERMAN = {"task": "translate", "source": "en", "target": "de"}
@@ -49,14 +51,28 @@ def test_errors_of_the_page_and_texts_without_words(shipped: Running) -> None:
     assert (event, result["text"], result["rounds"]) == ("result", "123\n", 0)
 
 
-@pytest.mark.slow
-def test_a_reader_that_leaves_ends_the_decoding(shipped: Running) -> None:
-    body = b"task=translate&source=en&target=de&text=" + b"It+is+late.+" * 160
-    with socket.create_connection(("127.0.0.1", shipped.port)) as own:
-        own.sendall(b"POST /show HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
-        assert own.recv(100).startswith(b"HTTP/1.1 200")
-    wait_until(lambda: b"specdec_requests_in_progress 0.0" in shipped.ask("GET", "/metrics").body)
-    assert events(shipped, text="It is late.", **GERMAN)[-1][0] == "result"
+class Endless:
+    """Shows one round, and decodes until nobody waits for the result."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def show(self, _: str, emit: Emit, is_stopped: Callable[[], bool]) -> None:
+        """Emit a round and wait."""
+        emit("round", {})
+        wait_until(is_stopped)
+        self.ended.set()
+        raise Stopped
+
+
+def test_a_reader_that_leaves_ends_the_decoding() -> None:
+    endless = Endless()
+    with running(showings={"correct en": endless}) as (server, service):
+        with leave(server.port, "/show", b"task=correct&source=en&text=a", shut=False) as own:
+            wait_until(lambda: b"event: round" in own.recv(65536))
+            assert service.in_progress == 1 and not endless.ended.is_set()
+        assert endless.ended.wait(60)
+        wait_until(lambda: service.in_progress == 0)
 
 
 @pytest.mark.slow
