@@ -61,7 +61,7 @@ class Killer:
 
 
 def test_killed_runs_lose_and_repeat_no_line(bundle_folder: Path, tmp_path: Path, long: bool, count: Callable[[str], None]) -> None:
-    lines, kills = (20_000, 30) if long else (1_500, 4)
+    lines, kills = (20_000, 30) if long else (6_000, 4)
     texts = [f"{line} {number}" for number, line in enumerate(make_lines(lines, seed=5))]
     (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in texts))
     options = [tmp_path / "in.txt", "--beam-size", 4, "--max-length", 40, "--keep-copies", "--shard-lines", 50 if long else 75]
