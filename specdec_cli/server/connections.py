@@ -7,7 +7,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0
 """The longest time from the first byte of a header to its end, and from the opening of a connection to its first header."""
-_MOST = 10_000
+_MOST = 2000  # each may hold a body of several 100 kB in memory
 _OTHER_FILES = 64
 
 
