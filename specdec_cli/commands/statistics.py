@@ -34,16 +34,18 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
     from rich.console import Console
     from rich.table import Table
 
-    sentences, tokens, rounds = max(totals.sentences, 1), totals.tokens, max(totals.rounds, 1)
+    copied = 0 if totals.drafts is None else totals.drafts.copied
+    translated = totals.sentences + copied
+    sentences, tokens, rounds = max(translated, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
         ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
-        ("lines, sentences", f"{totals.lines:,}, {totals.sentences:,}"),
+        ("lines, sentences", f"{totals.lines:,}, {translated:,}"),
         ("protected spans", f"{totals.spans:,}, of which the output has {totals.kept:,} exactly as often"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),
         ("tokens per round", f"{tokens / rounds:.2f}"),
         ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),
-        *([] if totals.drafts is None else [("drafts", totals.drafts.in_words(totals.sentences + totals.drafts.copied))]),
+        *([] if totals.drafts is None else [("drafts", totals.drafts.in_words(translated))]),
         ("time", f"{seconds:.2f} s, after {loading:.2f} s of loading"),
         ("speed", f"{1000 * seconds / sentences:.1f} ms a sentence, {tokens / max(seconds, 1e-9):,.0f} tokens/s"),
         ("peak memory", "unknown" if (peak := peak_resident_mb()) is None else f"{peak:,.0f} MB"),

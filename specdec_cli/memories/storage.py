@@ -2,21 +2,24 @@
 
 import contextlib
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+from zlib import crc32
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from specdec_cli.files import write_atomically
 from specdec_cli.memories.features import hashed
 from specdec_cli.memories.index import Index, Texts
 
-FORMAT = 2
+FORMAT = 3
 """Number of the layout of the files and of the rules by which features are made."""
 _ALIGNMENT = 64
 """Bytes of which the place of every array is a multiple, as numpy copies unaligned arrays in each operation."""
+_HEADER = 128
+"""Bytes before the first array: the format, the key, a checksum of the arrays, and the number of values of each."""
 _TYPES = (np.uint8, np.int64, np.uint8, np.int64, np.int32, np.float32, np.bool_, np.uint64, np.int32, np.uint64, np.int64, np.int32)
 
 
@@ -24,12 +27,18 @@ def write_index(path: Path, index: Index, key: str) -> bool:
     """Store `index` with the `key` of what it was made from in place of an older one; return whether this succeeded.
     No error is raised if the file cannot be written.
     """
+    arrays = [np.ascontiguousarray(each, kind) for each, kind in zip(_arrays(index), _TYPES, strict=True)]
 
     def write(partial: Path) -> None:
+        checksum = 0
         with partial.open("wb") as stream:
-            for each in (np.array([FORMAT, hashed(key)], np.uint64), *_arrays(index)):
-                npy.write_array(stream, each, allow_pickle=False)
-                stream.write(bytes(-stream.tell() % _ALIGNMENT))
+            stream.seek(_HEADER)
+            for each in arrays:
+                padded = each.tobytes() + bytes(-each.nbytes % _ALIGNMENT)
+                checksum = crc32(padded, checksum)
+                stream.write(padded)
+            stream.seek(0)
+            stream.write(np.array([FORMAT, hashed(key), checksum, *map(len, arrays)], np.uint64).tobytes())
 
     try:
         write_atomically(path, write)
@@ -42,35 +51,18 @@ def map_index(path: Path, key: str) -> Index | None:
     """Map the index in the file `path` into memory; None if there is none, or if it was made from something else than
     `key` says, or is damaged.
     """
-    with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
-        with path.open("rb") as stream:
-            if npy.read_array(stream, allow_pickle=False).tolist() != [FORMAT, hashed(key)]:
-                return None
-            stream.seek(-stream.tell() % _ALIGNMENT, 1)
-            places = [_skip(stream, kind) for kind in _TYPES]
-            if stream.seek(0, 2) != places[-1][2]:
-                return None
-        return _index([_mapped(path, kind, *place) for kind, place in zip(_TYPES, places, strict=True)])
+    with contextlib.suppress(OSError, ValueError):
+        bytes_ = np.memmap(path, np.uint8, "r")
+        numbers = [int(number) for number in bytes_[: 8 * (3 + len(_TYPES))].view(np.uint64)]
+        if numbers[:2] != [FORMAT, hashed(key)]:
+            return None
+        sizes = [count * np.dtype(kind).itemsize for count, kind in zip(numbers[3:], _TYPES, strict=True)]
+        ends = list(accumulate((size + -size % _ALIGNMENT for size in sizes), initial=_HEADER))
+        # The checksum is of all arrays, so that no damaged text is taken for a translation.
+        if ends[-1] != len(bytes_) or crc32(bytes_[_HEADER:]) != numbers[2]:
+            return None
+        return _index([bytes_[start : start + size].view(kind) for start, size, kind in zip(ends, sizes, _TYPES, strict=False)])
     return None
-
-
-def _skip(stream: IO[bytes], kind: Any) -> tuple[int, int, int]:
-    """Go past an array of the file: its first byte, its number of values, and the first byte of the next one."""
-    if npy.read_magic(stream) != (1, 0):
-        raise ValueError("not the version of the format that is written")
-    shape, _, found = npy.read_array_header_1_0(stream)
-    if found != np.dtype(kind) or len(shape) != 1:
-        raise ValueError("not the array that is expected")
-    start = stream.tell()
-    end = start + shape[0] * found.itemsize
-    end += -end % _ALIGNMENT
-    stream.seek(end)
-    return start, shape[0], end
-
-
-def _mapped(path: Path, kind: Any, start: int, count: int, end: int) -> NDArray[Any]:  # noqa: ARG001
-    # An empty array cannot be mapped.
-    return np.asarray(np.memmap(path, kind, "r", start, count)) if count else np.zeros(0, kind)
 
 
 def _arrays(index: Index) -> Iterator[NDArray[Any]]:
