@@ -113,6 +113,8 @@ def translate(
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
     earlier.check()
+    if earlier.previous is not None and text.unwrap:
+        raise UsageError("--previous compares the texts line by line and does not go with --unwrap")
     if earlier.given and cluster.ray is not None:
         raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
     if cluster.ray is not None:

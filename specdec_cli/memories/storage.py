@@ -27,7 +27,7 @@ def write_index(path: Path, index: Index, key: str) -> bool:
     """Store `index` with the `key` of what it was made from in place of an older one; return whether this succeeded.
     No error is raised if the file cannot be written.
     """
-    arrays = [np.ascontiguousarray(each, kind) for each, kind in zip(_arrays(index), _TYPES, strict=True)]
+    arrays: list[NDArray[Any]] = [np.ascontiguousarray(each, kind) for each, kind in zip(_arrays(index), _TYPES, strict=True)]
 
     def write(partial: Path) -> None:
         checksum = 0
@@ -59,7 +59,7 @@ def map_index(path: Path, key: str) -> Index | None:
         sizes = [count * np.dtype(kind).itemsize for count, kind in zip(numbers[3:], _TYPES, strict=True)]
         ends = list(accumulate((size + -size % _ALIGNMENT for size in sizes), initial=_HEADER))
         # The checksum is of all arrays, so that no damaged text is taken for a translation.
-        if ends[-1] != len(bytes_) or crc32(bytes_[_HEADER:]) != numbers[2]:
+        if ends[-1] != len(bytes_) or crc32(bytes_[_HEADER:].data) != numbers[2]:
             return None
         return _index([bytes_[start : start + size].view(kind) for start, size, kind in zip(ends, sizes, _TYPES, strict=False)])
     return None

@@ -114,6 +114,7 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
     ("arguments", "code", "words"),
     [
         (("--tm", "m.tsv", "--previous", "m.tsv", "m.tsv"), 2, "--tm and --previous are alternatives; give one"),
+        (("--unwrap", "--previous", "m.tsv", "m.tsv"), 2, "--previous compares the texts line by line"),
         (("-s", 50), 2, "--similarity is for drafts from --tm or --previous"),
         (("--exact-matches", "copy"), 2, "--exact-matches is for drafts from --tm or --previous"),
         (("--tm", "m.tsv", "--decoding", "beam"), 2, "for decodings that give greedy's output, not for beam"),
