@@ -6,9 +6,8 @@ from dataclasses import replace
 from itertools import product
 
 from specdec_cli.benchmark.rows import SWEEP_ROWS, Row
-from specdec_cli.decoding.names import DRAFTING, OPTIONS, SEARCHES, TOLERANT, having, parts
+from specdec_cli.decoding.names import DRAFTING, MODES, OPTIONS, SEARCHES, TOLERANT, having, parts
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_info import MODES
 
 Value = int | float | str
 Sweep = Mapping[str, Sequence[Value]]

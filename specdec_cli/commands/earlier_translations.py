@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdec_cli.commands.options.drafts import DraftOptions
-from specdec_cli.memories.opening import open_memory
-from specdec_cli.memories.pairs import sentence_pairs
-from specdec_cli.memories.previous import PreviousVersion
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
@@ -53,6 +50,11 @@ def open_drafts(options: DraftOptions, info: BundleInfo, batch_size: int, senten
     `sentences` are those of the whole new text, for an earlier version. Without `split`, a line is one sentence. Raises
     InputError for files that cannot be read, and UsageError if a library is not installed.
     """
+    # Imported here because they import numpy, which other runs do not need.
+    from specdec_cli.memories.opening import open_memory
+    from specdec_cli.memories.pairs import sentence_pairs
+    from specdec_cli.memories.previous import PreviousVersion
+
     gate, copies = DraftGate.for_batches(batch_size), options.exact_matches == "copy"
     if options.previous is not None:
         old = list(sentence_pairs(read_aligned(*options.previous), split=split, whole=not split))

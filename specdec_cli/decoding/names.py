@@ -147,6 +147,8 @@ DRAFTS_OF: Mapping[DrafterKind, str] = {
 
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
+MODES = ("careful", "balanced", "thorough")
+"""How many edits a rewriting bundle accepts, from few to many; "balanced" is the default."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """The chain of decodings that `auto` chooses for a bundle without a trained drafter."""
 GIVEN = "given-drafts"

@@ -20,8 +20,6 @@ Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_0
 """Top-beta, and tolerance in nats."""
 EditScores = tuple[Score, Score]
 """The least log probability of an accepted edit, and of one in a sentence where another edit is accepted."""
-MODES = ("careful", "balanced", "thorough")
-"""How many edits a rewriting bundle accepts, from few to many; "balanced" is the default."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 DIGEST = "tokenizer_digest"

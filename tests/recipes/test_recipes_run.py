@@ -35,7 +35,7 @@ FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-veri
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
-OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "en-gec-learners", "report-gec-finetune", "report-gec-12-2")
+OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "en-gec-corrupt-learners", "report-gec-finetune", "report-gec-12-2")
 
 
 def run(*arguments: object) -> Result:
@@ -130,7 +130,7 @@ def test_few_decoder_layers_are_trained_from_a_pretrained_model(text: Path, bart
     assert (config.encoder_layers, config.decoder_layers, config.max_positions) == (2, 1, 1024)
 
 
-@pytest.mark.parametrize("recipe", ["en-gec-corrupt", "en-gec-learners"])
+@pytest.mark.parametrize("recipe", ["en-gec-corrupt", "en-gec-corrupt-learners"])
 def test_the_recipes_of_errors_are_applied(recipe: str, tmp_path: Path) -> None:
     (tmp_path / "clean.txt").write_text("".join(f"{line}\n" for line in _sentences(40)), encoding="utf-8")
     run("corrupt", tmp_path / "clean.txt", "--recipe", recipe, "-o", tmp_path / "pairs.tsv", "--processes", 1)

@@ -29,7 +29,7 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
         pytest.skip(str(error))
 
     def engines(*arguments: object) -> list[str]:
-        assert run(bundle_folder, "--row", "greedy", "--row", "beam", *arguments, "--json", tmp_path / "a.json") is None
+        assert run(bundle_folder, "--row", "greedy", "--row", "jacobi", *arguments, "--json", tmp_path / "a.json") is None
         return [row["settings"]["engine"].split(" (")[0] for row in json.loads((tmp_path / "a.json").read_text())["rows"]]
 
     reference = engines("--engine", "reference")
@@ -45,6 +45,6 @@ def test_the_native_engine_is_never_replaced_if_it_was_asked_for(bundle_folder: 
 
 
 def test_rows_that_the_native_engine_does_not_support_are_refused(bundle_folder: Path) -> None:
-    error = run(bundle_folder, "--row", "beam", "--engine", "native")
+    error = run(bundle_folder, "--row", "jacobi", "--engine", "native")
     assert isinstance(error, UsageError)
-    assert "the native engine does not do decoding beam" in str(error)
+    assert "the native engine does not do decoding jacobi" in str(error)
