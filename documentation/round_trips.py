@@ -81,7 +81,7 @@ def _spread(paths: list[Path], count: int) -> list[Path]:
 
 
 def changed(text: str) -> str:
-    """Another text of the same length: the letters of words of three letters or more are exchanged, except in protected text."""
+    """A stand-in for a translation, of the same length: words of three or more letters get other letters; protected text stays."""
     pieces, position = [], 0
     for start, end in [*protected_spans(text), (len(text), len(text))]:
         pieces += [re.sub(r"\b[a-z]{3,}\b", _mirrored, text[position:start]), text[start:end]]

@@ -84,7 +84,7 @@ def _described(run: Watched, folder: Path, workers: int) -> dict[str, Any]:
 
 
 def line_memory(lines: int = 200_000) -> float:
-    """The memory in bytes of each distinct line that `distill` holds."""
+    """The memory, in bytes, that `distill` needs for each distinct line."""
     words = (f"a source line of usual length, with number {number}" for number in range(lines))
     before = _resident()
     held = distinct_lines(words, Counter())

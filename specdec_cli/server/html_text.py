@@ -36,7 +36,7 @@ class Html(Pieces):
     """The texts of an HTML document, and the gaps between them, which hold all else."""
 
     def join(self, outputs: Sequence[str]) -> str:
-        """The document with `outputs` in place of its texts; an & in them that begins no entity is written as one."""
+        """The document with `outputs` in place of its texts; an & in them that does not begin an entity becomes &amp;."""
         return super().join([_outside_tags(output, lambda text: _BARE.sub("&amp;", text)) for output in outputs])
 
 

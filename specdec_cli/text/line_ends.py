@@ -19,7 +19,7 @@ _MAX_WRAPPED_WIDTH = 100
 _MIN_WRAPPED_LINES = 3
 """The smallest number of lines in which wrapping is detected."""
 _MIN_LENGTH = 40
-"""The smallest number of characters of a line whose sentence goes on, if no width shows that the text is wrapped."""
+"""Shorter lines (in characters) are not joined with the next one, unless the text has a visible wrap width."""
 
 
 def without_added_stop(output: str, source: str) -> str:
