@@ -13,6 +13,7 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
+from specdec_cli.text.inline_tags import Untagged, untagged
 from specdec_cli.text.languages import is_latin
 from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
 from specdec_cli.text.output_checks import output_warnings
@@ -113,6 +114,7 @@ class Corrector:
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
+    Lines are decoded without their inline tags (see text/inline_tags.py), which all remain.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
     stop is added to a line that continues in the next one or to a text between markers such as bullets, and
     corrections have warnings.
@@ -140,27 +142,29 @@ class Corrector:
         With `separate`, lines are parts of a document such as headings: no sentence goes on in the next line, and a line without
         punctuation at its end gets none, and keeps the case of its first letter.
         """
+        plain = [untagged(line) for line in lines]
+        texts = [line.text for line in plain]
         if separate:
-            goes_on = continues = [is_unfinished(line) for line in lines]
+            goes_on = continues = [is_unfinished(text) for text in texts]
         else:
-            goes_on = find_continued(lines) if self._checks else [False] * len(lines)
+            goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on[:-1]]
-        return map(self._correction, self._lines.decode(lines), goes_on, continues)
+        return map(self._correction, plain, self._lines.decode(texts), goes_on, continues)
 
-    def _correction(self, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
+    def _correction(self, plain: Untagged, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
         edits: list[Edit] = []
         start = 0
-        marked = self._checks and any(gap.strip() for gap in line.segments.gaps)
+        marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
         for number, (gap, text, part) in enumerate(zip(line.segments.gaps, line.segments.texts, line.parts, strict=False)):
             start += len(gap)
             found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
             edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
             start += len(text)
-        edits = self._unprotected(line.source, edits)
+        edits = plain.restored(self._unprotected(line.source, edits))
         ids = tuple(tuple(part.ids) for part in line.parts)
-        text = apply_edits(line.source, edits)
-        warnings = output_warnings(line.source, text) if self._checks else ()
+        text = apply_edits(plain.source, edits)
+        warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
     def _edits(self, text: str, part: Hypothesis) -> list[Edit]:

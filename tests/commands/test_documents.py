@@ -149,3 +149,9 @@ def test_po_entries_are_filled_and_fuzzy(tmp_path: Path) -> None:
     assert shown.endswith('msgid "Done"\nmsgstr "Fertig"\n')
     assert shown.count("#, fuzzy") == 1
     assert run("translate", "--all", tmp_path / "a.po").stdout.count("#, fuzzy") == 2
+
+
+def test_errors_beside_inline_tags_are_corrected(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>She <i>don't</i> like coffee, and he <b>have a</b> car.</p>\n")
+    assert run("correct", tmp_path / "a.html").stdout == "<p>She <i>doesn't</i> like coffee, and he <b>has a</b> car.</p>\n"
+    assert run("correct", text=b"He have <a href='x'>two brother</a>.\n").stdout == "He has <a href='x'>two brothers</a>.\n"
