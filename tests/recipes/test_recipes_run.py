@@ -32,10 +32,10 @@ RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.
 
 SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "report-gec-pretrain", "report-gec-scratch")
 FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
-DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "quick-drafter", "report-drafter")
+DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "gad-drafter-quick", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
-OTHERS = ("en-de.sh", "en-gec.sh", "en-gec-corrupt", "en-gec-corrupt-learners", "report-gec-finetune", "report-gec-12-2")
+OTHERS = ("en-de.sh", "en-gec.sh", "papers.sh", "en-gec-corrupt", "en-gec-corrupt-learners", "report-gec-finetune", "report-gec-12-2")
 
 
 def run(*arguments: object) -> Result:
@@ -105,7 +105,7 @@ def test_a_masked_model_is_trained_from_a_left_to_right_one(recipe: str, text: P
 
 @pytest.mark.parametrize("recipe", DRAFTERS)
 def test_a_drafter_is_trained(recipe: str, text: Path, bundle_folder: Path, tmp_path: Path) -> None:
-    changes = HEADS if recipe == "blockwise" else BLOCK + (OWN if recipe.startswith(("gad", "report")) else [])
+    changes = HEADS if recipe == "blockwise" else BLOCK + (OWN if recipe in ("gad-big-drafter", "gad-drafter", "report-drafter") else [])
     assert train("train-drafter", tmp_path / "out", recipe, text, "--model", bundle_folder, changes=changes) == [2]
     names = ("greedy", "blockwise" if recipe == "blockwise" else "specdec")
     decoded = [run("translate", "-m", tmp_path / "out", text, "--decoding", name, "--max-length", 6) for name in names]
@@ -171,6 +171,26 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.4, -2.5))
 
 
+def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    (text / "en-de").mkdir(parents=True)
+    (text / "en-gec").mkdir()
+    sentences = _sentences(400)
+    with lzma.open(text / "en-de" / "train.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"news\t{line}\t{line.replace('the', 'das')}\n" for line in sentences)
+    (text / "en-de" / "dev.news.tsv").write_text("A b.\tC d.\n", encoding="utf-8")
+    with lzma.open(text / "en-gec" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"news\t{line}\n" for line in sentences)
+    _run_script("papers.sh", tmp_path, STAGES="left-to-right raw deep-shallow")
+    trained = tmp_path / "work" / "raw" / "verifier" / "model.safetensors"
+    before = trained.stat().st_mtime_ns
+    _run_script("papers.sh", tmp_path)
+    assert trained.stat().st_mtime_ns == before
+    folders = {path.parent.name for path in (tmp_path / "work").glob("*/bundle.json")}
+    assert folders == {path.stem for path in (tmp_path / "work" / "done").iterdir()}
+    assert {"bidirectional", "masked", "blockwise", "gad", "gad-quick", "gad-big", "gec-deep", "vocabulary-4000-bidirectional"} <= folders
+
+
 def _sentences(count: int) -> list[str]:
     """English sentences to which most kinds of errors apply."""
     generator = random.Random(0)
@@ -184,7 +204,7 @@ def _run_script(name: str, folder: Path, **variables: str) -> None:
     if missing := [tool for tool in ("bash", "xzcat", "awk") if shutil.which(tool) is None]:
         pytest.skip(f"{', '.join(missing)} not installed")
     command = folder / "bin" / "specdec"
-    command.parent.mkdir()
+    command.parent.mkdir(exist_ok=True)
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdec_cli "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     paths = {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
