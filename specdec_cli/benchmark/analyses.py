@@ -4,15 +4,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.benchmark.columns import NOTHING, decimals, percent
+from specdec_cli.benchmark.columns import NOTHING, decimals, percent, ratio
+from specdec_cli.benchmark.comparison import Comparison, compare
 from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.report import Table
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.sweeps import Sweep, swept_label
 from specdec_cli.errors import UsageError
 from specdec_cli.metrics.compounds import compound_bleu
 from specdec_cli.metrics.ends import end_precision
 from specdec_cli.metrics.significance import RESAMPLES, TRIALS, significance
 
+OPERATIONS = "flops"
+"""The analysis that needs the operations of each row, which are counted in a further run."""
 ENDS = (None, 5, 10, 15, -5, -10, -15)
 """The parts of a hypothesis whose n-grams are counted: all tokens, the first ones, or the last ones (negative)."""
 Record = Mapping[str, Any]
@@ -20,21 +24,34 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """What an analysis reads: the output lines of each row by its label, the references, and the code of the target language."""
+class Measured:
+    """What an analysis reads: the rows with their baselines by label, the references, and the code of the target language.
 
-    texts: Mapping[str, Sequence[str]]
+    `operations` has the numbers of operations of each row by part of the model (None: they cannot be counted).
+    """
+
+    rows: Mapping[str, Comparison]
     references: Sequence[str]
     language: str
+    operations: Mapping[Row, Mapping[str, int] | None]
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """The output lines of each row by its label."""
+        return {label: [output.text for output in row.measured.outputs] for label, row in self.rows.items()}
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis: its title, the function that computes its records, and how each column of its table formats a value."""
+    """An analysis: its title, the function that computes its records, and how each column of its table formats a value.
+
+    `scores`: it compares the outputs with references.
+    """
 
     title: str
-    records: Callable[[Outputs], Iterable[Record]]
+    records: Callable[[Measured], Iterable[Record]]
     columns: Mapping[str, Callable[[Any], str]]
+    scores: bool = True
 
     def table(self, records: Sequence[Record]) -> Table:
         """The table of `records`: a line for each."""
@@ -43,38 +60,38 @@ class Analysis:
         return Table(tuple(self.columns), tuple(cells), names)
 
 
-def check_analyses(names: Sequence[str]) -> None:
-    """Raise UsageError for a name that is no key of ANALYSES."""
+def check_analyses(names: Sequence[str], *, references: bool) -> None:
+    """Raise UsageError for a name that is no key of ANALYSES, and for an analysis that needs references if there are none."""
     for name in names:
         if name not in ANALYSES:
             raise UsageError(f"analysis {name!r} is not known; known are {', '.join(ANALYSES)}")
+        if ANALYSES[name].scores and not references:
+            raise UsageError(f"analysis {name} needs text with one reference for each line")
 
 
 def analyse(
-    names: Sequence[str], measured: Sequence[RowRuns], references: Sequence[str], language: str, swept: Iterable[str] = ()
+    names: Sequence[str],
+    measured: Sequence[RowRuns],
+    references: Sequence[str],
+    language: str,
+    sweep: Sweep,
+    operations: Mapping[Row, Mapping[str, int] | None],
 ) -> dict[str, list[Record]]:
     """The records of the analyses `names`, keys of ANALYSES, by name; an analysis that is named twice is done once.
 
-    `swept` are the keys of the sweep; their values are added to the labels of rows.
+    The values of `sweep` are added to the labels of rows. `operations` are those of each row, by part of the model.
     """
-    keys = [key.replace("-", "_") for key in swept]
-    texts = {_label(one.row, keys): [output.text for output in one.outputs] for one in measured}
-    outputs = Outputs(texts, references, language)
-    return {name: list(ANALYSES[name].records(outputs)) for name in dict.fromkeys(names)}
+    rows = {swept_label(one.measured.row, sweep): one for one in compare(measured)}
+    everything = Measured(rows, references, language, operations)
+    return {name: list(ANALYSES[name].records(everything)) for name in dict.fromkeys(names)}
 
 
-def _label(row: Row, keys: Sequence[str]) -> str:
-    options = dict(row.options)
-    values = ((key.replace("_", " "), options.get(key, getattr(row, key, None))) for key in keys)
-    return ", ".join([row.label, *(f"{name} {value}" for name, value in values if value not in (None, ""))])
-
-
-def _significance(outputs: Outputs) -> Iterable[Record]:
+def _significance(outputs: Measured) -> Iterable[Record]:
     for name, one in significance(outputs.texts, outputs.references).items():
         yield {"decoding": name, "BLEU": one.bleu, "p, bootstrap": one.bootstrap, "p, randomisation": one.randomisation}
 
 
-def _ends(outputs: Outputs) -> Iterable[Record]:
+def _ends(outputs: Measured) -> Iterable[Record]:
     for name, texts in outputs.texts.items():
         for tokens in ENDS:
             part = "all" if tokens is None else f"first {tokens}" if tokens > 0 else f"last {-tokens}"
@@ -82,9 +99,26 @@ def _ends(outputs: Outputs) -> Iterable[Record]:
             yield {"decoding": name, "tokens": part} | shares
 
 
-def _compounds(outputs: Outputs) -> Iterable[Record]:
+def _compounds(outputs: Measured) -> Iterable[Record]:
     for name, texts in outputs.texts.items():
         yield {"decoding": name, "compound-split BLEU": compound_bleu(texts, outputs.references, outputs.language)}
+
+
+def _flops(measured: Measured) -> Iterable[Record]:
+    parts = ("encoder", "drafter", "verifier")
+    for label, one in measured.rows.items():
+        counted = measured.operations.get(one.measured.row)
+        greedy = None if one.greedy is None else measured.operations.get(one.greedy.row)
+        giga = None if counted is None else {part: counted[part] / one.sentences / 1e9 for part in parts}
+        total, speedup = None if giga is None else sum(giga.values()), one.speedup_over(one.greedy)
+        yield {
+            "decoding": label,
+            **(giga or dict.fromkeys(parts)),
+            "GFLOP": total,
+            "times greedy's": sum(counted.values()) / sum(greedy.values()) if counted and greedy else None,
+            "speedup": speedup,
+            "GFLOP / speedup": total / speedup if total is not None and speedup else None,
+        }
 
 
 ANALYSES: Mapping[str, Analysis] = {
@@ -101,6 +135,18 @@ ANALYSES: Mapping[str, Analysis] = {
     ),
     "compounds": Analysis(
         "BLEU of tokens with split compounds (Moses tokeniser):", _compounds, {"decoding": str, "compound-split BLEU": decimals(2)}
+    ),
+    OPERATIONS: Analysis(
+        "Floating-point operations a sentence, in GFLOP, from the configuration of the model and the counted rounds:",
+        _flops,
+        {
+            "decoding": str,
+            **dict.fromkeys(("encoder", "drafter", "verifier", "GFLOP"), decimals(3)),
+            "times greedy's": decimals(2),
+            "speedup": ratio,
+            "GFLOP / speedup": decimals(3),
+        },
+        scores=False,
     ),
 }
 """The analyses by the names that `bench --analysis` takes."""

@@ -8,11 +8,12 @@ import torch
 
 from specdec_cli.benchmark.greedy_lengths import GreedyLengths
 from specdec_cli.benchmark.memory import peak_resident_mb
+from specdec_cli.benchmark.operation_counts import CountingEngine, countable
 from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.row_decoding import Decode, describe_settings, line_decoder, request_of
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.decoding.drafters.lengths import known
+from specdec_cli.decoding.drafters.lengths import Lengths, known
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.building import bundle_verifier
 from specdec_cli.pipeline.engine import Engine
@@ -53,14 +54,29 @@ class BundleRunner:
         run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
+    def count(self, row: Row, lines: Sequence[str]) -> dict[str, int] | None:
+        """Decode `lines`; return the numbers of operations of "encoder", "drafter" and "verifier", by these names.
+
+        None if the operations of the decoding cannot be counted (see `countable`).
+        """
+        settings = resolve(request_of(row, self._bundle.info), self._bundle)
+        if not countable(settings.decoding):
+            return None
+        engine = CountingEngine(self._bundle, settings, verifier=self._verifier, lengths=self._lengths(row, lines))
+        self._decoder(engine, row)(lines)
+        return engine.operations
+
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
         """A new engine for `row`; with `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
 
         Raises UsageError for a row that the bundle does not support.
         """
-        request = request_of(row, self._bundle.info)
-        lengths = known(self._output_lengths(row, lines), self._bundle.verifier.config.padding) if row.oracle_length else None
-        return Engine(self._bundle, resolve(request, self._bundle), verifier=self._verifier, lengths=lengths)
+        settings = resolve(request_of(row, self._bundle.info), self._bundle)
+        return Engine(self._bundle, settings, verifier=self._verifier, lengths=self._lengths(row, lines))
+
+    def _lengths(self, row: Row, lines: Sequence[str]) -> Lengths | None:
+        """The output lengths that `row` gets beforehand; None without `row.oracle_length`."""
+        return known(self._output_lengths(row, lines), self._bundle.verifier.config.padding) if row.oracle_length else None
 
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""

@@ -40,7 +40,8 @@ class Pool:
 
     Each row has its own process; with `shared`, all rows of one bundle, engine and number of threads have a common one, so that the
     memory of a row is unknown. `conditions` are those of each bundle, by the `model` of its rows. `module` is the Python module of
-    the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run and profile.
+    the processes; it serves the requests open-bundle, open-ctranslate2, prepare, run, profile
+    and count.
     """
 
     def __init__(self, module: str, rows: Sequence[Row], conditions: Mapping[str, Conditions], shared: bool) -> None:

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 
-from specdec_cli.benchmark.rows import SWEEP_ROWS, Row
+from specdec_cli.benchmark.rows import SWEEP_ROWS, Row, variant_option
 from specdec_cli.decoding.names import DRAFTING, MODES, OPTIONS, SEARCHES, TOLERANT, having, parts
 from specdec_cli.errors import UsageError
 
@@ -78,12 +78,25 @@ def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]
     return [name for name in usual if name in BASELINES or any(_applies(key, Row(name.partition(":")[0])) for key in sweep)]
 
 
+def swept_label(row: Row, sweep: Sweep) -> str:
+    """The label of `row`, followed by its values of those keys of `sweep` that apply to it, such as "beam, beam size 4"."""
+    own = variant_option(row.decoding) if row.variant else None
+    keys = [key for key in sweep if _has(key, row) and (own is None or _SWEPT_OPTIONS.get(key) is not own)]
+    values = asdict(row) | dict(row.options)
+    named = ((key.replace("-", " "), values.get(key.replace("-", "_"))) for key in keys)
+    return ", ".join([row.label, *(f"{name} {value}" for name, value in named if value not in (None, ""))])
+
+
 def _applies(key: str, row: Row) -> bool:
+    """Whether values of `key` are tried for `row`: its decoding has the setting, and its name does not give the value."""
+    return _has(key, row) and not (key in _SWEPT_OPTIONS and _SWEPT_OPTIONS[key].name in dict(row.options))
+
+
+def _has(key: str, row: Row) -> bool:
+    """Whether the decoding of `row` has the setting `key`."""
     if row.variant == "exact" and key in _TOLERANCE_KEYS:
         return False
     names = _ONLY_FOR.get(key)
-    if key in _SWEPT_OPTIONS and _SWEPT_OPTIONS[key].name in dict(row.options):
-        return False
     return names is None or any(part in names for part in parts(row.decoding))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
-from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows
+from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows, swept_label
 from specdec_cli.decoding.names import STOP, having
 from specdec_cli.errors import UsageError
 
@@ -51,6 +51,20 @@ def test_a_row_has_the_requirements_of_its_decoding() -> None:
 def test_invalid_rows_are_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
+
+
+def test_labels_name_the_swept_settings_that_a_row_has() -> None:
+    sweep = {"beam-size": (1, 4), "block-size": (2,), "iterations": (3,), "batch-size": (8,)}
+    names = ("greedy", "beam", "specdec", "mask-predict", "mask-predict:4")
+    labels = [swept_label(row, sweep) for row in sweep_rows([parse(name) for name in names], sweep)]
+    assert labels == [
+        "greedy, batch size 8",
+        "beam, beam size 1, batch size 8",
+        "beam, beam size 4, batch size 8",
+        "specdec, block size 2, batch size 8",
+        "mask-predict, iterations 3, batch size 8",
+        "mask-predict:4, batch size 8",
+    ]
 
 
 def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:

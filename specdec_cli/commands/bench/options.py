@@ -82,7 +82,7 @@ AnalysisOption = Annotated[
         "--analysis",
         metavar="NAME",
         help="Analyse the outputs: significance (of differences in BLEU to the first row), ends (precision of n-grams at the head and the "
-        "tail) or compounds (BLEU with split compounds). Repeatable.",
+        "tail), compounds (BLEU with split compounds) or flops (floating-point operations). Repeatable.",
     ),
 ]
 TuneOption = Annotated[

@@ -44,10 +44,8 @@ def make_plans(
     sweep = parse_sweeps(compared.sweep or [])
     if sweep and (compared.profile or compared.histogram or compared.plot):
         raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
-    check_analyses(compared.analyses or ())
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
-    if compared.analyses and examples.references is None:
-        raise UsageError("--analysis needs text with one reference for each line")
+    check_analyses(compared.analyses or (), references=examples.references is not None)
     plan = Plan(
         model=models[0],
         examples=examples,

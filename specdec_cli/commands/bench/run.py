@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from specdec_cli.benchmark.analyses import Record, analyse
+from specdec_cli.benchmark.analyses import OPERATIONS, Record, analyse
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
@@ -108,6 +108,8 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
             measured = measure(pool, rows, lines, plan.repetitions, report)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
             profiles = {row.label: pool.call("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
+            counted = [row for row in rows if row.compute_type is None and OPERATIONS in plan.analyses]
+            operations = {row: pool.call("count", row, lines) for row in counted}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
     signatures: dict[str, str] = {}
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
@@ -120,7 +122,9 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         profiles=profiles,
         histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot else {},
-        analyses=analyse(plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1], plan.sweep),
+        analyses=analyse(
+            plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1], plan.sweep, operations
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
+    from specdec_cli.benchmark.bundle_runner import BundleRunner
     from specdec_cli.model.bundle import Bundle
 
 
@@ -42,12 +43,14 @@ class Worker:
     """Answers the requests of the parent process to load a model and to run rows; libraries are imported when a request needs them."""
 
     _runner_of: Callable[[Row], Runner]
+    _reference: Callable[[], "BundleRunner"]
 
     def open_bundle(
         self, model: dict[str, Any], device: str, precision: str, threads: int, split: bool, engine: str, row: dict[str, Any]
     ) -> None:
         """Load the bundle that `model`, the fields of a ModelChoice, names, for the engine that runs `row` (the fields of a Row)."""
-        self._runner_of = BundleRunners(ModelChoice(**model), Machine(device, precision, threads), split, engine).of
+        runners = BundleRunners(ModelChoice(**model), Machine(device, precision, threads), split, engine)
+        self._runner_of, self._reference = runners.of, runners.reference
         self._runner_of(Row.from_dict(row))
 
     def open_ctranslate2(
@@ -82,6 +85,10 @@ class Worker:
         assert isinstance(runner, BundleRunner)
         return runner.profile(asked, lines)
 
+    def count(self, row: dict[str, Any], lines: list[str]) -> dict[str, int] | None:
+        """Decode `lines` with a row (given by its fields) by the reference engine; return the result of `BundleRunner.count`."""
+        return self._reference().count(Row.from_dict(row), lines)
+
     def handlers(self) -> dict[str, Callable[..., Any]]:
         """The methods that answer requests of the parent process, by name of the request."""
         return {
@@ -90,6 +97,7 @@ class Worker:
             "prepare": self.prepare,
             "run": self.run,
             "profile": self.profile,
+            "count": self.count,
         }
 
 

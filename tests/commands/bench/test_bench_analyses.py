@@ -12,7 +12,7 @@ from tests.commands.bench.command_line import run
 
 @pytest.mark.slow
 def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
-    names = ("significance", "ends", "compounds")
+    names = ("significance", "ends", "compounds", "flops")
     arguments = [argument for name in names for argument in ("--analysis", name)]
     result = run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
@@ -23,23 +23,30 @@ def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
     assert 0 < second["p, bootstrap"] <= 1 and 0 < second["p, randomisation"] <= 1
     assert [one["tokens"] for one in analyses["ends"]][:2] == ["all", "first 5"]
     assert 0 <= analyses["ends"][0]["1-gram"] <= 1
-    assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds"))
+    greedy, drafter = analyses["flops"]
+    assert greedy["drafter"] == 0 < drafter["drafter"] and greedy["times greedy's"] == 1
+    assert greedy["encoder"] + greedy["verifier"] == pytest.approx(greedy["GFLOP"])
+    assert drafter["GFLOP / speedup"] == pytest.approx(drafter["GFLOP"] / drafter["speedup"])
+    assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds", "in GFLOP"))
 
 
 @pytest.mark.slow
 def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
-    sweep = ("--sweep", "block-size=2,3", "--analysis", "significance", "--json", tmp_path / "b.json")
-    result = run("-m", folder, "--row", "specdec", *sweep)
+    sweep = ("--sweep", "block-size=2,3", "--sweep", "beam-size=1,2", "--analysis", "significance", "--json", tmp_path / "b.json")
+    result = run("-m", folder, "--row", "specdec", "--row", "beam", *sweep)
     assert result.exit_code == 0, result.output
     analysed = json.loads((tmp_path / "b.json").read_text())["analyses"]["significance"]
-    assert [one["decoding"] for one in analysed] == ["greedy", "specdec, block size 2", "specdec, block size 3"]
+    rows = ["greedy", "specdec, block size 2", "specdec, block size 3", "beam, beam size 1", "beam, beam size 2"]
+    assert [one["decoding"] for one in analysed] == rows
     assert analysed[2]["p, randomisation"] == 1.0
 
 
 def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
-    assert "known are significance, ends, compounds" in str(run("--analysis", "flips").exception)
+    assert "known are significance, ends, compounds, flops" in str(run("--analysis", "flips").exception)
     (tmp_path / "a.txt").write_text("ka\n")
-    assert "one reference for each line" in str(run("--input", tmp_path / "a.txt", "--analysis", "ends").exception)
+    assert "analysis ends needs text with one reference for each line" in str(
+        run("--input", tmp_path / "a.txt", "--analysis", "ends").exception
+    )
 
 
 @pytest.mark.slow

@@ -1,0 +1,112 @@
+"""Floating-point operations of networks, computed from their configurations (Santilli et al. 2023, Tables 3 and 5).
+
+Only matrix products are counted; a multiplication with its addition counts as two operations. A product of queries with
+keys counts all keys of the pass, also those that a mask hides, as dense attention computes them.
+"""
+
+from dataclasses import dataclass
+
+from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig
+from specdec_cli.model.heads_config import HeadsConfig
+
+UPDATE = 3
+"""Operations of an update over those of its forward pass: the backward pass computes two products for each one."""
+
+
+def encode(config: TransformerConfig, source: int) -> int:
+    """Operations of the encoder for a source of `source` tokens."""
+    width = config.width
+    a_layer = source * (8 * width**2 + 4 * width * config.feed_forward) + 4 * source**2 * width
+    return config.encoder_layers * a_layer
+
+
+def read_memory(config: TransformerConfig, source: int) -> int:
+    """Operations of the decoder layers' keys and values of a source of `source` tokens."""
+    return config.decoder_layers * source * 4 * config.width**2
+
+
+def decode(config: TransformerConfig, source: int, positions: int, keys: int) -> int:
+    """Operations of the decoder layers for a pass over `positions` positions that attend to `keys` positions, their own included."""
+    width = config.width
+    a_position = 12 * width**2 + 4 * width * config.feed_forward + 4 * width * (keys + source)
+    return config.decoder_layers * positions * a_position
+
+
+def project(config: TransformerConfig, positions: int) -> int:
+    """Operations of the output projection of `positions` positions."""
+    return 2 * config.width * config.vocabulary_size * positions
+
+
+def link(width: int, rank: int, candidates: int, slots: int) -> int:
+    """Operations of a slot link of `rank` units for a block of `slots`, without the output projection; 0 without a link."""
+    if not rank:
+        return 0
+    a_product = 2 * width * rank
+    later = a_product * (1 + 2 * candidates) + 2 * width * candidates**2
+    return a_product * (1 + 2 * slots) + later * (slots - 1)
+
+
+@dataclass(frozen=True)
+class DraftPass:
+    """What a drafter computes in a round: a block of `slots` tokens after a prefix of `prefix` tokens.
+
+    `fed` of the prefix's tokens were not in the cache of a drafter with layers of its own. `source` is the number of source
+    tokens.
+    """
+
+    source: int
+    slots: int
+    prefix: int
+    fed: int
+
+
+def draft(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: DraftPass) -> int:
+    """Operations of a drafter in a round."""
+    shape = _shape(verifier, drafter)
+    vocabulary = drafter.shortlist or shape.vocabulary_size
+    chosen = 2 * shape.width * vocabulary * one.slots + link(shape.width, drafter.chain, drafter.candidates, one.slots)
+    if isinstance(drafter, HeadsConfig):
+        return chosen + one.slots * 4 * shape.width * drafter.feed_forward
+    return chosen + _blocks(verifier, drafter, shape, one)
+
+
+def read_states(verifier: TransformerConfig, drafter: AnyDrafterConfig, positions: int) -> int:
+    """Operations of a drafter's keys and values of the verifier's states at `positions` positions; 0 if it reads no states."""
+    if isinstance(drafter, HeadsConfig) or drafter.prefix != "states":
+        return 0
+    return positions * 4 * verifier.width * drafter.layers * _shape(verifier, drafter).width
+
+
+def read_source(verifier: TransformerConfig, drafter: AnyDrafterConfig, source: int) -> int:
+    """Operations of a drafter once for a source of `source` tokens, those of an encoder of its own included."""
+    shape = _shape(verifier, drafter)
+    if isinstance(drafter, HeadsConfig):
+        return 4 * shape.width**2 if drafter.start else 0
+    return own_encoder(verifier, drafter, source) + read_memory(shape, source)
+
+
+def own_encoder(verifier: TransformerConfig, drafter: AnyDrafterConfig, source: int) -> int:
+    """Operations of a drafter's own encoder for a source of `source` tokens; 0 if it has none."""
+    if isinstance(drafter, HeadsConfig) or drafter.encoder != "own":
+        return 0
+    return encode(_shape(verifier, drafter) if drafter.embeddings == "own" else verifier, source)
+
+
+def forward(config: TransformerConfig, source: int, target: int) -> int:
+    """Operations of a forward pass with teacher forcing over a pair of `source` and `target` tokens."""
+    return encode(config, source) + read_memory(config, source) + decode(config, source, target, target) + project(config, target)
+
+
+def _blocks(verifier: TransformerConfig, drafter: DrafterConfig, shape: TransformerConfig, one: DraftPass) -> int:
+    width, keys = shape.width, one.prefix + one.slots
+    copied = one.slots * (2 * width**2 + 4 * width * one.source) if drafter.source_copy else 0
+    if drafter.prefix == "states":
+        return copied + 2 * verifier.width * width + decode(shape, one.source, one.slots, keys)
+    positions = keys if drafter.attention == "bidirectional" else one.fed + one.slots
+    return copied + decode(shape, one.source, positions, keys)
+
+
+def _shape(verifier: TransformerConfig, drafter: AnyDrafterConfig) -> TransformerConfig:
+    return verifier if isinstance(drafter, HeadsConfig) else drafter.shape(verifier)
