@@ -149,6 +149,8 @@ REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
 MODES = ("careful", "balanced", "thorough")
 """How many edits a rewriting bundle accepts, from few to many; "balanced" is the default."""
+SHORT_DRAFT = 3
+"""Tokens of a draft of the n-gram memory, if no block size is given."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """The chain of decodings that `auto` chooses for a bundle without a trained drafter."""
 GIVEN = "given-drafts"

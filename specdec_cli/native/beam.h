@@ -15,12 +15,13 @@ struct candidate {
 };
 
 // The log probabilities of the tokens after a hypothesis: that of a logit is logit - top - log_total. `score` is the hypothesis' own.
+// Tokens with a logit below `lowest` are left out.
 struct distribution {
-    float score, top, log_total;
+    float score, top, log_total, lowest;
 };
 
 // candidates.c: the best continuations, at most `wanted`, the best one first; on ties that of the first parent, then of the first
-// token. Suppressed tokens are left out. Both return how many there are.
+// token. Both return how many there are.
 int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
                         struct candidate *to);
 // Of the candidates of `parents` hypotheses, counts[i] of them from (i * wanted) on.

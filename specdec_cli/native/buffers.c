@@ -6,16 +6,15 @@
 #include "session.h"
 
 #define MULTIPLE 16
-#define TILE 64
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t padded_length(int64_t source_length) { return (source_length + MULTIPLE - 1) / MULTIPLE * MULTIPLE; }
 
-int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length) {
+int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length, int64_t min_length) {
     const int64_t longest = model->shape.max_positions / MULTIPLE * MULTIPLE;
-    return smaller(3 * padded_length(source_length) + MULTIPLE, longest);
+    return smaller(3 * padded_length(larger(source_length, min_length)) + MULTIPLE, longest);
 }
 
 // Floats of keys and values of all layers for so many places.
@@ -34,7 +33,7 @@ static int grow(float **place, int64_t *size, int64_t wanted) {
 
 int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length) {
     const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
-    const int64_t capacity = specdec_capacity(session->model, source_length);
+    const int64_t capacity = specdec_capacity(session->model, source_length, session->options.min_length);
     if (row->has_drafter && !(grow(&row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
                               grow(&row->draft_memory, &row->draft_memory_size, keys_size(drafter, source_length))))
         return 0;

@@ -7,8 +7,6 @@
 #include "kernels.h"
 #include "specdec.h"
 
-#define TILE 64
-
 static float value_of(const struct distribution *own, float logit) { return own->score + ((logit - own->top) - own->log_total); }
 
 static void insert(struct candidate *kept, int64_t *count, int64_t wanted, struct candidate candidate) {
@@ -45,7 +43,7 @@ int64_t best_candidates(const struct logits *logits, int64_t i, const struct dis
         float found[TILE];
         for (int64_t k = 0; k < size; k++) found[k] = value_of(own, values[k]);
         for (int64_t k = 0; k < size; k++) {
-            if (found[k] < least || values[k] < SUPPRESSED / 2) continue;
+            if (found[k] < least || values[k] < own->lowest) continue;
             insert(to, &count, wanted, (struct candidate){found[k], parent, (int32_t)(first + k)});
         }
     }

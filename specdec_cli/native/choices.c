@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#define TILE 64
-
 static int64_t tiles_of(const struct logits *logits) { return (logits->size + TILE - 1) / TILE; }
 
 static int64_t end_of(const struct logits *logits, int64_t tile) {

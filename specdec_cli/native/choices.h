@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define TILE 64 // outputs of a tile
+
 // Logits (count, size) of some positions; `tops` (tiles, count) are the largest ones of each tile of outputs.
 struct logits {
     const float *values, *tops;

@@ -144,10 +144,12 @@ static int copies_text(const struct specdec_session *session) {
     return session->options.decoding == SPECDEC_INPUT_GUIDED || session->options.decoding == SPECDEC_GIVEN;
 }
 
-void propose_draft(const struct specdec_session *session, struct row *row) {
+void propose_draft(const struct worker *worker, struct row *row) {
+    const struct specdec_session *session = worker->session;
     row->drafted = 0;
     if (copies_text(session)) copy_text(session, row);
     if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
+    if (worker->ngrams) row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->ids);
 }
 
 // After realign(). Drafts of a given text grow while they are accepted as a whole; after a round without an accepted token

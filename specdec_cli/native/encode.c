@@ -59,7 +59,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     if (!row_reserve(session, row, length)) return SPECDEC_NO_MEMORY;
     row->source = session->ids + session->starts[number];
     row->source_length = length;
-    row->capacity = specdec_capacity(model, length);
+    row->capacity = specdec_capacity(model, length, session->options.min_length);
     row->tokens[0] = model->shape.start;
     row->length = 1;
     row->limit = smaller(row->capacity - 1, 1 + (session->options.max_length ? session->options.max_length : row->capacity));
@@ -75,7 +75,7 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
     const int32_t status = begin_row(worker->session, row, number);
     if (status) return status;
     worker->running++;
-    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){first, 0, row->source[k], -1, -1, k};
+    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .place = k};
     return SPECDEC_OK;
 }
 

@@ -1,4 +1,4 @@
-"""The compiled C library of the native engine: its structures and functions in ctypes, and its errors."""
+"""The compiled C library of the native engine: its functions in ctypes, and its errors."""
 
 import ctypes
 import os
@@ -7,12 +7,13 @@ from functools import cache
 from pathlib import Path
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.native.structs import CostsStruct, HypothesisStruct, Options, Output, Shape, Tensor
 
 VERSION = 1
 TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
 """The library's numbers for the number formats of tensors in safetensors files."""
 ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
-DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4, "beam": 5}
+DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4, "beam": 5, "ngram-memory": 6}
 MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
 STOPS = {"heuristic": 0, "first": 1, "never": 2, "fairseq": 3}
 MOST_BEAM = 32
@@ -31,84 +32,7 @@ _MESSAGES = {
     -8: "it was made in another process",
     _UNKNOWN_ISA: "no such instruction set",
 }
-_pointer, _int32, _int64, _double = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
-
-
-class Shape(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_shape`: the sizes and variants of a model. `specdec.h` explains
-    its fields.
-    """
-
-    _fields_ = tuple(
-        (name, _int32)
-        for name in (
-            *("source_vocabulary", "vocabulary", "width", "feed_forward", "heads", "encoder_layers", "decoder_layers"),
-            *("pre_norm", "activation", "learned_positions", "position_offset", "max_positions"),
-            *("embedding_scale", "embedding_norm", "shared_embeddings", "tied_output", "output_bias"),
-            *("padding", "eos", "start"),
-            *("drafter_layers", "drafter_feed_forward", "max_block", "link_width", "candidates", "shortlist", "mask"),
-        )
-    )
-
-
-class Tensor(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_tensor`: a tensor of a model in memory. `specdec.h` explains its
-    fields.
-    """
-
-    _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("reserved", _int32))
-
-
-class Options(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_options`: how to decode. `specdec.h` explains its fields."""
-
-    _fields_ = (
-        *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
-        *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
-        ("tolerance", ctypes.c_float),
-        *((name, _int32) for name in ("with_rounds", "beam_size", "n_best", "stop")),
-        ("length_penalty", _double),
-        ("word_starts", _pointer),
-        *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts")),
-    )
-
-
-class CostsStruct(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_costs`: milliseconds of the parts of a round. `specdec.h`
-    explains its fields.
-    """
-
-    _fields_ = (
-        *((name, _int32) for name in ("shorter", "longer")),
-        ("plain", _double * 2),
-        *((name, (_double * 2) * 2) for name in ("verifying", "drafting")),
-    )
-
-
-class HypothesisStruct(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_hypothesis`: an output of beam search. `specdec.h` explains its
-    fields.
-    """
-
-    _fields_ = (
-        ("score", _double),
-        ("length", _int64),
-        ("ids", ctypes.POINTER(_int32)),
-        ("log_probability", ctypes.c_float),
-        ("reserved", _int32),
-    )
-
-
-class Output(ctypes.Structure):
-    """ctypes definition of the C structure `specdec_output`: a decoded sentence. `specdec.h` explains its fields."""
-
-    _fields_ = (
-        *((name, _int64) for name in ("number", "length", "rounds", "drafted")),
-        ("ids", ctypes.POINTER(_int32)),
-        ("log_probabilities", ctypes.POINTER(ctypes.c_float)),
-        ("count", _int64),
-        ("hypotheses", ctypes.POINTER(HypothesisStruct)),
-    )
+_pointer, _int32, _int64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 
 
 _FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
@@ -117,7 +41,7 @@ _FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
     "model_create": ([_pointer, _pointer, _int64, ctypes.c_char_p, _pointer, _pointer], _int32),
     "model_destroy": ([_pointer], None),
     "model_isa": ([_pointer], ctypes.c_char_p),
-    "capacity": ([_pointer, _int64], _int64),
+    "capacity": ([_pointer, _int64, _int64], _int64),
     "session_create": ([_pointer, _pointer, _pointer, _pointer, _int64, _pointer], _int32),
     "session_next": ([_pointer, _int32, _pointer], _int32),
     "session_times": ([_pointer, _pointer, _pointer], None),
@@ -125,6 +49,8 @@ _FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
     "adaptive_create": ([_pointer, _int32, _int32, _int32, _int32, _pointer], _int32),
     "adaptive_destroy": ([_pointer], None),
     "adaptive_drafts": ([_pointer, _pointer, _pointer], None),
+    "memory_create": ([_int32, _int32, _pointer], _int32),
+    "memory_destroy": ([_pointer], None),
 }
 
 
@@ -192,11 +118,12 @@ def _layout(library: ctypes.CDLL) -> list[int]:
 
 def _expected_layout() -> list[int]:
     sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, HypothesisStruct, CostsStruct)]
-    starts = [Shape.mask.offset, Tensor.type.offset, Options.length_penalty.offset, Options.word_starts.offset]
+    starts = [Shape.mask.offset, Tensor.type.offset, Options.repetition_penalty.offset, Options.length_penalty.offset]
     offsets = [
         *starts,
+        Options.word_starts.offset,
         Options.adaptive.offset,
-        Options.first_drafts.offset,
+        Options.memory.offset,
         Output.log_probabilities.offset,
         HypothesisStruct.log_probability.offset,
     ]
@@ -206,7 +133,7 @@ def _expected_layout() -> list[int]:
         *offsets,
         TYPES["I8"],
         ACTIVATIONS["silu"],
-        DECODINGS["beam"],
+        DECODINGS["ngram-memory"],
         MATCHES["nearest"],
         STOPS["fairseq"],
         _UNKNOWN_ISA,

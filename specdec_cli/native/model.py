@@ -8,20 +8,9 @@ from pathlib import Path
 
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.library import (
-    ACTIVATIONS,
-    FINISHED,
-    ROUND,
-    WAITING,
-    Output,
-    Shape,
-    Tensor,
-    check,
-    instruction_set,
-    load_library,
-    model_error,
-)
+from specdec_cli.native.library import ACTIVATIONS, FINISHED, ROUND, WAITING, check, instruction_set, load_library, model_error
 from specdec_cli.native.records import Decoded, DecodedRound, Request, decoded_of, options_of
+from specdec_cli.native.structs import Output, Shape, Tensor
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
@@ -69,9 +58,11 @@ class NativeModel:
         """The name of the instruction set that the library uses."""
         return str(self._library.specdec_model_isa(self._model).decode())
 
-    def capacity(self, source_length: int) -> int:
-        """The number of positions for an output, decoder start included, of a source with `source_length` tokens."""
-        return int(self._library.specdec_capacity(self._model, source_length))
+    def capacity(self, source_length: int, min_length: int = 0) -> int:
+        """The number of positions for an output, decoder start included, of a source with `source_length` tokens, if
+        outputs have at least `min_length` tokens.
+        """
+        return int(self._library.specdec_capacity(self._model, source_length, min_length))
 
     def decode(
         self,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specdec_cli.model.bundle_info import BeamStop
-from specdec_cli.native.library import DECODINGS, MATCHES, STOPS, Options, Output
+from specdec_cli.native.library import DECODINGS, MATCHES, STOPS
+from specdec_cli.native.structs import Options, Output
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Request:
     limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
     begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
     the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
-    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit).
+    EOS. `memory` is the address of an NgramMemory, for decoding "ngram-memory", which must outlive the decoding.
+    `first_drafts` bounds the first draft of each, in tokens (0: no limit).
     """
 
     decoding: str = "greedy"
@@ -32,12 +34,18 @@ class Request:
     top_beta: int = 0
     tolerance: float = 0.0
     adaptive: ctypes.c_void_p | None = None
+    memory: ctypes.c_void_p | None = None
     drafts: Sequence[Sequence[int]] = ()
     first_drafts: Sequence[int] = ()
     beam_size: int = 1
     n_best: int = 1
     stop: BeamStop = "heuristic"
     length_penalty: float = 1.0
+    min_length: int = 0
+    no_repeat_ngram_size: int = 0
+    source_ngram_size: int = 0
+    repetition_penalty: float = 1.0
+    forced_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,13 @@ def options_of(request: Request) -> Options:
         request.beam_size,
         request.n_best,
         STOPS[request.stop],
+        request.min_length,
+        request.no_repeat_ngram_size,
+        request.source_ngram_size,
+        request.forced_end,
+        request.repetition_penalty,
         request.length_penalty,
         ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
         request.adaptive,
+        memory=request.memory,
     )

@@ -21,6 +21,7 @@ static void take(struct worker *worker, const struct verdict *verdict) {
         count = i + 1;
     }
     row->length += count;
+    if (worker->ngrams) ngrams_store(worker->ngrams, row->tokens, row->length, count);
     row->rounds++;
     int32_t status = session->options.with_rounds ? hand_over_round(session, verdict, count) : SPECDEC_OK;
     if (status) atomic_store(&session->status, status);
@@ -48,7 +49,7 @@ static int64_t propose_drafts(struct worker *worker) {
     for (int64_t i = 0; i < session->options.batch; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
-        propose_draft(session, row);
+        propose_draft(worker, row);
         drafting += row->has_drafter;
     }
     if (!drafting) return 0;

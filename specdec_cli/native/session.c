@@ -21,14 +21,25 @@ static int beam_fits(const struct specdec_options *options) {
            between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
 }
 
+static int constraints_fit(const struct specdec_options *options) {
+    return options->min_length >= 0 && options->no_repeat_ngram_size >= 0 && options->source_ngram_size >= 0 &&
+           options->repetition_penalty > 0.0f && isfinite(options->repetition_penalty);
+}
+
+static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {
+    const struct specdec_memory *memory = options->memory;
+    if (options->decoding != SPECDEC_NGRAM_MEMORY) return !memory;
+    return memory && memory->vocabulary == shape->vocabulary && memory->workers >= (options->batch > 1 ? options->threads : 1);
+}
+
 static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
     const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
     const int given = options->decoding == SPECDEC_GIVEN;
     const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_BEAM) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_NGRAM_MEMORY) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
-           between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
+           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
            !(options->decoding == SPECDEC_BEAM && !beam_fits(options)) &&
            !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
@@ -71,7 +82,7 @@ static int32_t measure(struct specdec_session *session, const int32_t *ids, cons
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
             if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
     }
-    session->longest_capacity = specdec_capacity(session->model, session->longest_source);
+    session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
     session->longest_draft = longest_draft(session);
     session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
     const int64_t positions = larger(larger(session->longest_source, session->longest_draft + 1), session->beam);
@@ -89,6 +100,7 @@ static int32_t open_workers(struct specdec_session *session) {
     if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
     for (int64_t i = 0; i < session->worker_count; i++) {
         struct worker *worker = session->workers + i;
+        worker->ngrams = session->options.memory ? session->options.memory->each + i : 0;
         worker->adaptive = session->options.adaptive ? session->options.adaptive->each + i : 0;
         if (!worker_open(worker, session)) return SPECDEC_NO_MEMORY;
     }

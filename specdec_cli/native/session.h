@@ -9,7 +9,9 @@
 #include "adaptive.h"
 #include "beam.h"
 #include "choices.h"
+#include "constraints.h"
 #include "layers.h"
+#include "ngram_memory.h"
 
 #define VACANT (-1)
 #define AT_ONCE 48    // positions whose logits are computed together
@@ -40,12 +42,15 @@ struct row {
 };
 
 // A position of a pass: the token that is read there, what is drafted from its row's first position on, and which position that
-// is; `forced`: the token that must be predicted, or -1; `next`: the drafted token behind this one, or -1.
+// is; `forced`: the token that must be predicted, or -1; `next`: the drafted token behind this one, or -1. Of a decoder: its row, and
+// the output from the start on, up to this `place` at least.
 struct position {
     int64_t first;
     const int32_t *drafted;
     int32_t id, forced, next;
     int64_t place;
+    const struct row *row;
+    const int32_t *tokens;
 };
 
 // Room for drafting: `previous` (batch, W) and `before` (batch, R), a vector for each row, where R is the width of the slot link;
@@ -90,6 +95,7 @@ struct worker {
     struct drafting_room drafting;
     struct beam_room beam;
     struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
+    struct ngrams *ngrams;     // NULL: another decoding
     int64_t block_size;        // of the present round
     double least_drafting, least_verifying; // milliseconds
     int started, entering; // entering: others may follow those that entered last
@@ -127,6 +133,11 @@ int64_t padded_length(int64_t source_length);
 // call have CHUNK positions, and fewer than the last of them has besides.
 int32_t enter_rows(struct worker *worker);
 
+// What stands before the token that is chosen at a position.
+static inline struct before before_of(const struct position *position) {
+    return (struct before){position->tokens, position->row->source, position->place + 1, position->row->source_length};
+}
+
 // verify.c: one pass over the last token of each running row and its draft. Of a row: how many drafted tokens pass; the token
 // that is taken at each position if all before it passed, with its log probability, and the verifier's states.
 struct verdict {
@@ -141,7 +152,7 @@ void verify_rows(struct worker *worker, take_verdict take);
 // draft.c: the draft of a row, and what is learnt from a round that took the last `count` tokens of it, of which `passed` were
 // drafted.
 void begin_draft(const struct specdec_session *session, struct row *row);
-void propose_draft(const struct specdec_session *session, struct row *row);
+void propose_draft(const struct worker *worker, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
 
 // drafter.c: the drafts of all rows that have a drafter, of `worker->block_size` tokens; what it keeps of `count` tokens that a

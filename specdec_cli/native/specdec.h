@@ -56,7 +56,7 @@ enum specdec_status {
 
 enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
 enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
-enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN, SPECDEC_BEAM };
+enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN, SPECDEC_BEAM, SPECDEC_NGRAM_MEMORY };
 enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
 enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };
@@ -90,16 +90,22 @@ struct specdec_tensor {
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
 // `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound. All three
 // are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
+// Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
+// tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
+// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
     int32_t with_rounds, beam_size, n_best, stop;
+    int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end;
+    float repetition_penalty;
     double length_penalty;
     const uint8_t *word_starts;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     const int32_t *drafts;
     const int64_t *draft_starts;
     const int32_t *first_drafts;
+    struct specdec_memory *memory; // for SPECDEC_NGRAM_MEMORY; it must outlive the session
 };
 
 // Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the
@@ -134,6 +140,7 @@ struct specdec_output {
 struct specdec_model;
 struct specdec_session;
 struct specdec_adaptive;
+struct specdec_memory;
 
 // Sizes of the structures above and constants, so that a binding can compare them with its own: see library.py. Returns how
 // many there are; writes at most `room`.
@@ -148,8 +155,9 @@ SPECDEC_API int32_t specdec_model_create(const struct specdec_shape *shape, cons
 SPECDEC_API void specdec_model_destroy(struct specdec_model *model);
 SPECDEC_API const char *specdec_model_isa(const struct specdec_model *model);
 
-// Tokens that an output row has room for, the start included, after a source of so many tokens.
-SPECDEC_API int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length);
+// Tokens that an output row has room for, the start included, after a source of so many tokens, where outputs have `min_length`
+// tokens at least.
+SPECDEC_API int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length, int64_t min_length);
 
 // A queue of `count` sources: that of sentence i is ids[starts[i]] .. ids[starts[i + 1] - 1], EOS included.
 SPECDEC_API int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options,
@@ -168,6 +176,11 @@ SPECDEC_API int32_t specdec_adaptive_create(const struct specdec_costs *costs, i
 SPECDEC_API void specdec_adaptive_destroy(struct specdec_adaptive *adaptive);
 // Rounds with a draft, counted for each row, and the tokens that were drafted in them.
 SPECDEC_API void specdec_adaptive_drafts(const struct specdec_adaptive *adaptive, int64_t *rounds, int64_t *tokens);
+
+// What followed the same tokens in earlier outputs, for sessions of at most `workers` workers, one session at a time. Each worker
+// has its own, so that drafts do not depend on which thread is faster, for as long as one worker decodes.
+SPECDEC_API int32_t specdec_memory_create(int32_t vocabulary, int32_t workers, struct specdec_memory **memory);
+SPECDEC_API void specdec_memory_destroy(struct specdec_memory *memory);
 
 // Stops all threads of the session, after their present round.
 SPECDEC_API void specdec_session_destroy(struct specdec_session *session);

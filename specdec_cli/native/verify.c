@@ -1,5 +1,7 @@
 // One pass of the verifier over rows and their drafts.
 
+#include <string.h>
+
 #include "session.h"
 
 // What all threads of a pass read; copied to each.
@@ -10,6 +12,7 @@ struct call {
     float *logits, *tops, *scores;
     int32_t *predicted;
     const struct specdec_options *options;
+    int constrained;
 };
 _Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
@@ -46,7 +49,12 @@ static void choose_tokens(struct member *member, const struct call *call, int64_
                                         call->logits, call->tops, call->pass.room};
     const struct logits logits = {call->logits, call->tops, size, count};
     run_linear(member, &product);
-    SHARED_FOR (member, i, count) call->predicted[first + i] = choose_token(call, &logits, first, i);
+    SHARED_FOR (member, i, count) {
+        const struct position *own = call->positions + first + i;
+        const struct before before = before_of(own);
+        if (call->constrained && own->forced < 0) constrain(call->options, &model->shape, &before, call->logits, call->tops, &logits, i);
+        call->predicted[first + i] = choose_token(call, &logits, first, i);
+    }
     if (!call->options->with_scores) return;
     SHARED_FOR (member, j, count) {
         if (!is_reached(call, first + j)) continue;
@@ -65,14 +73,17 @@ static void run(struct member *member, const void *argument) {
         choose_tokens(member, call, first, total - first < AT_ONCE ? total - first : AT_ONCE);
 }
 
-// Puts the last token of a row and its draft at positions from `first` on; the position after them.
+// Puts the last token of a row and its draft at positions from `first` on; the position after them. The draft is written behind the
+// row's tokens, where constraints read it.
 static int64_t place_row(struct worker *worker, const struct row *row, int64_t first) {
-    const int32_t forced = row->length == 1 ? worker->session->options.forced : -1;
+    const struct specdec_session *session = worker->session;
+    if (row->drafted) memcpy(row->tokens + row->length, row->ids, (size_t)row->drafted * sizeof *row->ids);
     for (int64_t slot = 0; slot <= row->drafted; slot++) {
         const int64_t place = row->length - 1 + slot;
         const int32_t id = slot ? row->ids[slot - 1] : row->tokens[place];
         const int32_t next = slot < row->drafted ? row->ids[slot] : -1;
-        worker->positions[first + slot] = (struct position){first, row->ids, id, slot ? -1 : forced, next, place};
+        const int32_t forced = forced_token(&session->options, session->model->shape.eos, place + 1, row->limit);
+        worker->positions[first + slot] = (struct position){first, row->ids, id, forced, next, place, row, row->tokens};
         worker->places[first + slot] = place;
         worker->ends[first + slot] = place + 1;
     }
@@ -85,7 +96,8 @@ static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions
     const struct call call = {
         {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
          worker->ends, 0, worker->memory, worker->memory_room, &worker->room},
-        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, &worker->session->options};
+        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, &worker->session->options,
+        has_constraints(&worker->session->options)};
     const int64_t output = model->output.inputs * model->output.outputs * positions;
     team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {

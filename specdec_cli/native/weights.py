@@ -11,7 +11,8 @@ from typing import Any
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular
-from specdec_cli.native.library import TYPES, Tensor, UnsupportedModel
+from specdec_cli.native.library import TYPES, UnsupportedModel
+from specdec_cli.native.structs import Tensor
 
 _SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
 _SCALE = ".scale"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from specdec_cli.decoding.acceptance_rules import Exact, Tolerant
 from specdec_cli.decoding.block_sizes import check_block_size
-from specdec_cli.decoding.names import LONGEST_DRAFT
+from specdec_cli.decoding.names import LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -15,7 +15,8 @@ from specdec_cli.pipeline.settings import Settings
 _LANES = 16
 _MOST_CANDIDATES = 32
 _BLOCK = ("specdec", "specdec++")
-_EXACT = ("greedy", "lookup")
+_EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
+"""Exact decodings without a network, and the block size of each if none is given."""
 
 
 class Unsupported(UsageError):
@@ -65,7 +66,7 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
         if not settings.may_skip_drafting:
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
     if decoding in _EXACT and settings.rule == Exact():
-        return NativeDecoding(decoding, settings.block_size or (LONGEST_DRAFT if decoding == "lookup" else 0))
+        return NativeDecoding(decoding, settings.block_size or _EXACT[decoding])
     if decoding == "input-guided" and isinstance(settings.rule, Exact | Tolerant):
         return NativeDecoding(decoding, settings.block_size, *_rule(settings))
     if settings.may_skip_drafting:
@@ -80,12 +81,9 @@ def _beam(settings: Settings) -> NativeDecoding:
 
 
 def _check_bundle(bundle: BundleDescription) -> None:
-    info, order = bundle.info, bundle.shape.order
-    constrained = info.min_length or info.no_repeat_ngram_size or info.source_ngram_size or info.repetition_penalty != 1 or info.forced_end
+    order = bundle.shape.order
     if order != "left-to-right":
         raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
-    if constrained:
-        raise Unsupported("the native engine has none of this bundle's generation settings; the reference engine has")
 
 
 def _rule(settings: Settings) -> tuple[int, float]:

@@ -10,6 +10,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.library import LibraryError, UnsupportedModel
 from specdec_cli.native.model import NativeModel
+from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Decoded, DecodedRound, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.rules import check_given
@@ -49,10 +50,13 @@ class NativeEngine:
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
-        self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
+        self._shape, self._tokenizer, self._info = bundle.shape, bundle.tokenizer, bundle.info
         self._sizes: NativeBlockSize | None = None
         self._sentences = 0
+        self._memory: NgramMemory | None = None
         try:
+            if self._way.decoding == "ngram-memory":
+                self._memory = NgramMemory(self._shape.vocabulary_size, threads)
             self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
             if self._way.adaptive and not self._way.may_skip:
                 self._choose_sizes(round_costs(self._measured()))
@@ -103,8 +107,10 @@ class NativeEngine:
 
     @property
     def is_shareable(self) -> bool:
-        """Whether several threads may call `decode` at the same time: not if the block size is adaptive."""
-        return self._sizes is None and not self._way.may_skip
+        """Whether several threads may call `decode` at the same time: not if the block size is adaptive, nor with an n-gram
+        memory.
+        """
+        return self._sizes is None and self._memory is None and not self._way.may_skip
 
     @property
     def workers(self) -> int:
@@ -155,6 +161,8 @@ class NativeEngine:
 
     def _decode_others(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         self.expect(len(sentences))
+        if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
+            sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
         settings, way = self.settings, self._way
         request = replace(
             self._request(self._rows(sentences)),
@@ -164,6 +172,7 @@ class NativeEngine:
             top_beta=min(way.top_beta, self._shape.vocabulary_size),
             tolerance=way.tolerance,
             adaptive=None if self._sizes is None else self._sizes.address,
+            memory=None if self._memory is None else self._memory.address,
         )
         yield from self._hypotheses(sentences, request, settings.decoding)
 
@@ -181,7 +190,7 @@ class NativeEngine:
 
     def _request(self, rows: int) -> Request:
         """The options that all decodings have in common, for batches of `rows`."""
-        settings = self._asked
+        settings, info = self._asked, self._info
         return Request(
             match=str(settings.options.get(MATCH.name, "nearest")),
             batch=rows,
@@ -194,6 +203,11 @@ class NativeEngine:
             n_best=settings.n_best,
             stop=settings.beam_stop,
             length_penalty=settings.length_penalty,
+            min_length=info.min_length,
+            no_repeat_ngram_size=info.no_repeat_ngram_size,
+            source_ngram_size=info.source_ngram_size,
+            repetition_penalty=info.repetition_penalty,
+            forced_end=info.forced_end,
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
@@ -211,7 +225,7 @@ class NativeEngine:
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
         head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
-        positions = self.settings.beam_size * self._model.capacity(longest) + longest
+        positions = self.settings.beam_size * self._model.capacity(longest, self._info.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
         return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))

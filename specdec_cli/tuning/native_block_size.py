@@ -2,7 +2,8 @@
 
 import ctypes
 
-from specdec_cli.native.library import CostsStruct, check, load_library
+from specdec_cli.native.library import check, load_library
+from specdec_cli.native.structs import CostsStruct
 from specdec_cli.tuning.round_costs import Costs
 
 

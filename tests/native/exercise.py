@@ -7,15 +7,18 @@ import gc
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.names import GIVEN
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
+from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Request
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
@@ -24,7 +27,7 @@ SENTENCES, LONGEST = 10, 24
 
 
 Expected = dict[tuple[str, str, int], object]
-"""What was decoded, by decoding, task and number of the request."""
+"""What was decoded, by the name of the list of requests, the decoding and the number of the request."""
 WAYS = ((1, 1), (1, 5), (1, 3), (3, 1), (4, 3))
 """Sentences in a batch, and threads."""
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
@@ -48,6 +51,47 @@ def searching(bundle: BundleDescription) -> Iterator[list[Request]]:  # noqa: AR
     for size, stop, forced in rules:
         common = Request("beam", max_length=6, forced=forced, beam_size=size, n_best=size, stop=stop, length_penalty=0.6)
         yield [replace(common, batch=batch, threads=threads) for batch, threads in WAYS]
+
+
+CONSTRAINTS: dict[str, Any] = {
+    "min_length": 9,
+    "no_repeat_ngram_size": 2,
+    "source_ngram_size": 3,
+    "repetition_penalty": 1.2,
+    "forced_end": True,
+}
+
+
+def constrained(bundle: BundleDescription) -> Iterator[list[Request]]:
+    """Requests with constraints, by decoding."""
+    word_starts = bytes(bundle.tokenizer.word_starts())
+    for decoding, size in (("greedy", 0), ("lookup", 5), ("input-guided", 0), ("beam", 0)):
+        common = Request(decoding, block_size=size, max_length=12, word_starts=word_starts, beam_size=5, n_best=5, **CONSTRAINTS)
+        yield [replace(common, batch=batch, threads=threads, with_scores=decoding != "beam") for batch, threads in WAYS]
+    yield [Request(max_length=30, min_length=1000, forced_end=True)]  # a capacity above that of the source
+
+
+def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
+    """Decode with given drafts and with a memory; the output is that of greedy decoding."""
+    generator = random.Random(2)
+    greedy = Request(max_length=20)
+    expected = {each.number: each.ids for each in model.decode(sources, greedy)}
+    eos, word_starts = bundle.shape.eos, bytes(bundle.tokenizer.word_starts())
+    drafts = [[*(token for token in expected[n] if token != eos and generator.random() < 0.8), eos] for n in range(len(sources))]
+    drafts[3] = [*drafts[3][:-1] * 40, eos]  # longer than any output
+    bounds = [generator.choice((0, 1, 3)) for _ in sources]
+    memory = NgramMemory(bundle.shape.vocabulary_size, max(threads for _, threads in WAYS))
+    for batch, threads in WAYS:
+        common = replace(greedy, batch=batch, threads=threads, with_scores=True)
+        given = replace(common, decoding=GIVEN, word_starts=word_starts, drafts=drafts, first_drafts=bounds)
+        remembered = replace(common, decoding="ngram-memory", block_size=4, memory=memory.address)
+        for request in (given, replace(given, **CONSTRAINTS), remembered):
+            same = (
+                {each.number: each.ids for each in model.decode(sources, replace(greedy, **CONSTRAINTS))}
+                if request.min_length
+                else expected
+            )
+            assert {each.number: each.ids for each in model.decode(sources, request)} == same, request.decoding
 
 
 def drafting(bundle: BundleDescription) -> Iterator[list[Request]]:
@@ -77,21 +121,22 @@ def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -
 
 
 def exercise(
-    bundle: BundleDescription, model: NativeModel, ways: Iterator[list[Request]], expected: dict[tuple[str, str, int], object]
+    bundle: BundleDescription, model: NativeModel, ways: Callable[[BundleDescription], Iterator[list[Request]]], expected: Expected
 ) -> None:
     """Decode in many ways. Raises AssertionError where two differ."""
     generator = random.Random(1)
     sources = [[*generator.choices(range(8, bundle.shape.vocabulary_size), k=generator.randint(0, LONGEST)), 3] for _ in range(SENTENCES)]
     sources[1] = [*sources[0][:-1], *sources[0]]
-    for number, same in enumerate(ways):
+    for number, same in enumerate(ways(bundle)):
         for request in same:
             found = sorted(model.decode(sources, request), key=lambda each: each.number)
-            assert expected.setdefault((request.decoding, bundle.info.task, number), found) == found, request
+            assert expected.setdefault((ways.__name__, request.decoding, number), found) == found, request
             running = model.decode(sources, request)
             next(running)
             running.close()  # while its threads are at work
     if bundle.drafter_config is not None:
         check_adaptive_sizes(model, sources)
+    check_drafted_texts(bundle, model, sources)
     try:
         list(model.decode([[-1]], Request()))
         raise AssertionError("an id of -1 was taken")
@@ -106,16 +151,16 @@ def main() -> None:
     expected: Expected = {}
     for isa in sys.argv[1:] or load_library().specdec_instruction_sets().decode().split(","):
         os.environ["SPECDEC_ISA"] = isa
-        for name, ways in (("en-gec", copying), ("en-de", drafting)):
+        for name, ways in (("en-gec", copying), ("en-gec", constrained), ("en-de", drafting)):
             bundle, weights = describe_bundle(SHIPPED / name), SHIPPED / name / "verifier" / "model.safetensors"
             drafter = bundle.drafter_config
             if isinstance(drafter, DrafterConfig):
                 model = NativeModel(bundle.shape, weights, drafter, SHIPPED / name / "drafter" / "model.safetensors")
             else:
                 model = NativeModel(bundle.shape, weights)
-            exercise(bundle, model, ways(bundle), expected)
+            exercise(bundle, model, ways, expected)
             if name == "en-de":
-                exercise(bundle, model, searching(bundle), expected)
+                exercise(bundle, model, searching, expected)
             del model
             gc.collect()
         print(f"{isa}: every way agrees", file=sys.stderr)

@@ -52,6 +52,7 @@ static uint64_t decode(const struct specdec_model *model, int32_t decoding, int3
     options.with_scores = options.shared_vocabulary = 1;
     options.beam_size = options.n_best = 4;
     options.length_penalty = 0.6;
+    options.repetition_penalty = 1.0f;
     if (decoding == SPECDEC_DRAFTER) { // every drafted token is accepted, so that the digest covers it
         options.top_beta = model->shape.vocabulary;
         options.tolerance = 1e9f;

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters.fallback import SHORTEST
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.names import SHORT_DRAFT
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
 _PLACES = 1 << 16
@@ -13,9 +13,9 @@ _UNKNOWN = -1
 
 def make(inputs: DrafterInputs) -> "NgramMemory":
     """Make a drafter that remembers nothing yet. Its memory is for the target vocabulary of the bundle, on the
-    device of the verifier. Without a block size in `inputs` (0), it is SHORTEST, 3 tokens.
+    device of the verifier. Without a block size in `inputs` (0), it is SHORT_DRAFT, 3 tokens.
     """
-    return NgramMemory(inputs.block_size or SHORTEST, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
+    return NgramMemory(inputs.block_size or SHORT_DRAFT, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
 
 
 class NgramMemory:

@@ -1,0 +1,65 @@
+#include "constraints.h"
+
+#include <math.h>
+
+// Scores of one position, with the largest of each tile, `stride` apart.
+struct scored {
+    float *values, *tops;
+    int64_t size, stride;
+};
+
+int has_constraints(const struct specdec_options *options) {
+    return options->min_length || options->no_repeat_ngram_size || options->source_ngram_size || options->repetition_penalty != 1.0f;
+}
+
+int32_t forced_token(const struct specdec_options *options, int32_t eos, int64_t length, int64_t limit) {
+    if (options->forced_end && length >= limit - 1) return eos;
+    return length == 1 ? options->forced : -1;
+}
+
+static void set_score(const struct scored *scored, int32_t token, float score) {
+    const int64_t first = token / TILE * TILE, end = first + TILE < scored->size ? first + TILE : scored->size;
+    float top = -INFINITY;
+    scored->values[token] = score;
+    for (int64_t k = first; k < end; k++) top = scored->values[k] > top ? scored->values[k] : top;
+    scored->tops[token / TILE * scored->stride] = top;
+}
+
+static int is_before(const int32_t *tokens, int64_t end, int32_t token) {
+    int found = 0;
+    for (int64_t k = 0; k < end; k++) found |= tokens[k] == token;
+    return found;
+}
+
+// Keskar et al. 2019: each token of the output once.
+static void penalise(const struct scored *scored, const struct before *before, float penalty) {
+    for (int64_t k = 0; k < before->length; k++) {
+        const int32_t token = before->tokens[k];
+        if (is_before(before->tokens, k, token)) continue;
+        const float score = scored->values[token];
+        set_score(scored, token, score < 0.0f ? score * penalty : score / penalty);
+    }
+}
+
+static int has_same_end(const struct before *before, const int32_t *text, int64_t place, int64_t count) {
+    for (int64_t back = 1; back <= count; back++)
+        if (text[place - back] != before->tokens[before->length - back]) return 0;
+    return 1;
+}
+
+// Excludes every token that would end an n-gram of `text`, apart from n-grams that end with the token `skipped`.
+static void exclude(const struct scored *scored, const struct before *before, const int32_t *text, int64_t length, int64_t size, int32_t skipped) {
+    if (before->length < size - 1) return;
+    for (int64_t place = size - 1; place < length; place++)
+        if (text[place] != skipped && text[place] < scored->size && has_same_end(before, text, place, size - 1))
+            set_score(scored, text[place], -INFINITY);
+}
+
+void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct before *before, float *values,
+               float *tops, const struct logits *logits, int64_t i) {
+    const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
+    if (options->repetition_penalty != 1.0f) penalise(&scored, before, options->repetition_penalty);
+    if (options->no_repeat_ngram_size) exclude(&scored, before, before->tokens, before->length, options->no_repeat_ngram_size, -1);
+    if (options->source_ngram_size) exclude(&scored, before, before->source, before->source_length, options->source_ngram_size, shape->padding);
+    if (before->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
+}
