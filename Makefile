@@ -13,7 +13,7 @@ BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench docs completions golden install uninstall clean
+.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench papers docs completions golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -66,6 +66,9 @@ format: .venv/installed ## Format the code
 
 bench: .venv/native ## Measure the decoders: on the dev sets in DATA, into docs/results and all tables, or else on the built-in sample
 	$(if $(DATA),$(BIN)/python -m documentation --measure $(DATA),$(BIN)/specdec bench)
+
+papers: .venv/native ## Measure the tables of docs/papers.md that are not stored, on DATA, with the models of papers.sh in BUNDLES
+	$(BIN)/python -m documentation.papers $(DATA) $(if $(BUNDLES),--bundles $(BUNDLES))
 
 docs: .venv/native ## Write anew what is generated in README.md and docs/: tables, settings, pictures, output of commands
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m documentation.terminal docs/rounds.svg $(ROUNDS)

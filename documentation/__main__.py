@@ -20,12 +20,15 @@ PICTURE = DOCS / "imports.svg"
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
     from documentation import scale_tables, settings, tables
+    from documentation.papers.tables import paper, paper_analysis
 
     return {
         "summary": tables.summary,
         "comparison": tables.comparison,
         "table": tables.table,
         "corpus": tables.corpus,
+        "paper": paper,
+        "paper-analysis": paper_analysis,
         "keys": settings.keys,
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,

@@ -1,0 +1,121 @@
+"""Tables of docs/papers.md: our figures beside those that the papers published.
+
+The tables are in tables.toml: by name, the `columns` (keys of a row of `bench --json`), and the `rows`. Each row has the paper's name of
+it, our row as `RUN: [MODEL/]DECODING[:VARIANT] [KEY=VALUE...]` ("" if we have none), and the published values in the order of columns.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from documentation.papers.runs import FOLDER, runs
+from documentation.results import Stored, load
+from documentation.tables import environment, markdown, row_name
+from specdec_cli.benchmark.analyses import ANALYSES
+from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
+from specdec_cli.benchmark.report import METRICS
+
+BUSY = 0.1
+"""The share of the processors that other programs used from which on a table states it."""
+_FILE = Path(__file__).with_name("tables.toml")
+_HEADERS = {column.key: (column.header, column.text) for column in COLUMNS} | {
+    key: (title, decimals(2 if title != "edit ratio" else 3)) for key, title in METRICS.items()
+}
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """A row of a paper's table: its name, our row (see the module; "" for none), and the published values."""
+
+    paper: str
+    ours: str
+    published: tuple[str, ...]
+
+
+def paper(name: str) -> str:
+    """The Markdown table `name` of tables.toml, with the commands that measured our figures.
+
+    A figure that is not stored is shown as a dash. Raises ValueError if a stored result lacks a row that the table names.
+    """
+    columns, rows = _tables()[name]
+    headers = ["", *(header for key in columns for header in (_HEADERS[key][0], "published"))]
+    lines = []
+    for row in rows:
+        ours = _ours(row.ours)
+        cells = [_cell(ours, key) for key in columns]
+        lines.append((row.paper, *(cell for pair in zip(cells, row.published, strict=True) for cell in pair)))
+    return markdown(headers, lines, 1) + _sources(list(dict.fromkeys(row.ours.partition(":")[0] for row in rows if row.ours)))
+
+
+def paper_analysis(run: str, name: str) -> str:
+    """The Markdown table of the analysis `name` (a key of ANALYSES) of the run `run`; only its command if it is not stored."""
+    stored = _stored(run)
+    table = "" if stored is None else ANALYSES[name].table(stored.record["analyses"][name]).to_markdown()
+    return table + _sources([run])
+
+
+@cache
+def _tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
+    values = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {
+        name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
+        for name, table in values.items()
+    }
+
+
+def _stored(name: str) -> Stored | None:
+    """The stored result of a run, or a result of docs/results that is no run; None if the run is not stored."""
+    if name in runs():
+        return load(f"papers/{name}") if (FOLDER / f"{name}.json").exists() else None
+    return load(name)
+
+
+def _ours(text: str) -> Mapping[str, Any] | None:
+    """The stored row that `text` names; None if there is none, or its run is not stored."""
+    run, _, selector = text.partition(": ")
+    stored = _stored(run) if run else None
+    if stored is None:
+        return None
+    named, *settings = selector.split()
+    found = [row for row in stored.rows if _matches(row, named, settings)]
+    if len(found) != 1:
+        raise ValueError(f"{text}: {len(found)} rows match")
+    return found[0]
+
+
+def _matches(row: Mapping[str, Any], named: str, settings: Sequence[str]) -> bool:
+    model, slash, decoding = named.rpartition("/")
+    if slash and Path(row.get("model", "")).name != model:
+        return False
+    pairs = (setting.split("=") for setting in settings)
+    return row_name(dict(row)) == decoding and all(str(row["settings"].get(key)) == value for key, value in pairs)
+
+
+def _cell(row: Mapping[str, Any] | None, key: str) -> str:
+    value = None if row is None else row.get(key)
+    return NOTHING if value is None else _HEADERS[key][1](value)
+
+
+def _sources(names: Sequence[str]) -> str:
+    """The commands of the runs `names`, the machine and date of those that are stored, and the names of those that are not."""
+    commands = "".join(f"{_command(name)}\n" for name in names)
+    stored = [one for name in names if (one := _stored(name)) is not None]
+    lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_busy(one)}" for one in stored))
+    missing = [name for name in names if _stored(name) is None]
+    if missing:
+        lines.append(f"Not measured yet: {', '.join(missing)}.")
+    return f"\n```text\n{commands}```\n\n" + "  \n".join(lines) + "\n"
+
+
+def _command(name: str) -> str:
+    if name in runs():
+        return " ".join(["specdec", *runs()[name].command])
+    return load(name).command
+
+
+def _busy(stored: Stored) -> str:
+    share = stored.record["environment"].get("busy") or 0.0
+    return f" Other programs used {share:.0%} of the processors, so the speeds are not reliable." if share > BUSY else ""

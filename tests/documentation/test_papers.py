@@ -1,0 +1,97 @@
+"""The tables of the papers: every run can be made, every stored result is shown, and missing ones are left open."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documentation.pages import DOCS, ROOT
+from documentation.papers import runs as stored_runs
+from documentation.papers import tables
+from documentation.papers.runs import Run, measure, runs
+from documentation.papers.tables import _tables, paper
+
+PAGE = (DOCS / "papers.md").read_text(encoding="utf-8")
+RECORD: dict[str, Any] = {
+    "environment": {"cpu": "Some", "cores": 2, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02", "busy": 0.5},
+    "rows": [
+        {"decoding": "greedy", "settings": {"batch_size": 1}, "bleu": 30.0, "iterations": 4.0},
+        {"decoding": "greedy", "settings": {"batch_size": 8}, "bleu": 31.0, "iterations": None},
+    ],
+}
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The only run, which needs the bundle `small`; its result would be stored in the temporary folder."""
+    monkeypatch.setattr(stored_runs, "FOLDER", tmp_path)
+    run = Run("one", "a text", ("bench", "-m", "BUNDLES/small", "DATA/dev.tsv"))
+    for module in (stored_runs, tables):
+        monkeypatch.setattr(module, "runs", lambda: {"one": run})
+    return run
+
+
+def test_every_run_needs_models_that_the_script_trains() -> None:
+    script = (ROOT / "specdec_cli" / "recipes" / "papers.sh").read_text(encoding="utf-8")
+    trained = re.search(r'^all="(.*?)"', script, re.DOTALL | re.MULTILINE)
+    assert trained is not None
+    assert {bundle for run in runs().values() for bundle in run.bundles} <= set(trained[1].split())
+    assert {run.command[0] for run in runs().values()} == {"bench"}
+
+
+def test_every_table_and_every_run_is_on_the_page() -> None:
+    parts = re.findall(r"<!-- generated: paper(-analysis)? (\S+)", PAGE)
+    assert {name for analysis, name in parts if not analysis} == set(_tables())
+    shown = {row.ours.partition(":")[0] for _, rows in _tables().values() for row in rows} | {name for analysis, name in parts if analysis}
+    assert set(runs()) <= shown
+    assert {path.stem for path in stored_runs.FOLDER.glob("*.json")} <= set(runs())
+
+
+@pytest.mark.parametrize("path", sorted(stored_runs.FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_a_stored_result_is_that_of_its_run(path: Path) -> None:
+    record, run = json.loads(path.read_text(encoding="utf-8")), runs()[path.stem]
+    assert (record["label"], record["command"]) == (run.label, list(run.command))
+    assert record["environment"]["date"] and "/work" not in path.read_text(encoding="utf-8")
+    assert ("needs" in record) == bool(run.bundles)
+
+
+def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (tables.PaperRow("AT", "one: greedy batch_size=1", ("N", "28.7")), tables.PaperRow("other", "", ("1", "17.7")))
+    monkeypatch.setattr(tables, "_tables", lambda: {"t": (("iterations", "bleu"), rows)})
+    assert "| AT | — | N | — | 28.7 |" in paper("t") and "Not measured yet: one." in paper("t")
+    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD))
+    monkeypatch.setattr(tables, "load", lambda _: tables.Stored("one", json.loads(one.path.read_text())))
+    text = paper("t")
+    assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
+    assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
+    monkeypatch.setattr(tables, "_tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
+    with pytest.raises(ValueError, match="2 rows match"):
+        paper("t")
+
+
+def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def bench(command: list[str], **_: Any) -> None:
+        commands.append(command)
+        if len(commands) == 1:
+            raise subprocess.CalledProcessError(1, command)
+        named = {"input": {"name": f"{tmp_path}/data/dev.tsv"}, "model": f"{tmp_path}/models/small"}
+        Path(command[command.index("--json") + 1]).write_text(json.dumps(RECORD | named))
+
+    monkeypatch.setattr("documentation.papers.runs.subprocess.run", bench)
+    places = (tmp_path / "data", tmp_path / "models")
+    assert "one: skipped; small missing" in "".join(measure(["one"], *places)) and not commands
+    (places[1] / "small").mkdir(parents=True)
+    (places[1] / "small" / "bundle.json").touch()
+    assert list(measure(["one"], *places))[-1] == "one: failed" and not one.path.exists()
+    list(measure(["one"], *places))
+    assert commands[1][3:7] == ["bench", "-m", f"{places[1]}/small", f"{places[0]}/dev.tsv"]
+    record = json.loads(one.path.read_text())
+    assert (record["model"], record["input"]["name"], record["command"]) == ("small", "dev.tsv", list(one.command))
+    assert list(measure(["one"], *places)) == ["one: stored already"]
+    assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 3
