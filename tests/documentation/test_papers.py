@@ -13,6 +13,7 @@ from documentation.papers import runs as stored_runs
 from documentation.papers import tables
 from documentation.papers.runs import Run, measure, runs
 from documentation.papers.tables import _tables, paper
+from documentation.results import Stored
 
 PAGE = (DOCS / "papers.md").read_text(encoding="utf-8")
 RECORD: dict[str, Any] = {
@@ -64,7 +65,7 @@ def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monke
     assert "| AT | — | N | — | 28.7 |" in paper("t") and "Not measured yet: one." in paper("t")
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD))
-    monkeypatch.setattr(tables, "load", lambda _: tables.Stored("one", json.loads(one.path.read_text())))
+    monkeypatch.setattr(tables, "load", lambda _: Stored("one", json.loads(one.path.read_text())))
     text = paper("t")
     assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
     assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
