@@ -31,7 +31,7 @@ class BundleRunner:
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
         engine = self.engine(row)
-        return describe_settings(row, engine.settings, engine, self._bundle.info)
+        return describe_settings(row, engine.settings, engine, self._bundle.info) | {"vocabulary": self._bundle.shape.vocabulary_size}
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` with the settings of `row`, and measure time and memory: on a GPU its memory, else that of the process.
@@ -45,7 +45,7 @@ class BundleRunner:
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Decode `lines`; return the wall time in seconds spent in "encoder", "drafter", "verifier" and "others", by these names.
+        """Decode `lines`; return the wall time in seconds spent in the parts PARTS of the stopwatch, and in "others".
 
         `row` must be one that drafts or searches (`Row.profiled`).
         """

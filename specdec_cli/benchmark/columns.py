@@ -118,6 +118,10 @@ def _if_adaptive(key: str, results: Sequence[Measurements]) -> bool:  # noqa: AR
     return if_measured("drafted", results)
 
 
+def _if_several_bundles(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
+    return any(result.row.model for result in results)
+
+
 def _if_unverified(key: str, results: Sequence[Measurements]) -> bool:  # noqa: ARG001
     return any(method.unverified for result in results for method in methods_of(result.row.decoding))
 
@@ -136,6 +140,13 @@ COLUMNS: tuple[Column, ...] = (
         lambda one: one.tokens / one.rounds if one.rounds else None,
         decimals(2),
         {"main": always, "sweep": always, "tuning": always, "synthetic": always},
+    ),
+    Column(
+        "tokens_per_sentence",  # Imamura and Sumita 2020, Table 4
+        "tokens a sentence",
+        lambda one: one.tokens / one.sentences if one.sentences else None,
+        decimals(2),
+        {"main": _if_several_bundles, "sweep": _if_several_bundles},
     ),
     Column(
         "repetition",  # GAD, Table 9

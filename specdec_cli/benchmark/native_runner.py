@@ -24,7 +24,8 @@ class NativeRunner:
 
         Raises Unsupported for a row, and UnsupportedModel for a bundle, that only the reference engine supports.
         """
-        return describe_settings(row, self._resolved(row), self._engine(row), self._bundle.info)
+        described = describe_settings(row, self._resolved(row), self._engine(row), self._bundle.info)
+        return described | {"vocabulary": self._bundle.shape.vocabulary_size}
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` with the settings of `row`, and measure time and memory.

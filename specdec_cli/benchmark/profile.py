@@ -16,12 +16,15 @@ from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.engine import Engine
 
+PARTS = ("encoder", "drafter's encoder", "drafter", "verifier")
+"""The timed parts. The drafter's encoder is what the drafter computes once from the source, also if it has no encoder of its own."""
+
 
 class Stopwatch:
-    """Sums the `seconds` spent in "encoder", "drafter" and "verifier"; with `on_gpu`, waits for the GPU before reading the clock."""
+    """Sums the `seconds` spent in each of PARTS; with `on_gpu`, waits for the GPU before reading the clock."""
 
     def __init__(self, on_gpu: bool) -> None:
-        self.seconds = {"encoder": 0.0, "drafter": 0.0, "verifier": 0.0}
+        self.seconds = dict.fromkeys(PARTS, 0.0)
         self._on_gpu = on_gpu
 
     @contextmanager
@@ -69,14 +72,17 @@ class TimedVerifier(Verifier):
 
 
 class TimedDrafter:
-    """A Drafter that calls `drafter` for everything, and adds the time to `stopwatch` as "drafter"."""
+    """A Drafter that calls `drafter` for everything, and adds the time to `stopwatch`.
+
+    That of `begin` is added to "drafter's encoder", all other time to "drafter".
+    """
 
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 
     def begin(self, state: State) -> object:
         """Return what the wrapped drafter's `begin` returns, its own state for the rows of `state`; timed."""
-        with self._stopwatch.measure("drafter"):
+        with self._stopwatch.measure("drafter's encoder"):
             return self._drafter.begin(state)
 
     def propose(self, state: State) -> Draft:
@@ -91,7 +97,7 @@ class TimedDrafter:
 
 
 class TimedOptionalDrafter(TimedDrafter):
-    """An OptionalDrafter that calls `drafter` for everything, and adds the time to `stopwatch` as "drafter"."""
+    """An OptionalDrafter that calls `drafter` for everything, and adds the time to `stopwatch` as TimedDrafter does."""
 
     def __init__(self, drafter: OptionalDrafter, stopwatch: Stopwatch) -> None:
         super().__init__(drafter, stopwatch)

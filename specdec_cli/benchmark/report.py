@@ -83,8 +83,10 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     return replace(_table(columns | _quality(results) | _numbers("sweep", results, _over_first(results)), results), names=len(names))
 
 
-def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
+def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result], *, block_sizes: bool = False) -> Table:
     """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
+
+    With `block_sizes`, it has also the block size and the speed, by which the block size is chosen.
 
     `chosen` has the result of each preset, by name of the preset.
     """
@@ -94,7 +96,11 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Tab
         "top beta": _setting("top_beta"),
         "tolerance": _setting("tolerance"),
     }
-    return replace(_table(columns | _quality(results) | _numbers("tuning", results), results), names=2)
+    numbers = _numbers("tuning", results)
+    if block_sizes:
+        columns |= {"block size": _setting("block_size")}
+        numbers |= {"tokens/s": lambda r: f"{r.number('tokens_per_second'):,.0f}"}
+    return replace(_table(columns | _quality(results) | numbers, results), names=2)
 
 
 def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
@@ -119,19 +125,19 @@ def synthetic_table(results: Sequence[Result]) -> Table:
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
     """Milliseconds a sentence and share of the time by module, in two columns for each row (Ge et al. 2022, Table 15).
 
-    `profiles` has, for each row by name, the seconds in "encoder", "drafter", "verifier" and "others", summed over `sentences`
-    sentences; `iterations` the mean number of rounds of a sentence. The last line is the time of one round of a sentence, without
-    the encoder.
+    `profiles` has, for each row by name, the seconds by module (see `BundleRunner.profile`), summed over `sentences` sentences;
+    `iterations` the mean number of rounds of a sentence. The last line is the time of one round of a sentence, without the
+    encoders.
     """
     columns = ["module"]
     rows: dict[str, list[str]] = {}
     for name, seconds in profiles.items():
         columns += [f"{name}, ms", "share"]
-        total = sum(seconds.values())
+        total, encoding = sum(seconds.values()), sum(part for module, part in seconds.items() if module.endswith("encoder"))
         for module, part in (*seconds.items(), ("total", total)):
             rows.setdefault(module, [module]).extend([decimals(2)(1000 * part / sentences), f"{part / total:.1%}"])
         rounds = sentences * (iterations.get(name) or 0)
-        a_round = decimals(2)(1000 * (total - seconds.get("encoder", 0.0)) / rounds) if rounds else NOTHING
+        a_round = decimals(2)(1000 * (total - encoding) / rounds) if rounds else NOTHING
         rows.setdefault("a round", ["a round"]).extend([a_round, NOTHING])
     return Table(tuple(columns), tuple(map(tuple, rows.values())))
 
@@ -160,9 +166,12 @@ def _numbers(kind: TableKind, results: Sequence[Result], speedups: dict[str, Cel
 
 
 def _names(results: Sequence[Result]) -> dict[str, Cell]:
-    """The columns that name a row: its bundle, if there are several, and its decoding."""
+    """The columns that name a row: its bundle and the size of its vocabulary, if there are several, and its decoding."""
     models: dict[str, Cell] = {"model": lambda r: r.row.model} if results[0].row.model else {}
-    return models | {"decoding": lambda r: r.row.name}
+    sizes: dict[str, Cell] = (
+        {"vocabulary": _setting("vocabulary")} if len({r.settings.get("vocabulary") for r in results} - {None}) > 1 else {}
+    )
+    return models | sizes | {"decoding": lambda r: r.row.name}
 
 
 def _quality(results: Sequence[Result]) -> dict[str, Cell]:

@@ -4,12 +4,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.errors import UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.text.edits import word_edit_ratio
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png", ".pdf")
 SPREAD = 0.02
@@ -69,13 +74,7 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
 
     A horizontal line marks the speedup 1.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = new_figure()
     axes.axhline(1, color="0.6", linewidth=1)
     for name, of_row in points.items():
         ratios, speedups = [point.edit_ratio for point in of_row], [point.speedup for point in of_row]
@@ -89,5 +88,21 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(loc="upper right", frameon=False)
+    save(figure, path)
+
+
+def new_figure() -> "tuple[Figure, Axes]":
+    """A figure of 7 x 4.5 inches with one pair of axes, drawn without a display."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    return figure, figure.subplots()
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write `figure` to `path` in the format of its suffix."""
     kind = path.suffix[1:].lower()
     write_atomically(path, lambda partial: figure.savefig(partial, format=kind))

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.benchmark.profile import Stopwatch, add_timers
+from specdec_cli.benchmark.profile import PARTS, Stopwatch, add_timers
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -44,4 +46,13 @@ def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, mak
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.decoding == decoding
     assert stopwatch.seconds["encoder"] > 0 and stopwatch.seconds["verifier"] > 0
-    assert stopwatch.seconds["drafter"] == 0
+    assert stopwatch.seconds["drafter"] == stopwatch.seconds["drafter's encoder"] == 0
+
+
+def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
+    drafter = BlockDrafter(DrafterConfig(prefix="own", encoder="own", feed_forward=64, max_block=3), bundle.verifier)
+    drafting = replace(bundle, drafter=drafter)
+    engine = Engine(drafting, resolve(DecodingRequest(decoding="specdec", block_size=3, max_length=6), drafting))
+    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
+    list(engine.decode([Sentence(0, [7, 9, 3])]))
+    assert all(stopwatch.seconds[part] > 0 for part in PARTS)

@@ -37,6 +37,7 @@ SPECDEC = Result(
     },
     quality={"bleu": 26.915, "chrf": 55.5},
     numbers={
+        "tokens_per_sentence": 18.25,
         "repetition": 0.0024,
         "iterations": 4.0,
         "tokens_per_round": 7.5619,
@@ -58,6 +59,7 @@ UNMEASURED = Result(
     settings={"compute_type": "int8", "beam_size": 5, "length_penalty": 1.0, "max_length": None, "batch_size": 32, "threads": 2},
     quality={},
     numbers={
+        "tokens_per_sentence": 17.5,
         "repetition": 0.0,
         "iterations": None,
         "tokens_per_round": None,
@@ -136,8 +138,20 @@ def test_the_profile_table_has_shares() -> None:
     assert table.rows[0] == ("encoder", "50.00", "12.5%")
     assert table.rows[-2] == ("total", "400.00", "100.0%")
     assert table.rows[-1] == ("a round", "100.00", "—")
+    apart = profile_table({"specdec": {"encoder": 0.5, "drafter's encoder": 0.5, "others": 1.0}}, sentences=5, iterations={"specdec": 2.0})
+    assert apart.rows[-1] == ("a round", "100.00", "—")
     unknown = profile_table({"specdec": {"encoder": 0.5, "others": 0.5}}, sentences=10, iterations={})
     assert unknown.rows[-1] == ("a round", "—", "—")
+
+
+def test_models_with_different_vocabularies_are_compared() -> None:
+    settings = ({"vocabulary": 4000}, {"vocabulary": 8000})
+    results = [replace(SPECDEC, row=replace(SPECDEC.row, model=name), settings=own) for name, own in zip("ab", settings, strict=True)]
+    table = main_table(results)
+    assert table.columns[:3] == ("model", "vocabulary", "decoding") and table.names == 3
+    assert [row[:2] for row in table.rows] == [("a", "4000"), ("b", "8000")]
+    assert table.rows[0][table.columns.index("tokens a sentence")] == "18.25"
+    assert "vocabulary" not in main_table([results[0], results[0]]).columns and "tokens a sentence" not in main_table([SPECDEC]).columns
 
 
 def test_the_histogram_table_has_bars() -> None:

@@ -67,6 +67,7 @@ def bench(
 
 def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
+    from specdec_cli.benchmark.quality_plot import draw_quality
     from specdec_cli.benchmark.report import to_json
     from specdec_cli.benchmark.scatter import draw
     from specdec_cli.commands.bench.run import run
@@ -81,7 +82,11 @@ def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) 
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
         write_json(report.json_file, record | ({"analyses": outcome.analyses} if outcome.analyses else {}))
     if plot is not None:
-        draw(outcome.points, plot, f"{plans[0].model.name}, {outcome.examples['name']}")
+        title = f"{', '.join(plan.model.name for plan in plans)}; {outcome.examples['name']}"
+        if outcome.quality is None:
+            draw(outcome.points, plot, title)
+        else:
+            draw_quality(outcome.quality, plot, title)
     _check_promises(outcome.results, outcome.environment)
 
 
@@ -89,7 +94,7 @@ def _tune(plan: "Plan", report: ReportOptions) -> None:
     """Measure the grid, and print it and store the presets that are chosen."""
     from specdec_cli.benchmark.report import to_json
     from specdec_cli.commands.bench.run import run
-    from specdec_cli.commands.bench.tune import choose, presets_of, print_tuning, store
+    from specdec_cli.commands.bench.tune import BLOCK_SIZE, choose, presets_of, print_tuning, store
     from specdec_cli.commands.bench.view import progress
     from specdec_cli.files import write_json
 
@@ -99,7 +104,7 @@ def _tune(plan: "Plan", report: ReportOptions) -> None:
     if report.json_file is not None:
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
         write_json(report.json_file, record | {"presets": presets_of(chosen)})
-    store(plan.model, chosen, outcome.examples["lines"], report.markdown)
+    store(plan.model, chosen, outcome.examples["lines"], report.markdown, block_size=BLOCK_SIZE in plan.sweep)
     _check_promises(outcome.results, outcome.environment)
 
 

@@ -72,9 +72,17 @@ RepetitionsOption = Annotated[
 ProfileOption = Annotated[
     bool, _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search.")
 ]
-HistogramOption = Annotated[bool, _compared_option("--histogram", help="Print the distribution of the speedup of specdec over sentences.")]
+HistogramOption = Annotated[
+    bool, _compared_option("--histogram", help="Print the distribution of speedups over sentences, for rows that draft.")
+]
 PlotOption = Annotated[
-    Path | None, _compared_option("--plot", metavar="FILE", help="Draw speedup against edit ratio, one point per line: .svg, .png or .pdf.")
+    Path | None,
+    _compared_option(
+        "--plot",
+        metavar="FILE",
+        help="Draw quality against speedup, one point per row; for rewriting, speedup against edit ratio, one point per line: "
+        ".svg, .png or .pdf.",
+    ),
 ]
 AnalysisOption = Annotated[
     list[str] | None,
@@ -90,7 +98,7 @@ TuneOption = Annotated[
     _compared_option(
         "--tune",
         help="Try settings of specdec++ (of blockwise, if the bundle has heads) and store the best in the bundle as its presets, "
-        "by BLEU and tokens per round. --sweep of top-beta or tolerance tries other values.",
+        "by BLEU and tokens per round. --sweep of top-beta or tolerance tries other values, and of block-size chooses the fastest.",
     ),
 ]
 SyntheticOption = Annotated[

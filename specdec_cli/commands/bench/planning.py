@@ -35,16 +35,19 @@ def make_plans(
     models do not support; InputError as `read_input` does.
     """
     task = text.task or _task(models)
-    if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or compared.plot):
-        raise UsageError("--tune, --profile, --histogram and --plot are of one model each; give --model once")
+    by_line = compared.plot is not None and task in REWRITING
+    if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or by_line):
+        raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")
     if compared.profile and computing.engine == "native":
         raise UsageError("--profile shows modules of the reference engine")
     if compared.tune:
         check_tunable(models[0], task)
     sweep = parse_sweeps(compared.sweep or [])
-    if sweep and (compared.profile or compared.histogram or compared.plot):
-        raise UsageError("--profile, --histogram and --plot are of one setting each, and cannot be swept")
+    if sweep and (compared.profile or compared.histogram or by_line):
+        raise UsageError("--profile, --histogram, and --plot of edits are of one setting each, and cannot be swept")
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
+    if compared.plot is not None and not by_line and examples.references is None:
+        raise UsageError("--plot of quality needs text with references")
     check_analyses(compared.analyses or (), references=examples.references is not None)
     plan = Plan(
         model=models[0],
@@ -63,7 +66,7 @@ def make_plans(
         split=not computing.no_split and task != "summarise",
         profile=compared.profile,
         histogram=compared.histogram,
-        plot=compared.plot is not None,
+        plot=None if compared.plot is None else "edits" if by_line else "quality",
         analyses=tuple(compared.analyses or ()),
     )
     return [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from specdec_cli.benchmark.analyses import OPERATIONS, Record, analyse
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
@@ -14,11 +14,12 @@ from specdec_cli.benchmark.examples import Examples
 from specdec_cli.benchmark.fastest_settings import FORMATS, choose_fastest_settings
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
+from specdec_cli.benchmark.quality_plot import QualityPlot, quality_plot
 from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
-from specdec_cli.benchmark.sweeps import Sweep, check_sweep, sweep_rows
+from specdec_cli.benchmark.sweeps import BASELINES, Sweep, check_sweep, sweep_rows
 from specdec_cli.commands.bench.worker import Inspection
 from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.model_choice import ModelChoice
@@ -36,8 +37,9 @@ class Plan:
 
     If `asked` is true, the user named the rows, and one that the bundle does not support is an error; else it is left out. `scorer`
     scores output lines; `sweep` has the values to try by key (empty: no sweep). `device`, `precision` and `engine` may be `auto`;
-    `threads` may be None, the default of the machine. With `split`, lines are split into sentences. `profile`, `histogram` and
-    `plot` tell which of these results are computed beside the table; `analyses` names the analyses of the outputs.
+    `threads` may be None, the default of the machine. With `split`, lines are split into sentences. `profile` and `histogram`
+    tell which of these results are computed beside the table; `plot` is what is plotted against the speedup: the edit ratio of each
+    line, or the quality of each row; `analyses` names the analyses of the outputs.
     """
 
     model: ModelChoice
@@ -55,7 +57,7 @@ class Plan:
     split: bool
     profile: bool
     histogram: bool
-    plot: bool
+    plot: Literal["edits", "quality"] | None
     analyses: tuple[str, ...] = ()
 
 
@@ -63,10 +65,10 @@ class Plan:
 class Outcome:
     """All that a bench measured: a result for each row, the environment (machine, versions), the input, signatures of metrics.
 
-    `left_out` maps names of rows that were left out to the reason, `profiles` names of rows to the seconds spent in each module (see
-    `BundleRunner.profile`), and `points` names of rows to the points of the plot of speedup against edit ratio. `histograms` maps a
-    pair of names, of a row with drafts and its baseline, to the histogram of the speedups of sentences; `analyses` maps names of
-    analyses to their records.
+    `left_out` maps names of rows that were left out to the reason, and `profiles` names of rows to the seconds spent in each module
+    (see `BundleRunner.profile`). `points` maps names of rows to the points of the plot of speedup against edit ratio; `quality` is the
+    plot of quality. `histograms` maps a pair of names, of a row with drafts and its baseline, to the histogram of the speedups of
+    sentences; `analyses` maps names of analyses to their records.
     """
 
     results: list[Result]
@@ -77,6 +79,7 @@ class Outcome:
     profiles: dict[str, dict[str, float]]
     histograms: dict[tuple[str, str], list[Bin]]
     points: dict[str, list[Point]]
+    quality: QualityPlot | None
     analyses: dict[str, list[Record]]
 
 
@@ -121,7 +124,8 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         left_out={name: why for each in prepared for name, why in each.left_out.items()},
         profiles=profiles,
         histograms=_histograms(measured) if plan.histogram else {},
-        points=scatter(measured, lines) if plan.plot else {},
+        points=scatter(measured, lines) if plan.plot == "edits" else {},
+        quality=quality_plot(results, plan.sweep) if plan.plot == "quality" else None,
         analyses=analyse(
             plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1], plan.sweep, operations
         ),
@@ -197,9 +201,11 @@ def _check_views(plan: Plan, rows: Sequence[Row]) -> None:
     drafting, greedy = any(row.drafts for row in rows), any(row.decoding == "greedy" for row in rows)
     if plan.profile and not any(row.profiled for row in rows):
         raise UsageError("--profile needs a row that drafts, or beam search")
-    for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot)):
+    for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot == "edits")):
         if wanted and not (drafting and greedy and plan.batch_size == 1):
             raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")
+    if plan.plot == "quality" and not any(row.decoding in BASELINES for row in rows):
+        raise UsageError("--plot needs greedy or beam, over which the speedups are")
 
 
 def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> Score | None:
@@ -218,8 +224,10 @@ def _environment(plans: Sequence[Plan], inspection: Inspection, measured: Sequen
 
 
 def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]:
-    """Speedups, by sentence, of the first row with drafts over greedy and, if it was measured, over beam search."""
-    drafting = next(one for one in measured if one.row.drafts)
-    times = milliseconds_per_sentence(drafting)
-    baselines = [one for name in ("greedy", "beam") if (one := baseline(drafting.row, measured, name)) is not None]
-    return {(drafting.row.label, one.row.label): speedup_histogram(milliseconds_per_sentence(one), times) for one in baselines}
+    """Speedups, by sentence, of each row with drafts over greedy and, if it was measured, over beam search."""
+    pairs = [(one, baseline(one.row, measured, name)) for one in measured if one.row.drafts for name in BASELINES]
+    return {
+        (one.row.label, other.row.label): speedup_histogram(milliseconds_per_sentence(other), milliseconds_per_sentence(one))
+        for one, other in pairs
+        if other is not None
+    }

@@ -1,4 +1,4 @@
-"""`specdec bench --tune`: chooses a bundle's presets of tolerant decoding on dev data, and stores them in its `bundle.json`."""
+"""`specdec bench --tune`: chooses a bundle's presets of tolerant decoding, and its block size, on dev data, and stores them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ ROWS: Mapping[str, Sequence[tuple[str, str | None]]] = {
 }
 """The decoding and variant of each row of a tuning run, by the kind of drafter; GRID applies to the last row."""
 GRID: Sweep = {"top-beta": (2, 3, 5), "tolerance": (0.25, 0.5, 0.75, 1.0, 2.0, 3.0)}
+BLOCK_SIZE = "block-size"
+"""A key of sweeps that is tuned too if it is given."""
 LEAST_LINES = 100
 """The fewest lines of dev data for which presets are stored; on fewer lines BLEU is too noisy."""
 MOST_LOST = 0.5
@@ -42,14 +44,14 @@ def check_tunable(model: ModelChoice, task: Task) -> None:
 def tuning_plan(plan: Plan) -> Plan:
     """A copy of `plan` whose rows are greedy, exact drafting, and tolerant drafting with every combination of top-beta and tolerance.
 
-    The values are those of GRID, or of the plan's sweep. Raises UsageError for options that --tune excludes, and for input without
-    references.
+    The values are those of GRID, or of the plan's sweep, which may also have block sizes. Raises UsageError for options that --tune
+    excludes, and for input without references.
     """
     if plan.asked or plan.profile or plan.histogram or plan.plot:
         raise UsageError("--tune chooses its rows; --row, --profile, --histogram and --plot cannot be given with it")
-    unknown = [key for key in plan.sweep if key not in GRID]
+    unknown = [key for key in plan.sweep if key not in (*GRID, BLOCK_SIZE)]
     if unknown:
-        raise UsageError(f"--tune --sweep {unknown[0]}: only {' and '.join(GRID)} are tuned")
+        raise UsageError(f"--tune --sweep {unknown[0]}: only {', '.join(GRID)} and {BLOCK_SIZE} are tuned")
     if plan.examples.references is None or plan.examples.languages is not None:
         raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
     kind = read_json(find_bundle(plan.model) / "drafter" / "config.json", ModelError).get("kind", "block")
@@ -61,12 +63,16 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     """Choose the presets "high-quality" (most BLEU) and "high-efficiency" (most tokens per round); return their results by name.
 
     Settings that lose more than MOST_LOST (0.5) BLEU points relative to greedy decoding are not chosen; if all do, the result is
-    empty. Values are compared as printed, with two decimals; of equal settings, the first one is chosen.
+    empty. Values are compared as printed, with two decimals; of equal settings, the first one is chosen. If block sizes were
+    tried, both settings have the block size of the fastest one of these, because a larger block always gives more tokens per round.
     """
     greedy = next(result for result in results if result.row.decoding == "greedy")
     close = [r for r in results if r.row.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
     if not close:
         return {}
+    if len({r.row.block_size for r in close}) > 1:
+        fastest = max(close, key=lambda r: r.number("tokens_per_second"))
+        close = [r for r in close if r.row.block_size == fastest.row.block_size]
     return {
         "high-quality": max(close, key=lambda r: (_bleu(r), _tokens(r))),
         "high-efficiency": max(close, key=lambda r: (_tokens(r), _bleu(r))),
@@ -80,7 +86,7 @@ def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool)
     """
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(tuning_table(outcome.results, chosen))
+    view.table(tuning_table(outcome.results, chosen, block_sizes=len({r.row.block_size for r in outcome.results}) > 1))
     view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 
 
@@ -89,8 +95,10 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
-def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool) -> None:
+def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool, *, block_size: bool) -> None:
     """Store the settings of the results `chosen` as presets in bundle.json, and print them, for a terminal or in `markdown`.
+
+    With `block_size`, their block size is stored as the bundle's.
 
     `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. `lines` is the number
     of lines on which they were chosen. Raises UsageError if bundle.json cannot be written, and SpecdecError if `chosen` is empty or
@@ -106,12 +114,14 @@ def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown
     path, presets = find_bundle(model) / "bundle.json", presets_of(chosen)
     values = read_json(path, ModelError)
     before = values.get("presets", {})
+    sizes = {"block_size": next(iter(chosen.values())).settings["block_size"]} if block_size else {}
     try:
-        write_json(path, values | {"presets": before | presets})
+        write_json(path, values | {"presets": before | presets} | sizes)
     except OSError as error:
         raise _not_written(path, error.strerror) from error
     told = (f"--preset {name}: {_words(preset)} ({_compared(before.get(name), preset)})" for name, preset in presets.items())
-    View(markdown).paragraph(f"Written to {path}:", *told)
+    size_told = (f"--block-size {size} (before: {values.get('block_size') or 'not set'})" for size in sizes.values())
+    View(markdown).paragraph(f"Written to {path}:", *told, *size_told)
 
 
 def _bleu(result: Result) -> float:

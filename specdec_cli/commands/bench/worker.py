@@ -75,8 +75,7 @@ class Worker:
     def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
         """Decode `lines` with a row (given by its fields); return the result of `BundleRunner.profile`.
 
-        It has the seconds spent in "encoder", "drafter", "verifier" and "others", by these names. Raises AssertionError if the native
-        engine or CTranslate2 decodes the row, because their modules are not timed.
+        Raises AssertionError if the native engine or CTranslate2 decodes the row, because their modules are not timed.
         """
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 

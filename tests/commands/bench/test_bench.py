@@ -22,11 +22,14 @@ from tests.commands.bench.command_line import run
 def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
-    result = run("-m", folder, *arguments, "--profile", "--histogram", "--json", tmp_path / "a" / "bench.json")
+    result = run(
+        "-m", folder, *arguments, "--profile", "--histogram", "--plot", tmp_path / "a.svg", "--json", tmp_path / "a" / "bench.json"
+    )
     assert result.exit_code == 0, result.output
-    for words in (*rows, "3 of 3", "3 lines, 3 sentences", "drafter", "Speedup of specdec", "tok:13a"):
+    for words in (*rows, "3 of 3", "3 lines, 3 sentences", "drafter's encoder", "Speedup of specdec", "tok:13a"):
         assert words in result.stdout
     assert result.stderr == ""
+    assert all(f"<!-- {words} -->" in (tmp_path / "a.svg").read_text() for words in (*rows, "speedup over greedy", "BLEU"))
 
     record = json.loads((tmp_path / "a" / "bench.json").read_text())
     assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
@@ -153,7 +156,7 @@ def test_output_that_differs_from_greedys_fails_after_the_report(
     rows = [RowRuns(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
-    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {}, {})
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {}, None, {})
     monkeypatch.setattr("specdec_cli.commands.bench.run.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")

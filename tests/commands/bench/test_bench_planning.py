@@ -34,7 +34,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
         True,
         False,
         False,
-        False,
+        None,
     )
     return replace(plan, **changes)
 
@@ -60,8 +60,9 @@ def test_a_row_needs_its_kind_of_drafter() -> None:
         (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
         (["greedy"], {"profile": True}, "--profile needs"),
         (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
-        (["specdec"], {"plot": True, "batch_size": 1}, "--row specdec|--plot needs"),
-        (["greedy", "input-guided"], {"plot": True, "batch_size": 2}, "--plot needs"),
+        (["specdec"], {"plot": "edits", "batch_size": 1}, "--row specdec|--plot needs"),
+        (["greedy", "input-guided"], {"plot": "edits", "batch_size": 2}, "--plot needs"),
+        (["input-guided"], {"plot": "quality"}, "--plot needs greedy or beam"),
     ],
 )
 def test_requested_rows_that_cannot_run_are_refused(names: list[str], changes: dict[str, Any], words: str) -> None:

@@ -103,6 +103,27 @@ def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, fold
 
 
 @pytest.mark.slow
+def test_a_swept_block_size_is_stored(folder: Path, table: Path) -> None:
+    result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--sweep", "block-size=1,4")
+    assert result.exit_code == 0, result.output
+    size = described(folder)["block_size"]
+    assert size in (1, 4)
+    assert f"--block-size {size} (before: not set)" in result.stdout
+    head = next(line for line in result.stdout.splitlines() if line.startswith("| decoding"))
+    assert "| tolerance | block size | BLEU" in head and "| tokens/s |" in head
+
+
+def test_the_block_size_is_that_of_the_fastest_setting() -> None:
+    def measurement(size: int, tokens: float, speed: float) -> Measurement:
+        row = Row("specdec++", block_size=size, top_beta=3, tolerance=1.0)
+        return Measurement(row, {"top_beta": 3, "tolerance": 1.0}, {"bleu": 30.0}, {"tokens_per_round": tokens, "tokens_per_second": speed})
+
+    greedy = Measurement(Row("greedy"), {}, {"bleu": 30.0}, {"tokens_per_round": 1.0, "tokens_per_second": 1.0})
+    chosen = choose([greedy, measurement(5, 2.0, 9.0), measurement(25, 4.0, 3.0)])
+    assert {result.row.block_size for result in chosen.values()} == {5}
+
+
+@pytest.mark.slow
 def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
     result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json")
@@ -152,7 +173,7 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
     [
         (["--row", "greedy"], "ka\tlo\n", UsageError, "chooses its rows"),
         (["--profile"], "ka\tlo\n", UsageError, "chooses its rows"),
-        (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta and tolerance are tuned"),
+        (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta, tolerance and block-size are tuned"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
         ([], "ka\tlo\nmi\n", InputError, "-, line 2: 1 tab-separated fields, expected 2"),
