@@ -44,4 +44,4 @@ def make_application(folder: Path, workers: int, threads: int) -> Starlette:
 
 if __name__ == "__main__":
     _folder, _socket, _workers, _threads = (*sys.argv[1:], "1", "1")[:4]
-    uvicorn.run(make_application(Path(_folder), int(_workers), int(_threads)), uds=_socket, http="h11", log_level="error")
+    uvicorn.run(make_application(Path(_folder), int(_workers), int(_threads)), uds=_socket, log_level="error")

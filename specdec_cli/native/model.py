@@ -2,8 +2,10 @@
 
 import ctypes
 import time
+from array import array
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, chain
 from pathlib import Path
 
 from specdec_cli.model.config import TransformerConfig
@@ -114,9 +116,10 @@ class NativeModel:
         options, session = options_of(request), ctypes.c_void_p()
         options.with_rounds = with_rounds
         if request.decoding == "given-drafts":
-            arrays = *_flattened(request.drafts), (ctypes.c_int32 * len(sources))(*request.first_drafts)
-            options.drafts, options.draft_starts, options.first_drafts = (ctypes.cast(each, ctypes.c_void_p) for each in arrays)
-        check(self._library.specdec_session_create(self._model, ctypes.byref(options), flat, places, len(sources), ctypes.byref(session)))
+            arrays = *_flattened(request.drafts), array("i", request.first_drafts)
+            options.drafts, options.draft_starts, options.first_drafts = map(_address, arrays)
+        queue = _address(flat), _address(places), len(sources)
+        check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:
             yield session
         finally:
@@ -127,12 +130,15 @@ class NativeModel:
             self._library.specdec_model_destroy(self._model)
 
 
-def _flattened(texts: Sequence[Sequence[int]]) -> tuple[ctypes.Array[ctypes.c_int32], ctypes.Array[ctypes.c_int64]]:
-    """The ids of all texts one after the other, and where each text begins and the last one ends."""
-    starts = [0]
-    for ids in texts:
-        starts.append(starts[-1] + len(ids))
-    return (ctypes.c_int32 * starts[-1])(*(token for ids in texts for token in ids)), (ctypes.c_int64 * len(starts))(*starts)
+def _flattened(texts: Sequence[Sequence[int]]) -> tuple["array[int]", "array[int]"]:
+    """The ids of all texts one after the other (int32), and where each text begins and the last one ends (int64). A 0 is
+    behind the ids, as an empty array has no address.
+    """
+    return array("i", chain(*texts, (0,))), array("q", accumulate(map(len, texts), initial=0))
+
+
+def _address(values: "array[int]") -> int:
+    return values.buffer_info()[0]
 
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:

@@ -157,11 +157,15 @@ class BatchDecoder(Generic[R]):
 
     def _run(self, batch: Batch[R]) -> None:
         started = time.monotonic()
-        places = [(job, index) for job, own in batch for index in own]
+        # The results come in order, so short lines first: their requests are answered while the others are decoded.
+        places = sorted(((job, index) for job, own in batch for index in own), key=lambda place: len(place[0].lines[place[1]]))
         lines = [job.lines[index] for job, index in places]
         self._running.batch = batch
         try:
-            decoded = list(zip(places, self._decode(lines), strict=True))
+            for (job, index), result in zip(places, self._decode(lines), strict=True):
+                job.results[index] = result
+                if len(job.results) == len(job.lines):
+                    _settle(job, None)
         except Abandoned:
             return
         except Exception as error:
@@ -170,10 +174,6 @@ class BatchDecoder(Generic[R]):
                 _settle(job, error)
             return
         seconds = time.monotonic() - started
-        for (job, index), result in decoded:
-            job.results[index] = result
-            if len(job.results) == len(job.lines):
-                _settle(job, None)
         speed = len(self._threads) * sum(map(len, lines)) / max(seconds, 1e-6)
         self._rate = _KEPT * self._rate + (1 - _KEPT) * max(speed, 1.0)
         self._on_batch(len(batch), seconds)

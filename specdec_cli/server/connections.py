@@ -2,13 +2,23 @@
 
 import asyncio
 import resource
+from importlib.util import find_spec
+from itertools import count
+from typing import TYPE_CHECKING
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+# Both have the attributes that are used here. The one of httptools takes less processor time.
+if TYPE_CHECKING or find_spec("httptools") is None:
+    from uvicorn.protocols.http.h11_impl import H11Protocol as HTTPProtocol
+else:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as HTTPProtocol
 
 HEADER_SECONDS = 10.0
 """The longest time from the first byte of a header to its end, and from the opening of a connection to its first header."""
+_LONGEST_HEADER, _LONGEST_REST = 2**16, 2**24
+"""Most bytes of a header, and those that may follow a response to a request whose body was not read. httptools has no limits."""
 _MOST = 2000  # each may hold a body of several 100 kB in memory
 _OTHER_FILES = 64
+_NUMBERS = count()
 
 
 def most_connections() -> int:
@@ -17,13 +27,15 @@ def most_connections() -> int:
     return _MOST if soft == resource.RLIM_INFINITY else min(max(soft - _OTHER_FILES, 1), _MOST)
 
 
-class Connection(H11Protocol):
-    """A connection. One that sends no complete header in time is closed; where there are too many connections, that which
-    has waited longest for a complete request is closed; at the end of the server, all those are closed at once.
+class Connection(HTTPProtocol):
+    """A connection. One that sends no complete header in time, or a very long one, is closed; where there are too many
+    connections, that which has waited longest for a complete request is closed; at the end of the server, all those are
+    closed at once.
     """
 
     _timer: asyncio.TimerHandle | None = None
-    _opened = 0.0
+    _opened = 0  # how many connections were opened before it
+    _unread = 0  # bytes of a header that is not complete, or of a body after its response
 
     @property
     def is_incomplete(self) -> bool:
@@ -37,7 +49,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a header."""
         super().connection_made(transport)
-        self._opened = self.loop.time()
+        self._opened = next(_NUMBERS)
         self._watch()
         if len(self.connections) > most_connections():
             self._make_room()
@@ -45,6 +57,9 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Read a part of a request."""
         super().data_received(data)
+        self._unread = self._unread + len(data) if self._has_no_header else 0
+        if self._unread > (_LONGEST_REST if self.cycle is not None and self.cycle.more_body else _LONGEST_HEADER):
+            self.transport.abort()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:

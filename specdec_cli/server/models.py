@@ -1,7 +1,8 @@
 """Models of the server, each with a decoder for its language or pair of languages."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from specdec_cli.errors import UsageError
@@ -56,6 +57,6 @@ def make_decode(bundle: Described, engine: SentenceDecoder) -> Callable[[Sequenc
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 
 
-def _correct_apart(corrector: Corrector, lines: Sequence[str]) -> list[Correction]:
+def _correct_apart(corrector: Corrector, lines: Sequence[str]) -> Iterator[Correction]:
     """Correct lines of which none continues in the next one: they belong to different texts or paragraphs."""
-    return list(corrector.correct([each for line in lines for each in (line, "")]))[::2]
+    return islice(corrector.correct([each for line in lines for each in (line, "")]), 0, None, 2)

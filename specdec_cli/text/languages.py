@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import permutations
 
 from specdec_cli.text.language_codes import TWO_LETTERS
@@ -37,6 +38,7 @@ _MIN_FUNCTION_WORDS = 3
 """The number of different function words from which on a text counts as being in a language."""
 
 
+@lru_cache
 def short_code(language: str) -> str:
     """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; for an unknown code, the part
     before "_", "-" or "@".

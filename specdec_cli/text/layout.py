@@ -27,13 +27,14 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
     marked = split_marks(line)
-    if is_code(marked.body) or passthrough.matches(marked.body):
+    if marked.body != line and (is_code(marked.body) or passthrough.matches(marked.body)):
         return Segments((), (line,))
     cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail))
     if len(cells) > 1:
         parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
     else:
-        parts = [_merge_passthrough(segment(marked.body, limit, count, split=split), passthrough)]
+        segments = segment(marked.body, limit, count, split=split)
+        parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
     return concatenate([marked.head, *parts, marked.tail])
 
 

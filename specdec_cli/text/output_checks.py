@@ -50,7 +50,8 @@ def repeats_itself(output: str, source: str) -> bool:
     A repetition is a group of letters six times, a word four times, or a group of two to eight words three times in
     a row; the kinds are letters, and each number of words.
     """
-    return _repetitions(output) > _repetitions(source)
+    found = _repetitions(output)
+    return found > 0 and found > _repetitions(source)
 
 
 def lost_numbers(source: str, output: str) -> list[str]:
@@ -58,6 +59,8 @@ def lost_numbers(source: str, output: str) -> list[str]:
 
     A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock.
     """
+    if not _NUMBER.search(source):
+        return []
     digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
     words = {_VALUES[word] for word in _WORD.findall(output.lower()) if word in _VALUES}
@@ -94,6 +97,8 @@ def _repetitions(text: str) -> int:
     text = text[-_CHECKED_CHARACTERS:].lower()
     words = _WORD.findall(text)
     found = int(_STUTTER.search(text) is not None)
+    if len(words) - len(set(words)) < 3:  # of any repetition of words, at least three stood before
+        return found
     for size in range(1, 9):
         times, run = (4 if size == 1 else 3), 0
         for index in range(size, len(words)):

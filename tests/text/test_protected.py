@@ -1,8 +1,14 @@
 """Protected spans of texts."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from specdec_cli.text import protected
 from specdec_cli.text.protected import protected_spans
+
+_PARTS = ("a", "Z", "é", "www", "http", "com", "md", "x", "v", "def", "1", "12", "2023", "12345", ".", ":", "::", " ", "\t", "\n")
+_SIGNS = ("'", '"', "(", ")", "-", "--", ",", ";", "!", "?", "\u2019", "\u201c", "»", "—", "_", "/", "@", "λ", "\u017f")
 
 
 @pytest.mark.parametrize(
@@ -22,3 +28,10 @@ def test_addresses_and_code_are_protected(text: str, spans: list[str]) -> None:
 
 def test_a_long_word_takes_little_time() -> None:
     assert protected_spans("a" * 200_000 + "." * 1000) == []
+
+
+@given(st.lists(st.sampled_from(_PARTS + _SIGNS), max_size=9).map("".join))
+def test_what_counts_as_prose_has_no_protected_span(text: str) -> None:
+    if protected._PROSE.fullmatch(text):
+        assert not protected._PROTECTED.search(text)
+        assert not protected._BESIDE_LATIN.search(text)
