@@ -132,6 +132,7 @@ _specdec() {
                 --input) compopt -o default; return ;;
                 --reference) compopt -o default; return ;;
                 --task) words="translate summarise correct simplify" ;;
+                --score) words="tokens characters" ;;
                 --limit) return ;;
                 --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
                 --sweep) return ;;
@@ -155,7 +156,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

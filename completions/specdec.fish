@@ -144,6 +144,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -l input -r -F -d 'So
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l reference -r -F -d 'A reference for each line of --input'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l task -x -a 'translate summarise correct simplify' -d 'Task, which decides the scores: translate, summarise, correct (grammatical errors) or simplify'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l keep-tokens -d 'With --task correct: decode tokenised text as it is'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l score -x -a 'tokens characters' -d 'With --task correct: compare edits of tokens, or of characters (for Chinese'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l limit -x -d 'Only the first N lines'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l row -x -a 'greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam' -d 'A row: a decoding, or a chain with commas between, which uses the first draft that is not empty'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l sweep -x -d 'Rows for several values of block-size, top-beta, tolerance, batch-size, threads, beam-size, min-score, mode, iterations or length-beam'

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu import gleu
 from specdec_cli.metrics.m2 import AnnotatedSentence, read_m2
 from specdec_cli.metrics.max_match import max_match
@@ -64,6 +65,40 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
         if len(text) != len(lines):
             raise InputError(f"{path}: {len(text)} lines, but {source} has {len(lines)}")
     return Gold(tuple(join(line.split()) for line in lines), tuple(texts))
+
+
+@dataclass(frozen=True)
+class CharacterGold:
+    """Sentences to correct, without white space, and for each the edits of characters of each annotator (at least one)."""
+
+    sources: tuple[str, ...]
+    edits: tuple[tuple[frozenset[CharacterEdit], ...], ...]
+
+
+def read_character_gold(path: Path, limit: int | None) -> CharacterGold:
+    """Read the first `limit` (None: all) sentences and their corrections from an M2 file whose tokens are characters, or from a TSV.
+
+    A line of the TSV is `source TAB reference TAB reference ..`, with at least one reference. Raises InputError for a file that is
+    missing or malformed.
+    """
+    if path.suffix == ".m2":
+        annotated = list(islice(read_m2(path), limit))
+        return CharacterGold(tuple("".join(one.source) for one in annotated), tuple(tuple(annotated_edits(one)) for one in annotated))
+    sources, edits = [], []
+    for number, line in enumerate(islice(read_text_lines(path), limit), start=1):
+        source, *references = map(without_spaces, line.split("\t"))
+        if not references:
+            raise InputError(f"{path}, line {number}: no tab-separated reference")
+        sources.append(source)
+        edits.append(tuple(character_edits(source, reference) for reference in references))
+    return CharacterGold(tuple(sources), tuple(edits))
+
+
+def score_characters(gold: CharacterGold, texts: Sequence[str]) -> Score:
+    """Score the corrected lines `texts` by edits of characters; the keys are "precision", "recall", "f05" and "edit_ratio"."""
+    matched = match_characters(gold.sources, texts, gold.edits)
+    values = {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
+    return Score(values | {"edit_ratio": mean_edit_ratio(gold.sources, texts)}, {})
 
 
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:

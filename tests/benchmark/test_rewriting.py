@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.rewriting import read_gold, read_lines_gold, score_correction, score_simplification
+from specdec_cli.benchmark.rewriting import (
+    read_character_gold,
+    read_gold,
+    read_lines_gold,
+    score_characters,
+    score_correction,
+    score_simplification,
+)
 from specdec_cli.errors import InputError, UsageError
 
 M2 = "S He go home , ok .\nA 1 2|||R|||goes|||REQUIRED|||-NONE-|||0\n\nS I do n't .\n"
@@ -74,3 +81,16 @@ def test_compressed_tables_are_read(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.tsv.gz", "wt") as stream:
         stream.write("he go home\the goes home\n")
     assert read_gold(tmp_path / "a.tsv.gz", None, keep_tokens=True).references == (("he goes home",),)
+
+
+def test_characters_are_scored_with_several_references(tmp_path: Path) -> None:
+    (path := tmp_path / "a.tsv").write_text("我坐飞机\t我做飞机\t我 乘飞机\n好\t好\n")
+    gold = read_character_gold(path, None)
+    assert gold.sources == ("我坐飞机", "好")
+    values = score_characters(gold, ["我乘飞机", "好了"]).values
+    assert (values["precision"], values["recall"]) == (50, 100)
+    (path := tmp_path / "a.m2").write_text("S 我 坐 飞 机\nA 1 2|||S|||乘|||REQUIRED|||-NONE-|||0\n\nS 好\n")
+    assert score_characters(read_character_gold(path, None), ["我乘飞机", "好"]).values["f05"] == 100
+    (path := tmp_path / "b.tsv").write_text("我坐飞机\n")
+    with pytest.raises(InputError, match="line 1: no tab-separated reference"):
+        read_character_gold(path, None)

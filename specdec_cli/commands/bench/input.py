@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specdec_cli.benchmark.examples import Examples, read_files, read_sample, read_table
-from specdec_cli.benchmark.rewriting import read_gold, read_lines_gold, score_correction, score_simplification
+from specdec_cli.benchmark.rewriting import (
+    read_character_gold,
+    read_gold,
+    read_lines_gold,
+    score_characters,
+    score_correction,
+    score_simplification,
+)
 from specdec_cli.benchmark.summary import Scorer
 from specdec_cli.decoding.names import Task
 from specdec_cli.errors import InputError, UsageError
@@ -14,9 +21,17 @@ from specdec_cli.text.lines import STDIO
 
 
 def read_input(
-    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, keep_tokens: bool
+    task: Task,
+    file: Path | None,
+    source: Path | None,
+    references: Sequence[Path],
+    limit: int | None,
+    keep_tokens: bool,
+    by_characters: bool = False,
 ) -> tuple[Examples, Scorer]:
     """Read the input of a bench; return it with the function that scores output lines by the metrics of `task`.
+
+    With `by_characters`, corrections are scored by edits of characters.
 
     The input is `file` (with references), or `source` with `references`; None for both means stdin or the built-in sample. Raises
     UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is malformed or blank.
@@ -27,7 +42,11 @@ def read_input(
         raise UsageError("--reference needs --input")
     if keep_tokens and task != "correct":
         raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
-    if task in ("translate", "summarise"):
+    if by_characters and (task != "correct" or source is not None or keep_tokens):
+        raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
+    if by_characters:
+        examples, scorer = _characters(file, limit)
+    elif task in ("translate", "summarise"):
         examples, scorer = _one_reference(task, file, source, references, limit)
     else:
         examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
@@ -61,6 +80,13 @@ def _one_reference(
             examples = read_sample(limit)
     right = examples.references
     return examples, lambda texts: None if right is None else scores(texts, right)
+
+
+def _characters(file: Path | None, limit: int | None) -> tuple[Examples, Scorer]:
+    if file is None and sys.stdin.isatty():
+        raise UsageError("--score characters needs an M2 or TSV file")
+    gold = read_character_gold(file or STDIO, limit)
+    return Examples(str(file or "stdin"), gold.sources, None), lambda texts: score_characters(gold, texts)
 
 
 def _rewriting(

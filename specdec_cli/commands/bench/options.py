@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
@@ -39,6 +39,14 @@ TaskOption = Annotated[
 KeepTokensOption = Annotated[
     bool,
     output_option("--keep-tokens", help="With --task correct: decode tokenised text as it is; by default its tokens are joined first."),
+]
+ScoreOption = Annotated[
+    Literal["tokens", "characters"],
+    output_option(
+        "--score",
+        help="With --task correct: compare edits of tokens, or of characters (for Chinese; FILE is M2 of characters, or TSV with one or "
+        "more references a line).",
+    ),
 ]
 LimitOption = Annotated[int | None, output_option("--limit", metavar="N", min=1, help="Only the first N lines.")]
 RowsOption = Annotated[
@@ -131,6 +139,7 @@ class InputOptions(OptionGroup):
     references: ReferencesOption = None
     task: TaskOption = None
     keep_tokens: KeepTokensOption = False
+    score: ScoreOption = "tokens"
     limit: LimitOption = None
 
 

@@ -45,7 +45,7 @@ def make_plans(
     sweep = parse_sweeps(compared.sweep or [])
     if sweep and (compared.profile or compared.histogram or by_line):
         raise UsageError("--profile, --histogram, and --plot of edits are of one setting each, and cannot be swept")
-    examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens)
+    examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens, text.score == "characters")
     if compared.plot is not None and not by_line and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
     check_analyses(compared.analyses or (), references=examples.references is not None)

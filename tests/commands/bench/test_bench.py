@@ -214,4 +214,5 @@ def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path
 
 def test_options_that_a_task_does_not_have_are_refused(folder: Path) -> None:
     assert "no text to decode" in str(run("-m", folder, "--task", "correct", text="").exception)
+    assert "--score characters is for" in str(run("-m", folder, "--score", "characters").exception)
     assert "--keep-tokens is for" in str(run("-m", folder, "--keep-tokens").exception)

@@ -50,6 +50,17 @@ def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_corrections_are_scored_by_characters(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("kalomi\tkalo\tkalomi\nno\tno\n")
+    options = ("--task", "correct", "--score", "characters", "--row", "greedy", "--analysis", "flops", "--json", tmp_path / "b.json")
+    result = run("-m", folder, tmp_path / "a.tsv", *options)
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads((tmp_path / "b.json").read_text())["rows"]
+    assert all(0 <= row[name] <= 100 for name in ("precision", "recall", "f05")) and "gleu" not in row
+    assert "GFLOP" in result.stdout
+
+
+@pytest.mark.slow
 def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> None:
     corrector = load_bundle(folder)
     corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})
