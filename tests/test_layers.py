@@ -19,6 +19,7 @@ LAYERS = (
     {"decoding"},
     {"native"},
     {"model"},
+    {"error_types"},
     {"metrics", "corruption", "kernels", "memories"},
     {"text"},
     {

@@ -1,4 +1,4 @@
-"""Output formats of corrected lines: text, marked changes, JSON, M2, or one edit per line."""
+"""Output formats of corrected lines: text, marked changes, JSON, M2, or a report of the edits."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -6,6 +6,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
+from specdec_cli.commands.reports.finding import Finding
+from specdec_cli.commands.reports.report import Report
 from specdec_cli.commands.stream import record
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.pipeline.corrector import Correction
@@ -19,17 +21,19 @@ _M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
 _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
-def view(diff: bool, m2: bool, check: bool, as_json: bool, *, coloured: bool, decoding: str) -> Callable[[Line, Correction], Written]:
-    """Make the function that formats a corrected line: as marked changes, M2, one edit per line, JSON or, by default, text.
+def view(
+    diff: bool, m2: bool, report: Report | None, as_json: bool, *, coloured: bool, decoding: str
+) -> Callable[[Line, Correction], Written]:
+    """Make the function that formats a corrected line: as marked changes, M2, findings of `report`, JSON or, by default, text.
 
-    At most one of the first four arguments may be true. `coloured` is for `diff`; `decoding` is the name of the decoding, for JSON.
+    At most one of the first four arguments may be given. `coloured` is for `diff`; `decoding` is the name of the decoding, for JSON.
     """
     if diff:
         return lambda line, correction: _lines(line, marked_edits(correction.edits, coloured))
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
-    if check:
-        return lambda line, correction: ((_place(line, edit), "\n") for edit in correction.edits)
+    if report is not None:
+        return lambda line, correction: (each for edit in correction.edits for each in report.finding(Finding.of(line, edit)))
     if as_json:
         return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
     return lambda line, correction: _lines(line, correction.edits)
@@ -71,12 +75,6 @@ def m2_block(source: str, text: str) -> list[str]:
     return [*lines, ""]
 
 
-def _place(line: Line, edit: Edit) -> str:
-    score = "" if edit.score is None else f" ({edit.score:.2f})"
-    number, column = line.position(edit.start)
-    return f"{line.file or '<stdin>'}:{number}:{column}: {edit.source!r} -> {edit.text!r}{score}"
-
-
 def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]:
     edits = [
         {
@@ -85,6 +83,7 @@ def _record(line: Line, correction: Correction, decoding: str) -> dict[str, Any]
             "source": edit.source,
             "text": edit.text,
             "score": None if edit.score is None else round(edit.score, 4),
+            "type": edit.type,
         }
         for edit in correction.edits
     ]

@@ -13,6 +13,8 @@ from specdec_cli.text.lines import STDIO, Line, LineTooLong
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Purpose
     from specdec_cli.documents.segments import Segment
+    from specdec_cli.text.edits import Edit
+    from specdec_cli.text.places import FileEdit
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,10 @@ class SegmentLine(Line):
     document: "Document | None" = None
     segment: "Segment | None" = None
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Line and column in the document, both from 1, of an offset into the text of the segment in code points."""
+    def file_edit(self, edit: "Edit") -> "FileEdit":
+        """The change of the document that makes an edit of the text of the segment."""
         assert self.document is not None and self.segment is not None
-        return self.document.place(self.segment, offset)
+        return self.document.file_edit(self.segment, edit)
 
 
 @dataclass(frozen=True)

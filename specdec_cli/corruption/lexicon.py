@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from specdec_cli.corruption.closed import CLOSED
-from specdec_cli.errors import UsageError
 
 _CACHE_SIZE = 1 << 16
 _OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
@@ -57,11 +56,3 @@ def form(word: str, tag: str, other: str) -> str:
 def is_known(word: str) -> bool:
     """Whether a lower-case word is an English word of the lexicon; every word with a hyphen is taken for one."""
     return word in CLOSED or bool(readings(word)) or ("-" in word) or ("'" in word and is_known(word.partition("'")[0]))
-
-
-def require_lemminflect() -> None:
-    """Raise UsageError if lemminflect is not installed."""
-    try:
-        import lemminflect  # noqa: F401
-    except ImportError as error:
-        raise UsageError("corrupt needs lemminflect: pip install 'specdec[gec]'") from error

@@ -12,7 +12,6 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 
 from specdec_cli.corruption.corrupter import Corrupter
-from specdec_cli.corruption.lexicon import require_lemminflect
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.recipe import CorruptionRecipe
 from specdec_cli.errors import ModelError, SpecdecError
@@ -60,10 +59,9 @@ class Chunk:
 def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Iterator[Chunk]:
     """Corrupt lines and yield the results in chunks, in order; the output does not depend on `processes`.
 
-    Raises UsageError if lemminflect or codespell is not installed, and ModelError if a process dies. An error (SpecdecError) that
+    Raises UsageError if codespell is not installed, and ModelError if a process dies. An error (SpecdecError) that
     `texts` raises is raised after the results of the lines before it.
     """
-    require_lemminflect()
     misspellings()
     failures: list[SpecdecError] = []
     chunks = _chunks(_until_failure(texts, failures))

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.places import FileEdit, Point
 
 Purpose = Literal["translate", "correct"]
 
@@ -41,6 +42,9 @@ class Document(Protocol):
 
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset into the text of a segment. Columns are in code points."""
+
+    def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
+        """The change of the file that makes an edit of the text of a segment."""
 
 
 class TextDocument:
@@ -103,6 +107,17 @@ class TextDocument:
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset into the text of a segment. Columns are in code points."""
         return line_and_column(self._starts, segment.position(offset))
+
+    def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
+        """The change of the file that makes an edit of the text of a segment."""
+        change = segment.change(self.content, edit)
+        return FileEdit(point_at(self.content, self._starts, change.start), point_at(self.content, self._starts, change.end), change.text)
+
+
+def point_at(text: str, starts: Sequence[int], offset: int) -> Point:
+    """The point at an `offset` into a text whose lines begin at `starts`."""
+    line, column = line_and_column(starts, offset)
+    return Point(line, text[offset - column + 1 : offset])
 
 
 def line_starts(text: str) -> list[int]:

@@ -13,6 +13,7 @@ from specdec_cli.documents.xml_events import read_xml
 from specdec_cli.documents.zip_parts import read_parts, with_parts
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.places import FileEdit, Point
 
 _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
 
@@ -44,6 +45,11 @@ class WordDocument:
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:
         """The number of the paragraph, from 1, and the column in its text."""
         return self._numbers[id(segment)], offset + 1
+
+    def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
+        """The paragraph of an edit, and its columns there. The file has no lines that could be changed."""
+        number = self._numbers[id(segment)]
+        return FileEdit(Point(number, segment.text[: edit.start]), Point(number, segment.text[: edit.end]), None)
 
     def _changed(self, outputs: Sequence[str]) -> bytes:
         changes: dict[str, list[Change]] = {}

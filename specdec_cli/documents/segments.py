@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.paragraphs import wrap_words
 
 STAND_IN = re.compile(r"</?g\d+>|<x\d+/>")
@@ -103,6 +103,16 @@ class Segment:
                 yield from self._change(start, gap.start, before)
                 start = gap.end
             yield from self._change(start, max(start, edit.end), words.lstrip() if gaps else words)
+
+    def change(self, content: str, edit: Edit) -> Change:
+        """The one change of the document `content` that makes an edit of the text; gaps in it are kept."""
+        made = sorted(self.edited([edit]))
+        if not made:
+            place = self.position(edit.start)
+            return Change(place, place, "")
+        begin, finish = made[0].start, made[-1].end
+        inner = [Change(each.start - begin, each.end - begin, each.text) for each in made]
+        return Change(begin, finish, apply_edits(content[begin:finish], inner))
 
     def position(self, offset: int) -> int:
         """The offset in the document of an `offset` into the text."""

@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from specdec_cli.documents.document import line_starts, point_at
 from specdec_cli.documents.segments import Layout, Piece, Segment
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.line_ends import find_wrapped
 from specdec_cli.text.paragraphs import Paragraph
+from specdec_cli.text.places import FileEdit, Point
 from specdec_cli.text.protected import without_protected
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
@@ -62,6 +64,22 @@ def with_lines(content: str, segment: Segment) -> Segment:
 
 def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str, str]]:
     """Return the lines of a wrapped paragraph, each with its end, with `edits` of its text made; the lines keep their breaks."""
+    content, segment = _lines_of(paragraph)
+    text = apply_edits(content, segment.edited(edits))
+    return [(found[1], found[2]) for found in re.finditer(r"([^\n]*?)(\r?\n)", text)]
+
+
+def paragraph_edit(paragraph: Paragraph, edit: Edit) -> FileEdit:
+    """The change of the file that makes an edit of the text of a wrapped paragraph."""
+    content, segment = _lines_of(paragraph)
+    change, starts = segment.change(content, edit), line_starts(content)
+    start, end = point_at(content, starts, change.start), point_at(content, starts, change.end)
+    before = paragraph.lines[0].number - 1
+    return FileEdit(Point(start.line + before, start.before), Point(end.line + before, end.before), change.text)
+
+
+def _lines_of(paragraph: Paragraph) -> tuple[str, Segment]:
+    """The lines of a paragraph as they are in the file, and its text as a segment of them."""
     content, pieces = "", list[Piece]()
     ends = [*(start - 1 for start in paragraph.starts[1:]), len(paragraph.text)]
     for line, head, start, end in zip(paragraph.lines, paragraph.heads, paragraph.starts, ends, strict=True):
@@ -70,8 +88,7 @@ def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str,
             pieces.append(Piece(start - 1, start, pieces[-1].finish, begin, is_gap=True))
         pieces.append(Piece(start, end, begin, begin + end - start))
         content += line.text + line.ending
-    text = apply_edits(content, Segment(paragraph.text, tuple(pieces)).edited(edits))
-    return [(found[1], found[2]) for found in re.finditer(r"([^\n]*?)(\r?\n)", text)]
+    return content, Segment(paragraph.text, tuple(pieces))
 
 
 def _joined(segment: Segment, layout: Layout) -> Segment:

@@ -11,14 +11,17 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.inline_tags import Untagged, untagged
-from specdec_cli.text.languages import is_latin
+from specdec_cli.text.languages import is_latin, short_code
 from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.tokenizer import Tokenizer
+
+NOTHING_IGNORED = IgnoredEdits()
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,8 @@ class Corrector:
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
-    Lines are decoded without their inline tags (see text/inline_tags.py), which all remain.
+    Lines are decoded without their inline tags (see text/inline_tags.py), which all remain. Edits that `ignored` rejects are not made;
+    with `types`, the others have the types of their errors.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
     stop is added to a line that continues in the next one or to a text between markers such as bullets, and
     corrections have warnings.
@@ -129,11 +133,15 @@ class Corrector:
         split: bool = True,
         warn: Warn | None = None,
         languages: Languages | None = None,
+        ignored: IgnoredEdits = NOTHING_IGNORED,
+        types: bool = False,
     ) -> None:
         self.engine, self.tokenizer, self._filter = engine, tokenizer, edit_filter
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
+        self._ignored, self._types = ignored, types or bool(ignored.categories)
+        self._english = languages is not None and short_code(languages[1]) == "en"
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
     def correct(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Correction]:
@@ -161,7 +169,7 @@ class Corrector:
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
             edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
             start += len(text)
-        edits = plain.restored(self._unprotected(line.source, edits))
+        edits = plain.restored(self._wanted(line.source, edits))
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
@@ -194,9 +202,15 @@ class Corrector:
             scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
         return scored
 
-    def _unprotected(self, line: str, edits: Sequence[Edit]) -> list[Edit]:
+    def _wanted(self, line: str, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
         spans = protected_spans(line, latin=self._latin) if edits else []
-        return [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+        found = [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+        if found and self._types:
+            from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
+
+            found = with_types(line, found, english=self._english)
+        return self._ignored.passing(line, found)
 
 
 def _touches(edit: Edit, start: int, end: int) -> bool:

@@ -1,9 +1,10 @@
 """Edits as matches of LanguageTool."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from specdec_cli.error_types.explanation import description, explanation
 from specdec_cli.server.utf16 import utf16_length
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.sentences import split_sentences
@@ -24,9 +25,12 @@ class Kind:
     description: str
 
 
-CASING = Kind("SPECDEC_CASING", "CASING", "Capitalization", "typographical", "Capital or small letter")
-PUNCTUATION = Kind("SPECDEC_PUNCTUATION", "PUNCTUATION", "Punctuation", "typographical", "Punctuation or spaces")
-GRAMMAR = Kind("SPECDEC_GRAMMAR", "GRAMMAR", "Grammar", "grammar", "Grammar, spelling or choice of words")
+_CATEGORIES = {
+    "SPELL": ("TYPOS", "Possible Typo", "misspelling"),
+    "ORTH": ("CASING", "Capitalization", "typographical"),
+    "PUNCT": ("PUNCTUATION", "Punctuation", "typographical"),
+}
+_GRAMMAR = ("GRAMMAR", "Grammar", "grammar")
 
 
 def widened(source: str, edit: Edit) -> Edit:
@@ -34,11 +38,12 @@ def widened(source: str, edit: Edit) -> Edit:
     if edit.start < edit.end:
         return edit
     if after := _WORD_AFTER.match(source, edit.end):
-        return Edit(edit.start, after.end(), after.group(), edit.text + after.group(), score=edit.score)
+        return replace(edit, end=after.end(), source=after.group(), text=edit.text + after.group())
     if before := _WORD_BEFORE.search(source[: edit.start]):
-        return Edit(before.start(), edit.end, before.group(), before.group() + edit.text, score=edit.score)
+        return replace(edit, start=before.start(), source=before.group(), text=before.group() + edit.text)
     start, end = max(0, edit.start - 1), min(len(source), edit.end + 1)
-    return Edit(start, end, source[start:end], source[start : edit.start] + edit.text + source[edit.end : end], score=edit.score)
+    text = source[start : edit.start] + edit.text + source[edit.end : end]
+    return replace(edit, start=start, end=end, source=source[start:end], text=text)
 
 
 def without_overlaps(source: str, edits: tuple[Edit, ...]) -> list[Edit]:
@@ -53,19 +58,19 @@ def without_overlaps(source: str, edits: tuple[Edit, ...]) -> list[Edit]:
 
 
 def kind_of(edit: Edit) -> Kind:
-    """The kind of error that an edit corrects."""
-    if edit.source.casefold() == edit.text.casefold():
-        return CASING
-    letters = ["".join(filter(str.isalnum, text)) for text in (edit.source, edit.text)]
-    return PUNCTUATION if letters[0] == letters[1] else GRAMMAR
+    """The kind of error that an edit corrects: a rule for each type of error."""
+    category = edit.type.partition(":")[2]
+    spaces = category == "ORTH" and edit.source.casefold() != edit.text.casefold()
+    found = _CATEGORIES["PUNCT"] if spaces else _CATEGORIES.get(category, _GRAMMAR)
+    return Kind(f"SPECDEC_{edit.type.replace(':', '_')}", *found, description(edit.type))
 
 
 def match_of(source: str, edit: Edit, span: tuple[int, int]) -> dict[str, Any]:
     """The match for an edit of `source` (offsets in code points); `span` is its place in the client's text, in UTF-16 units."""
     kind = kind_of(edit)
-    message = f"Did you mean “{edit.text}”?" if edit.text.strip() else f"Remove “{edit.source.strip()}”?"
+    message = explanation(edit)
     return {
-        "message": message,
+        "message": message[0].upper() + message[1:],
         "shortMessage": kind.description,
         "offset": span[0],
         "length": span[1] - span[0],

@@ -27,7 +27,7 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     pair = short_code(info.source_language), short_code(info.target_language)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     on_batch = partial(service.metrics.count_batch, info.task)
-    decode = make_decode(bundle, engine)
+    decode = make_decode(bundle, engine, types=True)
     decoder: BatchDecoder[Any]
     if info.task == "translate":
         if pair in service.translators:
@@ -39,11 +39,13 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
         decoder = service.correctors[pair[0]] = BatchDecoder(decode, threads, on_batch=on_batch)
     if isinstance(engine, NativeEngine):
         engine.meanwhile = decoder.check
-    list(decode(["Hello."]))
+    list(decode(["Hello.", "She have a dog."]))  # the second text has an error, whose type needs the lexicon
 
 
-def make_decode(bundle: Described, engine: SentenceDecoder) -> Callable[[Sequence[str]], Iterable[Any]]:
+def make_decode(bundle: Described, engine: SentenceDecoder, *, types: bool = False) -> Callable[[Sequence[str]], Iterable[Any]]:
     """Make the function that translates or corrects lines with the model of `bundle`, each on its own.
+
+    With `types`, edits have the types of their errors.
 
     Raises UsageError for a model that neither translates nor corrects.
     """
@@ -52,7 +54,7 @@ def make_decode(bundle: Described, engine: SentenceDecoder) -> Callable[[Sequenc
     if info.task == "translate":
         return Translator(engine, bundle.tokenizer, languages=languages).translate
     if info.task == "correct":
-        return partial(_correct_apart, Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages))
+        return partial(_correct_apart, Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages, types=types))
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 

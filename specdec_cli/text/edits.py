@@ -17,7 +17,8 @@ class Edit:
     """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
     Offsets are in code points, with `end` excluded. `output` are the offsets of `text` in the changed text. `score`
-    is the log probability of the edit, None if it was not computed.
+    is the log probability of the edit, None if it was not computed. `types` are the types of the errors that it corrects, as
+    ERRANT names them; several if each word of it corrects another error, none if they were not computed.
     """
 
     start: int
@@ -26,6 +27,12 @@ class Edit:
     text: str
     output: tuple[int, int] = (0, 0)
     score: float | None = None
+    types: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """The type of the error; R:OTHER for several errors of different types."""
+        return self.types[0] if len(self.types) == 1 else "R:OTHER"
 
 
 def find_edits(source: str, changed: str) -> list[Edit]:

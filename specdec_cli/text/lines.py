@@ -39,10 +39,6 @@ class Line:
     location: str
     file: Path | None = None
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Line number and column, both counted from 1, of an offset into `text` in code points."""
-        return self.number, offset + 1
-
 
 def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Yield the lines of several files, one file after the other; `-`, or no path at all, is stdin.

@@ -31,12 +31,6 @@ class Paragraph(Line):
     starts: tuple[int, ...] = ()
     width: int = 0
 
-    def position(self, offset: int) -> tuple[int, int]:
-        """Line number and column in the file, both counted from 1, of an offset into `text` in code points."""
-        index = max(number for number, start in enumerate(self.starts) if start <= offset)
-        indent = len(self.heads[index]) if index else 0
-        return self.lines[index].number, offset - self.starts[index] + indent + 1
-
 
 def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield `lines`, with the lines of each paragraph joined to one Paragraph.

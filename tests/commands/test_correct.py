@@ -45,10 +45,11 @@ def test_edits_in_json_produce_the_text(bundle_folder: Path) -> None:
 def test_check_reports_places_and_sets_the_exit_code(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(TEXT)
     found = run(bundle_folder, *WILD, "--check", tmp_path / "a.txt").stdout.splitlines()
-    assert found and all(re.fullmatch(rf"{tmp_path}/a.txt:[1-5]:\d+: '.*' -> '.*' \(-\d+\.\d\d\)", line) for line in found)
+    line = re.compile(rf"{tmp_path}/a.txt:[1-5]:\d+: .*use \u201c.*\u201d instead of \u201c.*\u201d \[R:.*\] \(-\d+\.\d\d\)")
+    assert found and all(map(line.fullmatch, found))
     result = run(bundle_folder, *WILD, "--check")
     assert result.exit_code == 1
-    assert result.stdout.startswith("<stdin>:3:4: 'resu")
+    assert result.stdout.startswith("<stdin>:3:4: the wording is wrong: use ")
     assert "of 5 lines need a change" in result.stderr
     result = run(bundle_folder, "--max-edit-ratio", 0, "--check")
     assert (result.exit_code, result.stdout) == (0, "")

@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.error_types.annotation import with_types
 from specdec_cli.server.matches import match_of, without_overlaps
 from specdec_cli.text.edits import apply_edits, find_edits
 
@@ -39,9 +40,18 @@ def test_matches_have_the_fields_of_languagetool() -> None:
     assert match["rule"]["category"]["id"] == "GRAMMAR" and "goes" in match["message"]
 
 
-def test_kinds_of_edits() -> None:
-    kinds = [("i am", "I am"), ("Well I", "Well, I"), ("a an", "an")]
-    found = [match_of(source, find_edits(source, changed)[0], (0, 1))["rule"]["category"]["id"] for source, changed in kinds]
-    assert found == ["CASING", "PUNCTUATION", "GRAMMAR"]
-    (edit,) = find_edits("the the man", "the man")
-    assert match_of("the the man", edit, (0, 1))["message"] == "Remove “the”?"
+def test_rules_and_categories_follow_the_type_of_the_error() -> None:
+    pairs = [
+        ("i am", "I am"),
+        ("Well I", "Well, I"),
+        ("a an", "an"),
+        ("a book", "a  book"),
+        ("a  cat", "acat"),
+        ("I recieve it", "I receive it"),
+    ]
+    edits = [edit for source, changed in pairs for edit in with_types(source, find_edits(source, changed))]
+    found = [match_of(edit.source, edit, (0, 1))["rule"] for edit in edits]
+    assert [each["category"]["id"] for each in found] == ["CASING", "PUNCTUATION", "GRAMMAR", "PUNCTUATION", "TYPOS"]
+    assert [each["id"] for each in found][-2:] == ["SPECDEC_R_ORTH", "SPECDEC_R_SPELL"]
+    (edit,) = with_types("the the man", find_edits("the the man", "the man"))
+    assert match_of("the the man", edit, (0, 1))["message"] == "An article is not needed: delete \u201cthe\u201d"

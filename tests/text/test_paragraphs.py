@@ -49,14 +49,6 @@ def test_lines_of_different_files_are_not_joined() -> None:
     assert list(join_paragraphs([first, second])) == [first, second]
 
 
-def test_positions_refer_to_the_original_lines() -> None:
-    text = "> one two\n> three four\n> five"
-    (line,) = join_paragraphs(lines_of(text))
-    for word in ("one", "two", "three", "four", "five"):
-        number, column = line.position(line.text.index(word))
-        assert text.split("\n")[number - 1][column - 1 :].startswith(word)
-
-
 @given(st.text(alphabet="ab .->#\n\t|12", max_size=80))
 def test_an_unchanged_paragraph_keeps_its_lines(text: str) -> None:
     assert "\n".join(one for line in join_paragraphs(lines_of(text)) for one, _ in rewrapped(line, line.text)) == text

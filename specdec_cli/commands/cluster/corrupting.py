@@ -10,7 +10,6 @@ from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import LINES, LineFunction, Output
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.output import Destination, write_shards
-from specdec_cli.corruption.lexicon import require_lemminflect
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk
 from specdec_cli.errors import InputError
@@ -28,8 +27,7 @@ class CorruptJob:
 
     @contextmanager
     def open(self) -> Iterator[LineFunction]:
-        """Check that the dictionaries are installed."""
-        require_lemminflect()
+        """Check that the dictionary of misspellings is installed."""
         misspellings()
         yield self._run
 

@@ -31,16 +31,26 @@ class OptionGroup:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap `command` for typer: in the signature of the wrapper, the options of a group replace each parameter that is a group."""
+    """Wrap `command` for typer: in the signature of the wrapper, the options of a group replace each parameter that is a group.
+
+    A parameter of the command itself takes the place of an option of the same name, which then has its default in the group.
+    """
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hints[name] for name in signature(command).parameters if _is_group(hints[name])}
+    own = signature(command).parameters.keys() - groups.keys()
+    replaced = {each.name: each.default for group in groups.values() for each in group.parameters() if each.name in own}
     parameters: list[Parameter] = []
     for name, parameter in signature(command).parameters.items():
-        parameters += groups[name].parameters() if name in groups else [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
+        if name in groups:
+            parameters += [each for each in groups[name].parameters() if each.name not in own]
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     @wraps(command)
     def expanded(**values: Any) -> None:
-        command(**{name: group.build(values) for name, group in groups.items()}, **values)
+        given = {name: values.pop(name) for name in own}
+        values |= replaced
+        command(**{name: group.build(values) for name, group in groups.items()}, **given)
 
     expanded.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}

@@ -1,0 +1,61 @@
+"""A sentence that explains an edit."""
+
+from specdec_cli.corruption.closed import ARTICLES
+from specdec_cli.error_types.names import CATEGORIES
+from specdec_cli.text.edits import Edit
+
+_MARKS = {
+    ",": "a comma",
+    ".": "a full stop",
+    "?": "a question mark",
+    "!": "an exclamation mark",
+    ":": "a colon",
+    ";": "a semicolon",
+    "-": "a hyphen",
+    "'": "an apostrophe",
+    "\u2019": "an apostrophe",
+    '"': "a quotation mark",
+}
+
+
+def explanation(edit: Edit) -> str:
+    """What is wrong and what to do: the verb does not agree with its subject: use “has” instead of “have”."""
+    action = _action(edit)
+    reasons = dict.fromkeys(reason(type, edit) for type in edit.types)
+    return f"{', and '.join(reasons)}: {action}" if reasons else action
+
+
+def description(type: str) -> str:
+    """What is wrong with a text that has an error of this type."""
+    operation, _, category = type.partition(":")
+    if operation == "R":
+        return CATEGORIES[category].wrong
+    return f"{CATEGORIES[category].thing} is {'missing' if operation == 'M' else 'not needed'}"
+
+
+def reason(type: str, edit: Edit) -> str:
+    """What is wrong with the text of an edit that corrects an error of this type."""
+    operation, _, category = type.partition(":")
+    old, new = edit.source.strip(), edit.text.strip()
+    if operation == "R":
+        if category == "ORTH":
+            return "capital letters are wrong" if old and old.casefold() == new.casefold() else "spaces are wrong"
+        is_article = category == "DET" and {old.lower(), new.lower()} <= ARTICLES
+        return "the article is wrong" if is_article else description(type)
+    text = (new if operation == "M" else old).lower()
+    thing = CATEGORIES[category].thing
+    if category == "PUNCT":
+        return description(type).replace(thing, _MARKS.get(text, thing))
+    return description(type).replace(thing, "an article") if category == "DET" and text in ARTICLES else description(type)
+
+
+def _action(edit: Edit) -> str:
+    if not edit.source:
+        return f"add {_shown(edit.text)}"
+    return f"use {_shown(edit.text)} instead of {_shown(edit.source)}" if edit.text else f"delete {_shown(edit.source)}"
+
+
+def _shown(text: str) -> str:
+    """A text between quotation marks, on one line."""
+    words = " ".join(text.split())
+    return f"\u201c{words}\u201d" if words else "a space"

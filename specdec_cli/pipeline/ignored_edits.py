@@ -1,0 +1,55 @@
+"""Edits that the user does not want: those of certain words, and those of certain categories of errors."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from specdec_cli.error_types.names import belongs_to, checked_names
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.lines import read_text_lines
+
+
+@dataclass(frozen=True)
+class IgnoredEdits:
+    """Words that must not change, and categories (or types) of errors that are not corrected.
+
+    A word in lower case stands for any case of it, any other only for itself.
+    """
+
+    words: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, words: Iterable[str] = (), file: Path | None = None, categories: Iterable[str] = ()) -> Self:
+        """Make it from words, those in the lines of `file`, in which # begins a comment, and names of categories.
+
+        Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
+        """
+        lines = () if file is None else (line.partition("#")[0] for line in read_text_lines(file))
+        known = {" ".join(word.split()) for word in (*words, *lines)}
+        return cls(tuple(sorted(known - {""})), checked_names(categories))
+
+    def rejects(self, edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
+        """Whether an edit changes one of the `spans`, or all its types belong to the categories."""
+        of_category = bool(edit.types) and all(any(belongs_to(type, name) for name in self.categories) for type in edit.types)
+        return of_category or any(_changes(edit, start, end) for start, end in spans)
+
+    def passing(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
+        """Return those of the `edits` of a text that are wanted."""
+        spans = [found.span() for found in self._pattern.finditer(text)] if self.words else []
+        return [edit for edit in edits if not self.rejects(edit, spans)]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        words = sorted(self.words, key=len, reverse=True)
+        return re.compile("|".join(rf"(?<!\w)(?{'i' * word.islower()}:{re.escape(word)})(?!\w)" for word in words))
+
+
+def _changes(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes the word from `start` to `end`, or adds letters to it."""
+    longer = edit.start == edit.end == end and edit.text[:1].isalnum()
+    earlier = edit.start == edit.end == start and edit.text[-1:].isalnum()
+    return longer or earlier or (edit.start < end and start < edit.end)

@@ -1,0 +1,53 @@
+"""Words and categories of errors whose edits are not made."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.error_types.annotation import with_types
+from specdec_cli.errors import InputError
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.text.edits import apply_edits, find_edits
+
+WORDS = st.lists(st.sampled_from(["specdec", "Specdec", "SPEC", "dec", "go", "goes", ",", "C++"]), max_size=8).map(" ".join)
+
+
+def corrected(ignored: IgnoredEdits, source: str, changed: str) -> str:
+    """`source` with the wanted edits that turn it into `changed`."""
+    return apply_edits(source, ignored.passing(source, with_types(source, find_edits(source, changed))))
+
+
+def test_ignored_words_do_not_change() -> None:
+    ignored = IgnoredEdits.of(["specdec", "iOS", "New Yorker"])
+    assert corrected(ignored, "i use specdec now", "I use Spec now") == "I use specdec now"
+    assert corrected(ignored, "SPECDEC on iOS and ios", "Specdec on IOS and IOS") == "SPECDEC on iOS and IOS"
+    assert corrected(ignored, "the New Yorker say", "the new Yorker says") == "the New Yorker says"
+    assert corrected(ignored, "use specdec it", "use specdec, it") == "use specdec, it"
+
+
+@given(WORDS, WORDS)
+def test_the_words_of_the_source_remain(source: str, changed: str) -> None:
+    ignored = IgnoredEdits.of(["specdec", "C++"])
+    text = corrected(ignored, source, changed)
+    assert text.lower().count("specdec") >= source.lower().count("specdec") and text.count("C++") >= source.count("C++")
+
+
+def test_categories_reject_edits_whose_errors_are_all_of_them() -> None:
+    source, changed = "Well he go to school, i always buy a apple", "Well, he goes to school, I always bought an apple"
+    for names, expected in (
+        (["PUNCT"], "Well he goes to school, I always bought an apple"),
+        (["R:VERB:SVA", "ORTH"], "Well, he go to school, i always bought an apple"),
+        (["VERB"], "Well, he go to school, I always bought an apple"),
+        (["VERB", "DET"], "Well, he go to school, I always buy a apple"),
+        (["M", "U", "R"], source),
+    ):
+        assert corrected(IgnoredEdits.of(categories=names), source, changed) == expected
+
+
+def test_a_file_has_a_word_on_each_line(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("# names\nspecdec  # a program\n\n New  Yorker \n")
+    assert IgnoredEdits.of(["iOS"], tmp_path / "words").words == ("New Yorker", "iOS", "specdec")
+    with pytest.raises(InputError, match="No such file"):
+        IgnoredEdits.of(file=tmp_path / "missing")
