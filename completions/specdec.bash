@@ -61,6 +61,9 @@ _specdec() {
                 --mode) words="careful balanced thorough" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
+                --ignore) return ;;
+                --ignore-file) compopt -o default; return ;;
+                --ignore-category) return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -81,7 +84,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                --format) words="lines txt md srt vtt po xliff html docx" ;;
+                --format) words="lines txt md srt vtt po xliff html docx text gnu rdjsonl sarif github json" ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -90,7 +93,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)

@@ -12,7 +12,7 @@ from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
-from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, split_formats
+from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption
@@ -98,6 +98,7 @@ def correct(
     format: CorrectFormatOption = None,
     text: TextOptions,
     cluster: ShardOptions,
+    in_place: InPlaceOption = False,
 ) -> None:
     """Correct text line by line, and documents; what has no errors is copied byte for byte.
 
@@ -112,6 +113,8 @@ def correct(
 
     input_format, report_format = split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
+    if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
+        raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
@@ -128,7 +131,7 @@ def correct(
     stream = opened.stream
     # The marks of --diff would make a Word document of their own.
     one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(group.format == "docx" for group in groups))
-    writer = text.open_outputs(groups, one_stream=one_stream, in_place=edits.in_place)
+    writer = text.open_outputs(groups, one_stream=one_stream, in_place=in_place)
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
@@ -149,8 +152,6 @@ def correct(
 
 def _check_options(edits: EditOptions, decoding: DecodingOptions, text: TextOptions, report: ReportFormat, *, on_cluster: bool) -> None:
     """Raise UsageError for options that exclude each other."""
-    if edits.diff + edits.m2 + edits.check + text.as_json + edits.in_place > 1:
-        raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     if edits.mode and edits.min_score is not None:
         raise UsageError("--mode and --min-score are alternatives; give one")
     if (edits.mode or edits.min_score is not None) and decoding.decoding in SEARCHES:

@@ -25,7 +25,9 @@ InPlaceOption = Annotated[
     bool, output_option("--in-place", help="Replace each FILE by its corrected text; files without edits are not written.")
 ]
 M2Option = Annotated[bool, _edits_option("--m2", help="Write edits in M2 format.")]
-CheckOption = Annotated[bool, _edits_option("--check", help="Write one edit per line, with its place; exit code 1 if there is any.")]
+CheckOption = Annotated[
+    bool, _edits_option("--check", help="Write each edit with its place and reason (see --format); exit code 1 if there is any.")
+]
 MinScoreOption = Annotated[
     float | None,
     _edits_option(
@@ -132,7 +134,6 @@ class EditOptions(OptionGroup):
     ignore: IgnoreOption = None
     ignore_file: IgnoreFileOption = None
     ignore_category: IgnoreCategoryOption = None
-    in_place: InPlaceOption = False
 
     def ignored(self) -> "IgnoredEdits":
         """The edits that are not made. Raises what `IgnoredEdits.of` raises."""
