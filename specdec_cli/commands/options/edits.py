@@ -26,7 +26,7 @@ InPlaceOption = Annotated[
 ]
 M2Option = Annotated[bool, _edits_option("--m2", help="Write edits in M2 format.")]
 CheckOption = Annotated[
-    bool, _edits_option("--check", help="Write each edit with its place and reason (see --format); exit code 1 if there is any.")
+    bool, _edits_option("--check", help="Report each edit, with its place and reason, as --format says; exit code 1 if there is any.")
 ]
 MinScoreOption = Annotated[
     float | None,
