@@ -20,7 +20,8 @@ PICTURE = DOCS / "imports.svg"
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
     from documentation import scale_tables, settings, tables
-    from documentation.papers.tables import paper, paper_analysis
+    from documentation.papers.tables import paper
+    from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
 
     return {
         "summary": tables.summary,
@@ -29,6 +30,9 @@ def generators() -> dict[str, Generator]:
         "corpus": tables.corpus,
         "paper": paper,
         "paper-analysis": paper_analysis,
+        "paper-profile": paper_profile,
+        "paper-histogram": paper_histogram,
+        "paper-edits": paper_edits,
         "keys": settings.keys,
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,

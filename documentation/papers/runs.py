@@ -1,7 +1,7 @@
 """The runs behind docs/papers.md, and their stored results: docs/results/papers/NAME.json, in the format of `bench --json`.
 
 The runs are in runs.toml: by name, the `label` of the text, and the `command`, in which DATA stands for the folder of data sets and
-BUNDLES for the output folder of the recipe papers.sh.
+BUNDLES for the output folder of the recipe papers.sh; OUT is a temporary folder for pictures, which are not kept.
 """
 
 import json
@@ -85,7 +85,7 @@ def _needs(run: Run) -> dict[str, str]:
 def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
     """Run the command, and return the record that it writes, without paths of this machine."""
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
-        path, places = Path(folder) / "result.json", {"DATA": data, _PREFIX[:-1]: bundles}
+        path, places = Path(folder) / "result.json", {"DATA": data, _PREFIX[:-1]: bundles, "OUT": Path(folder)}
         arguments = [_placed(part, places) for part in run.command]
         output = ["--json", str(path), "--quiet"] if run.command[0] == "bench" else ["--output", str(path)]
         subprocess.run([sys.executable, "-m", "specdec_cli", *arguments, *output], check=True, stdout=subprocess.DEVNULL)

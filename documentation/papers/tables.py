@@ -14,7 +14,6 @@ from typing import Any
 from documentation.papers.runs import FOLDER, runs
 from documentation.results import Stored, load
 from documentation.tables import environment, markdown, row_name
-from specdec_cli.benchmark.analyses import ANALYSES
 from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
 from specdec_cli.benchmark.report import METRICS
 
@@ -40,25 +39,18 @@ def paper(name: str) -> str:
 
     A figure that is not stored is shown as a dash. Raises ValueError if a stored result lacks a row that the table names.
     """
-    columns, rows = _tables()[name]
+    columns, rows = tables()[name]
     headers = ["", *(header for key in columns for header in (_HEADERS[key][0], "published"))]
     lines = []
     for row in rows:
         ours = _ours(row.ours)
         cells = [_cell(ours, key) for key in columns]
         lines.append((row.paper, *(cell for pair in zip(cells, row.published, strict=True) for cell in pair)))
-    return markdown(headers, lines, 1) + _sources(list(dict.fromkeys(row.ours.partition(":")[0] for row in rows if row.ours)))
-
-
-def paper_analysis(run: str, name: str) -> str:
-    """The Markdown table of the analysis `name` (a key of ANALYSES) of the run `run`; only its command if it is not stored."""
-    stored = _stored(run)
-    table = "" if stored is None else ANALYSES[name].table(stored.record["analyses"][name]).to_markdown()
-    return table + _sources([run])
+    return markdown(headers, lines, 1) + sources(list(dict.fromkeys(row.ours.partition(":")[0] for row in rows if row.ours)))
 
 
 @cache
-def _tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
+def tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
     values = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {
         name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
@@ -66,7 +58,7 @@ def _tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
     }
 
 
-def _stored(name: str) -> Stored | None:
+def stored(name: str) -> Stored | None:
     """The stored result of a run, or a result of docs/results that is no run; None if the run is not stored."""
     if name in runs():
         return load(f"papers/{name}") if (FOLDER / f"{name}.json").exists() else None
@@ -76,11 +68,11 @@ def _stored(name: str) -> Stored | None:
 def _ours(text: str) -> Mapping[str, Any] | None:
     """The stored row that `text` names; None if there is none, or its run is not stored."""
     run, _, selector = text.partition(": ")
-    stored = _stored(run) if run else None
-    if stored is None:
+    result = stored(run) if run else None
+    if result is None:
         return None
     named, *settings = selector.split()
-    found = [row for row in stored.rows if _matches(row, named, settings)]
+    found = [row for row in result.rows if _matches(row, named, settings)]
     if len(found) != 1:
         raise ValueError(f"{text}: {len(found)} rows match")
     return found[0]
@@ -99,12 +91,12 @@ def _cell(row: Mapping[str, Any] | None, key: str) -> str:
     return NOTHING if value is None else _HEADERS[key][1](value)
 
 
-def _sources(names: Sequence[str]) -> str:
+def sources(names: Sequence[str]) -> str:
     """The commands of the runs `names`, the machine and date of those that are stored, and the names of those that are not."""
     commands = "".join(f"{_command(name)}\n" for name in names)
-    stored = [one for name in names if (one := _stored(name)) is not None]
-    lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_busy(one)}" for one in stored))
-    missing = [name for name in names if _stored(name) is None]
+    results = [one for name in names if (one := stored(name)) is not None]
+    lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_busy(one)}" for one in results))
+    missing = [name for name in names if stored(name) is None]
     if missing:
         lines.append(f"Not measured yet: {', '.join(missing)}.")
     return f"\n```text\n{commands}```\n\n" + "  \n".join(lines) + "\n"
@@ -116,6 +108,6 @@ def _command(name: str) -> str:
     return load(name).command
 
 
-def _busy(stored: Stored) -> str:
-    share = stored.record["environment"].get("busy") or 0.0
+def _busy(result: Stored) -> str:
+    share = result.record["environment"].get("busy") or 0.0
     return f" Other programs used {share:.0%} of the processors, so the speeds are not reliable." if share > BUSY else ""

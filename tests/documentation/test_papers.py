@@ -12,7 +12,9 @@ from documentation.pages import DOCS, ROOT
 from documentation.papers import runs as stored_runs
 from documentation.papers import tables
 from documentation.papers.runs import Run, measure, runs
-from documentation.papers.tables import _tables, paper
+from documentation.papers.tables import paper
+from documentation.papers.tables import tables as declared
+from documentation.papers.views import paper_edits
 from documentation.results import Stored
 
 PAGE = (DOCS / "papers.md").read_text(encoding="utf-8")
@@ -44,9 +46,9 @@ def test_every_run_needs_models_that_the_script_trains() -> None:
 
 
 def test_every_table_and_every_run_is_on_the_page() -> None:
-    parts = re.findall(r"<!-- generated: paper(-analysis)? (\S+)", PAGE)
-    assert {name for analysis, name in parts if not analysis} == set(_tables())
-    shown = {row.ours.partition(":")[0] for _, rows in _tables().values() for row in rows} | {name for analysis, name in parts if analysis}
+    parts = re.findall(r"<!-- generated: paper(-\w+)? (\S+)", PAGE)
+    assert {name for view, name in parts if not view} == set(declared())
+    shown = {row.ours.partition(":")[0] for _, rows in declared().values() for row in rows} | {name for view, name in parts if view}
     assert set(runs()) <= shown
     assert {path.stem for path in stored_runs.FOLDER.glob("*.json")} <= set(runs())
 
@@ -61,7 +63,7 @@ def test_a_stored_result_is_that_of_its_run(path: Path) -> None:
 
 def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (tables.PaperRow("AT", "one: greedy batch_size=1", ("N", "28.7")), tables.PaperRow("other", "", ("1", "17.7")))
-    monkeypatch.setattr(tables, "_tables", lambda: {"t": (("iterations", "bleu"), rows)})
+    monkeypatch.setattr(tables, "tables", lambda: {"t": (("iterations", "bleu"), rows)})
     assert "| AT | — | N | — | 28.7 |" in paper("t") and "Not measured yet: one." in paper("t")
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD))
@@ -69,7 +71,7 @@ def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monke
     text = paper("t")
     assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
     assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
-    monkeypatch.setattr(tables, "_tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
+    monkeypatch.setattr(tables, "tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
     with pytest.raises(ValueError, match="2 rows match"):
         paper("t")
 
@@ -96,3 +98,17 @@ def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_p
     assert (record["model"], record["input"]["name"], record["command"]) == ("small", "dev.tsv", list(one.command))
     assert list(measure(["one"], *places)) == ["one: stored already"]
     assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 3
+
+
+def test_speedups_are_grouped_by_edit_ratio(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert paper_edits("one").lstrip().startswith("```text")
+    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    points = {"lookup": [{"edit_ratio": ratio, "speedup": speedup} for ratio, speedup in ((0, 4.0), (0.05, 3.0), (0.01, 2.0), (0.9, 1.0))]}
+    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command), "points": points} | RECORD))
+    monkeypatch.setattr(tables, "load", lambda _: Stored("one", json.loads(one.path.read_text())))
+    lines = [line for line in paper_edits("one").splitlines() if line.startswith("| lookup")]
+    assert lines == [
+        "| lookup | 0 | 1 | 4.00x |",
+        "| lookup | above 0.00, up to 0.05 | 2 | 2.50x |",
+        "| lookup | above 0.40, up to 10.00 | 1 | 1.00x |",
+    ]

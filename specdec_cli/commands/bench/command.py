@@ -80,7 +80,7 @@ def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) 
         print_left_out(outcome.left_out)
     if report.json_file is not None:
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
-        write_json(report.json_file, record | ({"analyses": outcome.analyses} if outcome.analyses else {}))
+        write_json(report.json_file, record | outcome.views)
     if plot is not None:
         title = f"{', '.join(plan.model.name for plan in plans)}; {outcome.examples['name']}"
         if outcome.quality is None:

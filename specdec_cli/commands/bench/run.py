@@ -82,6 +82,18 @@ class Outcome:
     quality: QualityPlot | None
     analyses: dict[str, list[Record]]
 
+    @property
+    def views(self) -> dict[str, Any]:
+        """What is stored beside the rows: analyses, profiles, histograms and points, without those that were not computed."""
+        pairs = self.histograms.items()
+        views = {
+            "analyses": self.analyses,
+            "profiles": self.profiles,
+            "histograms": [{"row": row, "baseline": other, "bins": [asdict(one) for one in bins]} for (row, other), bins in pairs],
+            "points": {name: [asdict(point) for point in points] for name, points in self.points.items()},
+        }
+        return {name: view for name, view in views.items() if view}
+
 
 @dataclass(frozen=True)
 class _Prepared:

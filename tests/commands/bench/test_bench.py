@@ -41,6 +41,10 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
     assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, "float32")
     assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
+    assert {"encoder", "drafter", "verifier"} <= set(record["profiles"]["specdec"])
+    (histogram,) = record["histograms"]
+    assert (histogram["row"], histogram["baseline"]) == ("specdec", "greedy")
+    assert sum(one["count"] for one in histogram["bins"]) == 3
 
 
 @pytest.fixture(scope="module")
