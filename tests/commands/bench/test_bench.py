@@ -44,7 +44,7 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert {"encoder", "drafter", "verifier"} <= set(record["profiles"]["specdec"])
     (histogram,) = record["histograms"]
     assert (histogram["row"], histogram["baseline"]) == ("specdec", "greedy")
-    assert sum(one["count"] for one in histogram["bins"]) == 3
+    assert sum(one["count"] for one in histogram["bins"]) == 2  # One of the three lines is blank.
 
 
 @pytest.fixture(scope="module")
