@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from specdec_cli.text.lines import Line
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.commands.outputs import Outputs
     from specdec_cli.commands.reports.report import Report
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
@@ -52,6 +53,14 @@ class Correcting:
         from specdec_cli.commands.reports.report import open_report
 
         return open_report(self.report_format)
+
+    def written_around(self, writer: "Outputs") -> AbstractContextManager[None]:
+        """Write what is before and after the findings of a report, around those that are written in the block."""
+        if not self.edits.check:
+            return nullcontext()
+        from specdec_cli.commands.reports.report import written_around
+
+        return written_around(self.report, writer)
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Correction]":
         """Load the model on `machine`."""
@@ -109,7 +118,6 @@ def correct(
 
     from specdec_cli.commands.correction_view import marked_edits
     from specdec_cli.commands.group_decoding import decode_input, read_inputs
-    from specdec_cli.commands.reports.report import written_around
 
     input_format, report_format = split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
@@ -135,7 +143,7 @@ def correct(
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
-    with writer, written_around(correcting.report, writer) if edits.check else nullcontext():
+    with writer, correcting.written_around(writer):
         for each in read_inputs(groups, text, "correct"):
             document = each.document
             found = (one.edits for one in decode_input(opened, each, writer, as_lines=document is None or one_stream))

@@ -4,16 +4,17 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from specdec_cli.commands.reports.finding import Finding
-from specdec_cli.commands.reports.report import Report
 from specdec_cli.commands.stream import record
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import Paragraph
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.reports.report import Report
 
 Written = Iterator[tuple[str, str]]
 """An iterator of texts to write, each with its line ending."""
@@ -22,7 +23,7 @@ _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
 def view(
-    diff: bool, m2: bool, report: Report | None, as_json: bool, *, coloured: bool, decoding: str
+    diff: bool, m2: bool, report: "Report | None", as_json: bool, *, coloured: bool, decoding: str
 ) -> Callable[[Line, Correction], Written]:
     """Make the function that formats a corrected line: as marked changes, M2, findings of `report`, JSON or, by default, text.
 
@@ -33,6 +34,8 @@ def view(
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
     if report is not None:
+        from specdec_cli.commands.reports.finding import Finding
+
         return lambda line, correction: (each for edit in correction.edits for each in report.finding(Finding.of(line, edit)))
     if as_json:
         return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
