@@ -189,7 +189,7 @@ _specdec() {
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --task) words="translate correct simplify" ;;
+                --task) words="translate summarise correct simplify" ;;
                 --order) words="left-to-right right-to-left double-left-to-right double-right-to-left bidirectional masked" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;

@@ -206,7 +206,7 @@ complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l set -x -d
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l init -x -a 'en-de en-gec (__fish_complete_directories)' -d 'Initialise from this bundle'\''s weights'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l source-language -x -d 'Source language of the bundle'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l target-language -x -d 'Target language of the bundle'
-complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l task -x -a 'translate correct simplify' -d 'Task of the bundle'
+complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l task -x -a 'translate summarise correct simplify' -d 'Task of the bundle'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l order -x -a 'left-to-right right-to-left double-left-to-right double-right-to-left bidirectional masked' -d 'Generation order'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l devices -x -d 'Number of processes'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'

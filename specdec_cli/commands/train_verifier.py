@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
+from specdec_cli.decoding.names import Task
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
@@ -48,7 +49,7 @@ OrderOption = Annotated[
         show_default="the recipe's, or that of --init",
     ),
 ]
-TaskOption = Annotated[Literal["translate", "correct", "simplify"], typer.Option("--task", help="Task of the bundle.")]
+TaskOption = Annotated[Task, typer.Option("--task", help="Task of the bundle.")]
 
 
 def train_verifier(

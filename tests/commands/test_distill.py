@@ -1,9 +1,12 @@
 """`specdec distill`, from the command line to files."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import typer
 from typer.testing import CliRunner, Result
 
@@ -11,6 +14,7 @@ from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
 from specdec_cli.distillation.shards import Shards
 from specdec_cli.errors import InputError, ModelError, UsageError
+from specdec_cli.model.bundle import Bundle, save_bundle
 from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
@@ -35,6 +39,35 @@ def test_a_bundle_and_its_conversion_write_the_same_text(
     for words in ("repeated source", "blank source", "no end within the maximum length", "kept"):
         assert words in by_bundle.stderr
     assert (tmp_path / "a" / "shard-00002.tsv").exists()
+
+
+def test_an_ensemble_of_teachers_translates(
+    bundle: Bundle, bundle_folder: Path, ctranslate2_folder: Path, lines: list[str], tmp_path: Path
+) -> None:
+    other = replace(bundle, verifier=copy.deepcopy(bundle.verifier))
+    with torch.no_grad():
+        for weight in other.verifier.parameters():
+            weight.add_(0.3 * weight.std(correction=0) * torch.randn(weight.shape, generator=torch.Generator().manual_seed(5)))
+    save_bundle(other, tmp_path / "model")
+    text = "\n".join(lines) + "\n"
+    teachers: dict[str, tuple[object, ...]] = {
+        "alone": (bundle_folder,),
+        "other": (tmp_path / "model",),
+        "twice": (bundle_folder, bundle_folder),
+        "both": (bundle_folder, tmp_path / "model"),
+        "reversed": (tmp_path / "model", bundle_folder),
+    }
+    made = {}
+    for name, (first, *further) in teachers.items():
+        arguments = [argument for each in further for argument in ("--with", each)]
+        result = run(first, tmp_path / name, *arguments, "--beam-size", 3, "--quiet", text=text)
+        assert result.exit_code == 0, result.output
+        made[name] = (tmp_path / name / "distilled.tsv").read_text()
+    # The mean of equal probabilities is each of them, and the order of the teachers has no effect.
+    assert made["twice"] == made["alone"] and made["both"] == made["reversed"]
+    assert made["both"] not in (made["alone"], made["other"])
+    refused = run(bundle_folder, tmp_path / "mixed", "--with", ctranslate2_folder, text=text)
+    assert isinstance(refused.exception, UsageError | ModelError)
 
 
 def test_a_second_run_continues(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
