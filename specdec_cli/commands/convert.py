@@ -43,6 +43,15 @@ StorageOption = Annotated[Storage, _bundle_option("--storage", help="Number form
 SetOption = Annotated[
     list[str] | None, _bundle_option("--set", metavar="KEY=VALUE", help="Change a setting of bundle.json, as in block_size=8. Repeatable.")
 ]
+AverageOption = Annotated[
+    list[str] | None,
+    _bundle_option(
+        "--average",
+        metavar="BUNDLE[*SHARE]",
+        help="Average the weights with those of BUNDLE, whose share is greater than 0 and less than 1; SOURCE has the rest. Repeatable.",
+        show_default="share 0.5",
+    ),
+]
 SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
 TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
 DecoderLayersOption = Annotated[
@@ -67,6 +76,7 @@ def convert(
     revision: RevisionOption = None,
     storage: StorageOption = "float32",
     changes: SetOption = None,
+    averaged: AverageOption = None,
     quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: QuietOption = False,
@@ -80,6 +90,7 @@ def convert(
     from dataclasses import asdict
 
     from specdec_cli.fields import config_from_dict
+    from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.new_folder import new_folder
@@ -89,6 +100,8 @@ def convert(
         raise UsageError(f"{output} exists; --force replaces it")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
+    if averaged:
+        average(bundle, [Share.parse(text) for text in averaged])
     bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
 

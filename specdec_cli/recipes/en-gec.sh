@@ -38,5 +38,31 @@ specdec train-verifier "$work/mixed" --init "$work/synthetic" --data "$work/data
     "${task[@]}" --recipe en-gec-finetuned "${short[@]}"
 specdec train-verifier "$work/verifier" --init "$work/mixed" --data "$work/less" --data "$work/chat*3" \
     "${task[@]}" --recipe en-gec-careful "${short[@]}"
-specdec convert "$work/verifier" "$work/en-gec" --storage int8 --force --set decoding=input-guided \
-    --set max_pieces=2.4 --set 'modes.balanced=[-0.4, -2.5]'
+
+# Further training with errors of learners in short everyday sentences. "rare" has only those kinds that few sentences allow.
+if [ ! -e "$work/everyday.txt" ]; then
+    awk -F'\t' '$1 == "tatoeba" && length($2) > 12 && length($2) < 140 { print $2 }' "$work/clean.tsv" > "$work/everyday.partial"
+    mv "$work/everyday.partial" "$work/everyday.txt"
+fi
+frequent=()
+for kind in adjective_form agreement apostrophe article_drop article_insert auxiliary_drop common_homophone derivation irregular_form \
+    noun_number preposition_drop preposition_swap pronoun tense verb_form word_order; do
+    frequent+=(--set "rates.$kind=0")
+done
+[ -e "$work/learners.tsv" ] || specdec corrupt "$work/everyday.txt" -o "$work/learners.tsv" --recipe en-gec-corrupt-learners --seed 21
+[ -e "$work/rare.tsv" ] || specdec corrupt "$work/everyday.txt" -o "$work/rare.tsv" --recipe en-gec-corrupt-learners --seed 22 \
+    --copies 2 --set clean=0 --set errors.mean=0.3 "${frequent[@]}"
+if [ ! -e "$work/changed.tsv" ]; then
+    awk -F'\t' '$1 != $2 && !seen[$0]++' "$work/rare.tsv" > "$work/changed.partial"
+    mv "$work/changed.partial" "$work/changed.tsv"
+fi
+for name in learners changed; do
+    [ -e "$work/$name/prepare.json" ] ||
+        specdec prepare "$work/$name" "$work/$name.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model"
+done
+specdec train-verifier "$work/learnt" --init "$work/verifier" --data "$work/data" --data "$work/learners*4" --data "$work/changed*6" \
+    --data "$work/chat*20" "${task[@]}" --recipe en-gec-learners "${short[@]}"
+specdec train-verifier "$work/last" --init "$work/learnt" --data "$work/less" --data "$work/learners" --data "$work/changed" \
+    --data "$work/chat*3" "${task[@]}" --recipe en-gec-careful --set run.max_updates=1000 "${short[@]}"
+specdec convert "$work/verifier" "$work/en-gec" --average "$work/last*0.7" --storage int8 --force --set decoding=input-guided \
+    --set max_pieces=2.4 --set 'modes.careful=[-0.12, -2.0]' --set 'modes.balanced=[-0.35, -2.0]' --set 'modes.thorough=[-3.0, -8.0]'

@@ -31,7 +31,7 @@ OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
 SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "report-gec-pretrain", "report-gec-scratch")
-FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-verifier", "en-simple")
+FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-learners", "en-gec-verifier", "en-simple")
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "gad-drafter-quick", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
@@ -160,15 +160,15 @@ def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
 
 
 def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
-    sentences = _sentences(60)
+    sentences = _sentences(60) + [f"I agree that she is {n} years old, and I want to see her." for n in range(20, 40)]
     (tmp_path / "text").mkdir()
     with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"news\t{line}\n" for line in sentences)
+        stream.writelines(f"tatoeba\t{line}\n" for line in sentences)
     edited = (f"{line.replace('the', 'teh')}\t{line}\n" for line in sentences[:20])
     (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
     _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder))
     info = load_bundle(tmp_path / "work" / "en-gec").info
-    assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.4, -2.5))
+    assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.35, -2.0))
 
 
 def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
