@@ -184,7 +184,7 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --source-language) return ;;
@@ -204,7 +204,7 @@ _specdec() {
                 -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="en-de en-gec" ;;
                 --devices) return ;;
@@ -236,7 +236,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;
@@ -261,9 +261,10 @@ _specdec() {
                 --revision) return ;;
                 --storage) words="float32 float16 int8" ;;
                 --set) return ;;
+                --average) compopt -o plusdirs; return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)
