@@ -22,12 +22,14 @@ def generators() -> dict[str, Generator]:
     from documentation import scale_tables, settings, tables
     from documentation.papers.tables import paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
+    from documentation.serving.tables import serving
 
     return {
         "summary": tables.summary,
         "comparison": tables.comparison,
         "table": tables.table,
         "corpus": tables.corpus,
+        "serving": serving,
         "paper": paper,
         "paper-analysis": paper_analysis,
         "paper-profile": paper_profile,

@@ -19,6 +19,8 @@ from documentation.pages import DOCS
 from specdec_cli.files import write_json
 
 FOLDER = DOCS / "results"
+_OUTPUT = {"bench": ("--json", "--quiet"), "serving": ("--json",)}
+"""The option of a command for the file that it writes, and its other options."""
 _KEPT = ("label", "command", "needs", "notes")
 
 
@@ -37,7 +39,9 @@ class Stored:
     @property
     def command(self) -> str:
         """The command line that measured the result."""
-        return shlex.join(["specdec", *self.record["command"]])
+        command, *arguments = self.record["command"]
+        program = ["python", "-m", "documentation.serving"] if command == "serving" else ["specdec", command]
+        return shlex.join([*program, *arguments])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -74,6 +78,7 @@ def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
             continue
         path = FOLDER / f"{name}.json"
         write_json(path, {key: stored.record[key] for key in _KEPT if key in stored.record and key != "notes"} | _measure(stored, data))
+        load.cache_clear()
         yield f"{name}: {stored.command}"
 
 
@@ -82,9 +87,14 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
     command, *arguments = [f"{data}{part[4:]}" if part.startswith("DATA/") else part for part in stored.record["command"]]
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path = Path(folder) / "result.json"
-        output = ["--json", str(path), "--quiet"] if command == "bench" else ["--output", str(path)]
-        subprocess.run([sys.executable, "-m", "specdec_cli", command, *arguments, *output], check=True, stdout=subprocess.DEVNULL)
+        output = _OUTPUT.get(command, ("--output",))
+        module = ["documentation.serving"] if command == "serving" else ["specdec_cli", command]
+        subprocess.run(
+            [sys.executable, "-m", *module, *arguments, *output[1:], output[0], str(path)], check=True, stdout=subprocess.DEVNULL
+        )
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if command == "serving":
+        return record
     if command == "bench":
         # The path of the data folder differs between machines.
         return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}

@@ -65,7 +65,7 @@ def comparison() -> str:
         rows.append((label, *ours_cells, *their_cells, _times(each, ours, theirs), _identical(ours)))
     columns = ("text", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
     stored = [load(name) for name in dict.fromkeys(each.name for each in COMPARISONS)]
-    return markdown(columns, rows, 2) + _sources(stored)
+    return markdown(columns, rows, 2) + sources(stored)
 
 
 def table(*names: str) -> str:
@@ -86,7 +86,7 @@ def table(*names: str) -> str:
         if any(value is not None for value in values):
             columns[title] = values
     rows = [tuple(NOTHING if value is None else value for value in line) for line in zip(*columns.values(), strict=True)]
-    return markdown(tuple(columns), rows, named) + _sources(stored)
+    return markdown(tuple(columns), rows, named) + sources(stored)
 
 
 def corpus(name: str) -> str:
@@ -96,7 +96,7 @@ def corpus(name: str) -> str:
     share = record["overall"]["did_not_wait"]
     cells = (stored.label, f"{record['sentences']:,}", f"{record['tokens_per_iteration']:.2f}", f"{share:.1%}")
     columns = ("text", "sentences", "tokens an iteration", "tokens that did not wait for the one before them")
-    return markdown(columns, [cells], 1) + _sources([stored])
+    return markdown(columns, [cells], 1) + sources([stored])
 
 
 def environment(stored: Stored) -> str:
@@ -175,7 +175,7 @@ def _identical(row: _Row) -> str:
     return "{:,} of {:,}".format(*row["identical"])
 
 
-def _sources(stored: Sequence[Stored]) -> str:
+def sources(stored: Sequence[Stored]) -> str:
     """The commands, environments and notes of the results `stored`, without repetitions."""
     commands = "".join(f"{one.command}\n" for one in stored)
     places = dict.fromkeys(environment(one) for one in stored)

@@ -12,13 +12,17 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from documentation.serving.load import Client, Load, closed_loop, open_loop
 from documentation.serving.processes import processor_seconds, running
+from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import read_sample
+from specdec_cli.files import write_json
 from specdec_cli.text.sentences import split_sentences
 
 CLIENTS = 8
+OURS = "specdec"
 _CTRANSLATE2 = ((2, 1), (1, 2), (1, 1))
 """Numbers of workers of CTranslate2, and of threads of each."""
 PARAGRAPH = (
@@ -45,49 +49,72 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m documentation.serving", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds of each load")
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file too")
     asked = parser.parse_args(arguments)
     texts = [text for text in read_sample().sources if len(split_sentences(text).texts) == 1]
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
-        _measure(Path(name), texts, asked.seconds, asked.repetitions)
+        record = _measure(Path(name), texts, asked.seconds, asked.repetitions)
+    if asked.json is not None:
+        machine = {"device": "cpu", "precision": "int8", "model": "en-de and en-gec", "repetitions": asked.repetitions}
+        write_json(asked.json, {"environment": describe_environment() | machine} | record)
 
 
-def _measure(folder: Path, texts: Sequence[str], seconds: float, repetitions: int) -> None:
+def _measure(folder: Path, texts: Sequence[str], seconds: float, repetitions: int) -> dict[str, Any]:
     converted = folder / "en-de"
     command = [sys.executable, "-m", "specdec_cli", "convert", "en-de", str(converted), "--to", "ctranslate2"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     ours = folder / "specdec.socket"
-    commands = {"specdec": (["specdec_cli", "serve", "--unix", str(ours), "--quiet"], ours)}
+    commands = {OURS: (["specdec_cli", "serve", "--unix", str(ours), "--quiet"], ours)}
     for workers, threads in _CTRANSLATE2:
         path = folder / f"{workers}-{threads}.socket"
         module = ["documentation.serving.ctranslate2_server", str(converted), str(path), str(workers), str(threads)]
-        commands[f"ctranslate2, {workers} workers of {threads} threads"] = module, path
+        commands[f"CTranslate2, {workers} x {threads} thread{'s' * (threads > 1)}"] = module, path
     results: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for _ in range(repetitions):
         for name, (module, path) in commands.items():
-            path.unlink(missing_ok=True)
-            with running(module, path) as process:
-                asyncio.run(closed_loop(path, texts, CLIENTS, 1.0))
-                before = processor_seconds(process.pid)
-                load = asyncio.run(closed_loop(path, texts, CLIENTS, seconds))
-                used = (processor_seconds(process.pid) - before) / len(load.latencies)
-            print(f"{name}, {CLIENTS} clients: {load}, {1000 * used:.2f} ms of processor time a request", flush=True)
-            results[name].append((load.per_second, used))
-    _compare(results)
-    with running(*commands["specdec"]):
+            results[name].append(_load(name, module, path, texts, seconds))
+    servers = {
+        name: {"requests_per_second": median(rate for rate, _ in found), "processor_milliseconds": median(used for _, used in found)}
+        for name, found in results.items()
+    }
+    _compare(servers)
+    with running(*commands[OURS]):
         asyncio.run(closed_loop(ours, texts, CLIENTS, 1.0))
-        most = median(rate for rate, _ in results["specdec"])
-        print(f"specdec, half load: {asyncio.run(open_loop(ours, texts, most / 2, 2 * seconds))}")
-        print(f"specdec, /v2/check of {len(PARAGRAPH.split())} words: {asyncio.run(_checks(ours, 100))}")
+        half = asyncio.run(open_loop(ours, texts, servers[OURS]["requests_per_second"] / 2, 2 * seconds))
+        check = asyncio.run(_checks(ours, 100))
+    print(f"specdec, half load: {half}")
+    print(f"specdec, /v2/check of {len(PARAGRAPH.split())} words: {check}")
+    latencies = {"half": half.percentiles(), "check": check.percentiles()}
+    return {"clients": CLIENTS, "words": len(PARAGRAPH.split()), "servers": servers, "latencies": latencies}
 
 
-def _compare(results: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Print the ratios of specdec to the other server with the most requests per second, and to the one of least processor time."""
-    rates = {name: median(rate for rate, _ in found) for name, found in results.items()}
-    used = {name: median(used for _, used in found) for name, found in results.items()}
-    others = [name for name in results if name != "specdec"]
-    fastest, leanest = max(others, key=lambda name: rates[name]), min(others, key=lambda name: used[name])
-    print(f"requests per second: {rates['specdec'] / rates[fastest]:.2f} times those of {fastest}")
-    print(f"processor time of a request: 1/{used[leanest] / used['specdec']:.2f} of that of {leanest}")
+def _load(name: str, module: Sequence[str], path: Path, texts: Sequence[str], seconds: float) -> tuple[float, float]:
+    """Requests per second of a server, and its milliseconds of processor time a request."""
+    path.unlink(missing_ok=True)
+    with running(module, path) as process:
+        asyncio.run(closed_loop(path, texts, CLIENTS, 1.0))
+        before = processor_seconds(process.pid)
+        load = asyncio.run(closed_loop(path, texts, CLIENTS, seconds))
+        used = 1000 * (processor_seconds(process.pid) - before) / len(load.latencies)
+    print(f"{name}, {CLIENTS} clients: {load}, {used:.2f} ms of processor time a request", flush=True)
+    return load.per_second, used
+
+
+def best_others(servers: Mapping[str, Mapping[str, float]]) -> tuple[str, str]:
+    """The names of the other server with the most requests per second, and of the one with the least processor time a request."""
+    others = [name for name in servers if name != OURS]
+    fastest = max(others, key=lambda name: servers[name]["requests_per_second"])
+    return fastest, min(others, key=lambda name: servers[name]["processor_milliseconds"])
+
+
+def _compare(servers: Mapping[str, Mapping[str, float]]) -> None:
+    """Print the ratios of specdec to the best other servers."""
+    fastest, leanest = best_others(servers)
+    ours = servers[OURS]
+    rates = ours["requests_per_second"] / servers[fastest]["requests_per_second"]
+    print(f"requests per second: {rates:.2f} times those of {fastest}")
+    used = servers[leanest]["processor_milliseconds"] / ours["processor_milliseconds"]
+    print(f"processor time of a request: 1/{used:.2f} of that of {leanest}")
 
 
 if __name__ == "__main__":

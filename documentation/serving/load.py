@@ -27,6 +27,10 @@ class Load:
         ordered = sorted(self.latencies)
         return 1000 * ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
 
+    def percentiles(self) -> dict[str, float]:
+        """The median, and the latency that 99 percent of the requests do not exceed, in milliseconds."""
+        return {"median": self.percentile(50), "p99": self.percentile(99)}
+
     def __str__(self) -> str:
         return (
             f"{len(self.latencies)} requests in {self.seconds:.1f} s: {self.per_second:.1f}/s, "

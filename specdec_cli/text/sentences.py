@@ -13,6 +13,7 @@ _ONLY_OPENING = "([{„‚‹«¿¡"
 _CLOSING = "\"')]}“”’‘‹›«»」』）》"
 _WORD = re.compile(r"\S+")
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
+_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(_CLOSING)}]*\s|[。！？]")
 # A byte order mark counts as white space before the text.
 _LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(_CLOSING)}]))\s+|(?<=[，、；：])\s*")
@@ -109,6 +110,8 @@ def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) 
 
 
 def _sentence_gaps(text: str) -> Iterator[tuple[int, int]]:
+    if not _POSSIBLE_END.search(text):
+        return
     words = list(_WORD.finditer(text))
     for index, word in enumerate(words):
         for end in _FULL_WIDTH_END.finditer(text, word.start(), word.end()):

@@ -8,6 +8,8 @@ import pytest
 
 from documentation import results, tables
 from documentation.results import Stored, load, names
+from documentation.serving.tables import NAME as SERVING
+from documentation.serving.tables import serving
 
 ROW: dict[str, Any] = {
     **{"decoding": "auto", "settings": {"chosen": "specdec"}, "bleu": 30.0, "iterations": None, "tokens_per_round": 2.5, "drafted": 0.0},
@@ -34,13 +36,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_result_is_complete() -> None:
     for name in names():
         stored = load(name)
-        assert stored.label and stored.record["environment"]["date"] and stored.record["command"][0] in ("bench", "visualize", "correct")
+        assert (
+            stored.label
+            and stored.record["environment"]["date"]
+            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving")
+        )
         assert stored.repeatable or stored.record["needs"]
 
 
 def test_every_result_is_shown_in_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in tables_in_pages())
-    shown = {each.name for each in tables.COMPARISONS} | {name for name in names() if f" {name} " in text.replace("-->", " ")}
+    shown = {each.name for each in tables.COMPARISONS} | {SERVING} | {name for name in names() if f" {name} " in text.replace("-->", " ")}
     assert shown == set(names())
 
 
@@ -65,6 +71,22 @@ def test_a_comparison_shows_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "COMPARISONS", (tables.Comparison("one", "auto", "ctranslate2-greedy"),))
     assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in tables.summary()
     assert "int8, 2 threads" in tables.comparison()
+
+
+def test_the_table_of_the_server_names_the_best_other_servers(folder: Path) -> None:
+    servers = {
+        "specdec": {"requests_per_second": 90.0, "processor_milliseconds": 2.0},
+        "fast": {"requests_per_second": 30.0, "processor_milliseconds": 6.0},
+        "lean": {"requests_per_second": 20.0, "processor_milliseconds": 5.0},
+    }
+    latencies = {name: {"median": 1.0, "p99": 20.25} for name in ("half", "check")}
+    record = {"label": "x", "command": ["serving", "--seconds", "5"], "environment": ENVIRONMENT, "clients": 8, "words": 99}
+    (folder / "serving.json").write_text(json.dumps(record | {"servers": servers, "latencies": latencies}))
+    text = serving()
+    assert "| requests a second, 8 clients | 90 | fast | 30 | 3.00x |" in text
+    assert "| processor time of a request, 8 clients | 2.00 ms | lean | 5.00 ms | 2.50x |" in text
+    assert "| `/v2/check` of 99 words | median 1.0 ms, p99 20.2 ms |" in text
+    assert "python -m documentation.serving --seconds 5\n" in text
 
 
 def test_measuring_again_replaces_only_the_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
