@@ -84,7 +84,7 @@ def train_verifier(
     from specdec_cli.training.masked import MaskedTask
     from specdec_cli.training.order import order_fields
     from specdec_cli.training.recipe import VerifierRecipe
-    from specdec_cli.training.verifier import VerifierTask
+    from specdec_cli.training.verifier import VerifierTask, operations_a_token
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
@@ -103,7 +103,10 @@ def train_verifier(
         ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
         bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
         kind = MaskedTask if model.config.order == "masked" else VerifierTask
-        train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet)
+        # Other runs count weighted or masked tokens, from which the operations do not follow.
+        countable = kind is VerifierTask and plan.run.edit_weight == 1
+        operations = operations_a_token(model.config, pairs) if countable else None
+        train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet, operations)
 
 
 def _tokenizer(given: Path | None, first: "Bundle | None", data: Path) -> "Tokenizer":

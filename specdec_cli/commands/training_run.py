@@ -38,8 +38,18 @@ def writing_alone(output: Path) -> AbstractContextManager[None]:
     return nullcontext() if rank() else locked(output)
 
 
-def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: Path, fabric: "Fabric", quiet: bool) -> None:
+def train(
+    task: "TrainingTask",
+    plan: "VerifierRecipe | DrafterRecipe",
+    output: Path,
+    fabric: "Fabric",
+    quiet: bool,
+    operations_a_token: float | None = None,
+) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
+
+    At the end, the floating-point operations of the whole run are printed if `operations_a_token`, those for each target token, are
+    given.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
@@ -63,6 +73,8 @@ def train(task: "TrainingTask", plan: "VerifierRecipe | DrafterRecipe", output: 
     except KeyboardInterrupt:
         tell("interrupted; the same command resumes from the last checkpoint")
         raise
+    if operations_a_token is not None:
+        tell(f"update {trainer.progress.update:,}: {trainer.progress.tokens * operations_a_token:.2e} floating-point operations")
     if trainer.stopped:
         tell(f"stopped after update {trainer.progress.update:,}; the same command resumes there")
         raise typer.Exit(128 + trainer.stopped)

@@ -1,6 +1,7 @@
 """Training of a verifier or teacher with teacher forcing on parallel text."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import folded_positions
 from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
@@ -41,6 +44,16 @@ class VerifierObjective(nn.Module):
         output = self.transformer.output
         loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
         return loss, weights.sum()
+
+
+def operations_a_token(config: TransformerConfig, pairs: Sequence[SentencePair]) -> float:
+    """Floating-point operations of training for each target token, in an epoch over `pairs` without padding.
+
+    Only matrix products are counted (see model/flops.py).
+    """
+    lengths = Counter((len(pair.source), len(pair.target)) for pair in pairs)
+    operations = sum(count * flops.UPDATE * flops.forward(config, *shape) for shape, count in lengths.items())
+    return operations / sum(count * target for (_, target), count in lengths.items())
 
 
 class VerifierTask:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.commands.training_view import TrainingView
-from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model import flops
+from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.loop import Report
 from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
@@ -24,6 +25,18 @@ def test_a_run_continues_from_its_checkpoint(trained: Path, text: Path, tokenize
         updates = [int(row["update"]) for row in csv.DictReader(stream)]
     assert updates == [2, 4, 6]
     assert run("translate", "-m", trained, text, "--max-length", 4).exit_code == 0
+
+
+def test_a_run_ends_with_its_floating_point_operations(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    pair = text.read_text(encoding="utf-8").splitlines()[0]
+    (one := tmp_path / "one.tsv").write_text(f"{pair}\n", encoding="utf-8")
+    result = train_verifier(tmp_path / "run", one, tokenizer, "run.max_updates=3", "run.evaluate_every=3")
+    assert result.exit_code == 0, result.output
+    config, length = load_bundle(tmp_path / "run").verifier.config, len(tokenizer.encode(pair.split("\t")[0])) + 1
+    with (tmp_path / "run" / "metrics.csv").open(encoding="utf-8") as stream:
+        *_, last = csv.DictReader(stream)
+    operations = int(last["tokens"]) / length * flops.UPDATE * flops.forward(config, length, length)
+    assert f"update 3: {operations:.2e} floating-point operations" in result.stderr
 
 
 def test_a_resumed_run_reports_its_start_and_repeats_no_log_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
