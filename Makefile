@@ -12,8 +12,9 @@ ON_LINUX := $(filter Linux,$(shell uname -s))
 BASH := $(PREFIX)/share/bash-completion/completions
 ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
+MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench papers docs completions golden install uninstall clean
+.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench papers docs completions man golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -79,11 +80,14 @@ completions: .venv/installed ## Make the shell completions anew from the command
 	$(BIN)/specdec --show-completion zsh > completions/_specdec
 	$(BIN)/specdec --show-completion fish > completions/specdec.fish
 
+man: .venv/installed ## Make man pages from the help texts, into build/man
+	$(BIN)/python -m documentation.man build/man
+
 golden: .venv/installed ## Write the help texts that the tests compare with anew
 	rm -f tests/golden/help/*.txt
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py
 
-install: ## Install the command and its completions for this user (PREFIX=~/.local)
+install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec
 	@echo "Installing into $(PREFIX)/share/specdec: a minute or more, most of it for torch"
 	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) .
@@ -92,10 +96,11 @@ install: ## Install the command and its completions for this user (PREFIX=~/.loc
 	cp completions/specdec.bash $(BASH)/specdec
 	cp completions/_specdec $(ZSH)/_specdec
 	cp completions/specdec.fish $(FISH)/specdec.fish
+	$(PREFIX)/share/specdec/bin/python -m documentation.man $(MAN)
 
 uninstall: ## Take away what `make install` put there
 	rm -rf $(PREFIX)/share/specdec
-	rm -f $(PREFIX)/bin/specdec $(BASH)/specdec $(ZSH)/_specdec $(FISH)/specdec.fish
+	rm -f $(PREFIX)/bin/specdec $(BASH)/specdec $(ZSH)/_specdec $(FISH)/specdec.fish $(MAN)/specdec.1 $(MAN)/specdec-*.1
 
 clean: ## Remove .venv and caches
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
