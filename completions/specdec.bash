@@ -36,6 +36,8 @@ _specdec() {
                 --previous) compopt -o default; return ;;
                 -s|--similarity) return ;;
                 --exact-matches) words="draft copy" ;;
+                --glossary) compopt -o default; return ;;
+                --keep) return ;;
                 --batch-size) words="auto" ;;
                 --memory) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -52,7 +54,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --tm --previous -s --similarity --exact-matches --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
             esac
             ;;
         correct)

@@ -38,6 +38,8 @@ complete -c specdec -n '__fish_seen_subcommand_from translate' -l tm -r -F -d 'T
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l previous -r -F -d 'Earlier version of the text and its translation, line by line'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s s -l similarity -x -d 'Least similarity of sources for a draft'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l exact-matches -x -a 'draft copy' -d 'Equal sources: verify their translation like other drafts, or copy it to the output as it is'
+complete -c specdec -n '__fish_seen_subcommand_from translate' -l glossary -r -F -d 'Terms with the translation that they must have: source, tab, target on each line'
+complete -c specdec -n '__fish_seen_subcommand_from translate' -l keep -x -d 'A term that stays as it is'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l batch-size -x -a 'auto' -d 'Largest number of sentences decoded together'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l memory -x -d 'Memory for batches and for lines that are read but not yet written, besides the model'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'

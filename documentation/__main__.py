@@ -19,7 +19,7 @@ PICTURE = DOCS / "imports.svg"
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from documentation import scale_tables, settings, tables
+    from documentation import glossary, scale_tables, settings, tables
     from documentation.papers.tables import paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
     from documentation.serving.tables import serving
@@ -39,6 +39,8 @@ def generators() -> dict[str, Generator]:
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,
         "recipes": settings.recipes,
+        "glossary-terms": glossary.terms_table,
+        "glossary-scores": glossary.scores_table,
         "scale-runs": scale_tables.runs,
         "scale-figures": scale_tables.figures,
         "scale-check": scale_tables.check,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.commands.earlier_translations import DraftTotals
+from specdec_cli.commands.glossary_terms import TermTotals
 from specdec_cli.commands.machine import Machine
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.settings import Settings
@@ -12,7 +13,7 @@ from specdec_cli.pipeline.settings import Settings
 @dataclass
 class Totals:
     """Counts over all lines decoded so far; `tokens` are emitted tokens, EOS included. `drafts` are those from earlier
-    translations, None without any.
+    translations, `terms` those of a glossary; None without any.
 
     `spans` are the protected spans of the input, if they are counted, and `kept` those that the output has as often.
     """
@@ -22,6 +23,7 @@ class Totals:
     tokens: int = 0
     rounds: int = 0
     drafts: DraftTotals | None = None
+    terms: TermTotals | None = None
     spans: int = 0
     kept: int = 0
 
@@ -46,6 +48,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
         ("tokens per round", f"{tokens / rounds:.2f}"),
         ("iterations", f"{totals.rounds / sentences:.2f} a sentence"),
         *([] if totals.drafts is None else [("drafts", totals.drafts.in_words(translated))]),
+        *([] if totals.terms is None else [("terms", totals.terms.in_words())]),
         ("time", f"{seconds:.2f} s, after {loading:.2f} s of loading"),
         ("speed", f"{1000 * seconds / sentences:.1f} ms a sentence, {tokens / max(seconds, 1e-9):,.0f} tokens/s"),
         ("peak memory", "unknown" if (peak := peak_resident_mb()) is None else f"{peak:,.0f} MB"),

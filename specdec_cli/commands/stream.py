@@ -134,8 +134,12 @@ class Stream:
 
     def warn(self, index: int, message: str) -> None:
         """Print `message` to stderr as a warning about line `index` (from 0) of the current window, unless `quiet` was set."""
+        self.warn_of(self._window[index], message)
+
+    def warn_of(self, line: Line, message: str) -> None:
+        """Print `message` to stderr as a warning about `line`, unless `quiet` was set."""
         if not self._quiet:
-            print(f"specdec: warning: {self._window[index].location}: {message}", file=sys.stderr)
+            print(f"specdec: warning: {line.location}: {message}", file=sys.stderr)
 
     def print_statistics(self, loading: float, seconds: float) -> None:
         """Print the table of --stats to stderr; `loading` and `seconds` are the wall times of loading and of decoding."""

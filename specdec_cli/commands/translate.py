@@ -3,7 +3,7 @@
 import json
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +13,7 @@ from specdec_cli.commands.file_groups import check_lines, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.drafts import DraftOptions
+from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
@@ -25,6 +26,7 @@ from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
     from specdec_cli.pipeline.translator import Translation
+    from specdec_cli.text.glossary import Term
 
 AllOption = Annotated[bool, output_option("--all", help="In PO and XLIFF files, translate again what is translated already.")]
 NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.")]
@@ -33,7 +35,7 @@ NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help=
 @dataclass(frozen=True)
 class Translating:
     """A LineDecoding that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
-    is an earlier version of it.
+    is an earlier version of it; `terms` are those of the glossary.
     """
 
     model: ModelChoice
@@ -43,10 +45,12 @@ class Translating:
     n_best: int
     earlier: DraftOptions
     whole: tuple[str, ...] = ()
+    terms: "Sequence[Term]" = ()
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
         from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
+        from specdec_cli.commands.glossary_terms import TermTotals, open_glossary, term_fields, term_warnings
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
         from specdec_cli.pipeline.translator import Translator
@@ -63,14 +67,21 @@ class Translating:
             stream.totals.drafts = DraftTotals()
             sentences = translator.sentences(self.whole)
             translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, split=split))
+        if self.terms:
+            stream.totals.terms = TermTotals()
+            translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
             if stream.totals.drafts is not None:
                 stream.totals.drafts.add(translation.draft)
+            if stream.totals.terms is not None:
+                stream.totals.terms.add(translation.terms)
+                for message in term_warnings(translation.terms):
+                    stream.warn_of(line, message)
             if not self.text.as_json:
                 return rewrapped(line, translation.text)
             values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
-            values |= draft_fields(translation.draft)
+            values |= draft_fields(translation.draft) | (term_fields(translation.terms) if self.terms else {})
             return iter([(json.dumps(values, ensure_ascii=False), "\n")])
 
         return OpenedDecoding(stream, translator.translate, written, decode_parts=partial(translator.translate, separate=True))
@@ -96,6 +107,7 @@ def translate(
     decoding: DecodingOptions,
     n_best: NBestOption = 1,
     earlier: DraftOptions,
+    glossary: GlossaryOptions,
     machine: MachineOptions,
     text: TextOptions,
     cluster: ShardOptions,
@@ -113,6 +125,7 @@ def translate(
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
     earlier.check()
+    terms = glossary.read(n_best=n_best)
     if earlier.previous is not None and text.unwrap:
         raise UsageError("--previous compares the texts line by line and does not go with --unwrap")
     if earlier.given and cluster.ray is not None:
@@ -123,7 +136,7 @@ def translate(
     inputs = read_inputs(groups, text, "translate", redo=redo)
     whole = [each.with_all_lines() for each in inputs] if earlier.previous is not None else []
     texts = tuple(line.text for each in whole for line in each.lines)
-    translating = Translating(chosen, decoding, machine, text, n_best, earlier, texts)
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, texts, terms)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 

@@ -18,9 +18,13 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     """Accept the longest prefix of `draft` (B, k) that passes `rule`, and one more token, the verifier's choice by
     `logits` (B, k + 1, V).
 
-    With FixedPoint, a draft that does not pass as a whole adds nothing. `choices` computes the highest logits.
+    The ids of a prefix count as the verifier's choices. With FixedPoint, a draft that does not pass as a whole adds
+    nothing. `choices` computes the highest logits.
     """
     predictions = choices.first(logits)
+    if draft.prefix is not None:
+        own = steps(draft.ids.shape[1], logits.device) < draft.prefix[:, None]
+        predictions = torch.cat([torch.where(own, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
     drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]

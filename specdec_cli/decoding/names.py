@@ -153,6 +153,8 @@ SHORT_DRAFT = 3
 """Tokens of a draft of the n-gram memory, if no block size is given."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 """The chain of decodings that `auto` chooses for a bundle without a trained drafter."""
+GLOSSARY = "glossary"
+"""The name of the decoding of sentences that were decoded again to bring in terms."""
 GIVEN = "given-drafts"
 """The name of decoding with drafts that come with the sentences. It is not one of DECODINGS: a sentence that has a draft
 is decoded this way, whatever exact decoding was requested.

@@ -10,13 +10,14 @@ class Sentence:
 
     `draft` are the target ids of a text that the output may resemble, such as an earlier translation, ending with
     EOS; empty for none. `first` is the largest number of tokens of it that are drafted in the first round (0: no
-    limit).
+    limit). The first `prefix` tokens of the draft begin the output; the verifier scores them, but does not reject them.
     """
 
     number: int
     source: Sequence[int]
     draft: Sequence[int] = ()
     first: int = 0
+    prefix: int = 0
 
 
 @dataclass(frozen=True)

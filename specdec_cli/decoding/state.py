@@ -45,10 +45,14 @@ class State:
 
 @dataclass(frozen=True)
 class Draft:
-    """Proposed ids (B, k); the draft of a row is the first `counts` (B,) of them, the others are ignored."""
+    """Proposed ids (B, k); the draft of a row is the first `counts` (B,) of them, the others are ignored.
+
+    The first `prefix` (B,) ids are accepted whatever the verifier predicts; None stands for 0 in all rows.
+    """
 
     ids: Tensor
     counts: Tensor
+    prefix: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,11 @@ static int32_t source_at(const struct specdec_session *session, const struct row
 }
 
 static void copy_text(const struct specdec_session *session, struct row *row) {
+    if (row->length - 1 < row->prefix) row->copy_from = row->length - 1;
     const int64_t left = row->copy_from < 0 ? 0 : row->text_length - 1 - row->copy_from;
-    const int64_t count = most_drafted(session, row, smaller(left, row->longest));
+    // A given text is not drafted for the last place: each round of it then ends with a token of the verifier.
+    const int64_t room = session->options.decoding == SPECDEC_GIVEN ? row->limit - row->length - 1 : left;
+    const int64_t count = most_drafted(session, row, smaller(smaller(left, room), row->longest));
     row->drafted = count > 0 ? count : 0;
     for (int64_t i = 0; i < row->drafted; i++) row->ids[i] = row->text[row->copy_from + i];
 }
@@ -128,7 +131,7 @@ static void look_up(const struct specdec_session *session, struct row *row) {
 
 // A given text has room for what the row has room for, its EOS included.
 void begin_draft(const struct specdec_session *session, struct row *row) {
-    row->copy_from = row->misses = 0;
+    row->copy_from = row->misses = row->prefix = 0;
     row->longest = row->capacity;
     row->text = row->source;
     row->text_length = row->source_length;
@@ -138,6 +141,8 @@ void begin_draft(const struct specdec_session *session, struct row *row) {
     row->text = session->drafts + starts[0];
     session->drafts[starts[0] + row->text_length - 1] = session->model->shape.eos;
     if (session->first_drafts[row->number]) row->longest = smaller(session->first_drafts[row->number], row->capacity);
+    row->prefix = smaller(session->prefix_lengths[row->number], row->text_length - 1);
+    if (row->longest < row->prefix) row->longest = row->prefix;
 }
 
 static int copies_text(const struct specdec_session *session) {

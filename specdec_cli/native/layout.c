@@ -19,6 +19,7 @@ int32_t specdec_layout(int32_t *values, int32_t room) {
         offsetof(struct specdec_options, length_penalty),
         offsetof(struct specdec_options, word_starts),
         offsetof(struct specdec_options, adaptive),
+        offsetof(struct specdec_options, prefix_lengths),
         offsetof(struct specdec_options, memory),
         offsetof(struct specdec_output, log_probabilities),
         offsetof(struct specdec_hypothesis, log_probability),

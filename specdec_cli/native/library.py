@@ -123,6 +123,7 @@ def _expected_layout() -> list[int]:
         *starts,
         Options.word_starts.offset,
         Options.adaptive.offset,
+        Options.prefix_lengths.offset,
         Options.memory.offset,
         Output.log_probabilities.offset,
         HypothesisStruct.log_probability.offset,

@@ -116,8 +116,9 @@ class NativeModel:
         options, session = options_of(request), ctypes.c_void_p()
         options.with_rounds = with_rounds
         if request.decoding == "given-drafts":
-            arrays = *_flattened(request.drafts), array("i", request.first_drafts)
-            options.drafts, options.draft_starts, options.first_drafts = map(_address, arrays)
+            numbers = (array("i", each) for each in (request.first_drafts, request.prefix_lengths or [0] * len(sources)))
+            arrays = *_flattened(request.drafts), *numbers
+            options.drafts, options.draft_starts, options.first_drafts, options.prefix_lengths = map(_address, arrays)
         queue = _address(flat), _address(places), len(sources)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:

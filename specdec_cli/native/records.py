@@ -17,8 +17,9 @@ class Request:
     limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
     begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
     the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
-    EOS. `memory` is the address of an NgramMemory, for decoding "ngram-memory", which must outlive the decoding.
-    `first_drafts` bounds the first draft of each, in tokens (0: no limit).
+    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit); `prefix_lengths` are the numbers of
+    tokens at the start of each that are taken without being verified. `memory` is the address of an NgramMemory, for
+    decoding "ngram-memory", which must outlive the decoding.
     """
 
     decoding: str = "greedy"
@@ -37,6 +38,7 @@ class Request:
     memory: ctypes.c_void_p | None = None
     drafts: Sequence[Sequence[int]] = ()
     first_drafts: Sequence[int] = ()
+    prefix_lengths: Sequence[int] = ()
     beam_size: int = 1
     n_best: int = 1
     stop: BeamStop = "heuristic"

@@ -45,7 +45,7 @@ static int options_fit(const struct specdec_options *options, const struct specd
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
-           !(given && !(options->drafts && options->draft_starts && options->first_drafts && !options->top_beta)) &&
+           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths && !options->top_beta)) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
 }
@@ -58,6 +58,7 @@ static int32_t check_drafts(const struct specdec_session *session) {
     if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; i < session->count; i++) {
         if (starts[i + 1] <= starts[i] || session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
+        if (!between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
             if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
     }
@@ -116,13 +117,20 @@ static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, c
     return SPECDEC_OK;
 }
 
+// A copy of a number for each sentence; NULL without memory.
+static int32_t *copy_numbers(struct specdec_session *session, const int32_t *numbers) {
+    int32_t *own = arena_take(&session->arena, session->count + 1, sizeof *own);
+    if (own) memcpy(own, numbers, (size_t)session->count * sizeof *own);
+    return own;
+}
+
 static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
     const struct specdec_options *options = &session->options;
     const int32_t status = copy_texts(session, ids, starts, &session->ids, &session->starts);
     if (status || options->decoding != SPECDEC_GIVEN) return status;
-    session->first_drafts = arena_take(&session->arena, session->count + 1, sizeof *session->first_drafts);
-    if (!session->first_drafts) return SPECDEC_NO_MEMORY;
-    memcpy(session->first_drafts, options->first_drafts, (size_t)session->count * sizeof *session->first_drafts);
+    session->first_drafts = copy_numbers(session, options->first_drafts);
+    session->prefix_lengths = copy_numbers(session, options->prefix_lengths);
+    if (!session->first_drafts || !session->prefix_lengths) return SPECDEC_NO_MEMORY;
     return copy_texts(session, options->drafts, options->draft_starts, &session->drafts, &session->draft_starts);
 }
 

@@ -30,9 +30,9 @@ struct row {
     int32_t *ids;
     int64_t drafted;
     // Of a text that is copied, the source or a given one, EOS included: see draft.c. `longest`: tokens of a draft of a given
-    // text at most.
+    // text at most. `prefix`: tokens at the start of a given text that are taken without being verified.
     const int32_t *text;
-    int64_t text_length, copy_from, misses, longest;
+    int64_t text_length, copy_from, misses, longest, prefix;
     // Of the drafter, if this row `has_drafter`: its keys and values, as above, and the verifier's states (fresh, W) at the last
     // `fresh` places before the last token, of which it has none yet.
     int has_drafter;
@@ -106,7 +106,7 @@ struct specdec_session {
     const struct specdec_model *model;
     struct specdec_options options;
     struct arena arena;
-    int32_t *ids, *drafts, *first_drafts;
+    int32_t *ids, *drafts, *first_drafts, *prefix_lengths;
     int64_t *starts, *draft_starts, count, longest_source, longest_capacity, longest_draft, most_positions;
     int64_t beam; // hypotheses of a sentence
     atomic_llong entered; // sentences that were taken from the queue

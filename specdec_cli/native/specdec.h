@@ -88,8 +88,9 @@ struct specdec_tensor {
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
-// `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound. All three
-// are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
+// `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound;
+// `prefix_lengths`: tokens at the start of each draft that are taken without being verified. All four are read by
+// specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
 // are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.
@@ -105,6 +106,7 @@ struct specdec_options {
     const int32_t *drafts;
     const int64_t *draft_starts;
     const int32_t *first_drafts;
+    const int32_t *prefix_lengths;
     struct specdec_memory *memory; // for SPECDEC_NGRAM_MEMORY; it must outlive the session
 };
 

@@ -42,7 +42,7 @@ class Options(ctypes.Structure):
         ("repetition_penalty", ctypes.c_float),
         ("length_penalty", _double),
         ("word_starts", _pointer),
-        *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts", "memory")),
+        *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts", "prefix_lengths", "memory")),
     )
 
 

@@ -23,11 +23,12 @@ static void embed(const struct call *call, int64_t i) {
     embed_token(kernels, embedding, own->id, own->place, call->pass.x + i * embedding->width);
 }
 
-// What is taken at position i of some, number `first` + i of the pass: the drafted token if the rule accepts it, else the
-// verifier's own choice.
+// What is taken at position i of some, number `first` + i of the pass: the drafted token if it is of a prefix or the rule accepts it,
+// else the verifier's own choice.
 static int32_t choose_token(const struct call *call, const struct logits *logits, int64_t first, int64_t i) {
     const struct position *own = call->positions + first + i;
     if (own->forced >= 0) return own->forced;
+    if (own->next >= 0 && own->place < own->row->prefix) return own->next;
     const struct specdec_options *options = call->options;
     const int tolerated = options->top_beta && own->next >= 0 && is_tolerated(logits, i, own->next, options->top_beta, options->tolerance);
     return tolerated ? own->next : first_choice(logits, i);

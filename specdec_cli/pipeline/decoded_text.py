@@ -15,7 +15,7 @@ class DecodedText:
     `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
     until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
-    was found for `text`; with `copied`, it is the output.
+    was found for `text`; with `copied`, it is the output. While it `waits_for_terms`, the output may still change.
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -24,6 +24,7 @@ class DecodedText:
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
+        self.waits_for_terms = False
         self._next()
 
     @property
@@ -67,6 +68,15 @@ class DecodedText:
         if output is None and rank:
             return self.ranked(0, decode)
         return output or "", sum(one.log_probability for one in chosen)
+
+    def with_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> str | None:
+        """The output with `part` as hypothesis for the text `place` of the attempt; None if the attempt fails with it."""
+        return self._placed([decode((part if number == place else own).ids) for number, own in enumerate(self.parts)])
+
+    def replace_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> None:
+        """Make `part` the hypothesis for the text `place` of the attempt, which must succeed with it."""
+        self.output = self.with_part(place, part, decode)
+        self.parts[place] = part
 
     def _placed(self, outputs: Sequence[str]) -> str | None:
         output = self.attempt.restore(outputs)

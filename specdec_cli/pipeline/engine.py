@@ -100,10 +100,10 @@ class Engine:
         differ.
 
         Sentences of one source width are decoded together, those that come with a draft apart from the others.
-        Several workers, of one thread each, share them if there are enough. Raises UsageError for drafts if the
-        settings are not those of an exact decoding.
+        Several workers, of one thread each, share them if there are enough. Raises UsageError for drafts
+        without a prefix if the settings are not those of an exact decoding. Sentences with a prefix get scores.
         """
-        if any(sentence.draft for sentence in sentences):
+        if any(sentence.draft and not sentence.prefix for sentence in sentences):
             check_given(self.settings.decoding, self.settings.rule)
         self._check_costs()
         tools = Tools(self.settings, self.verifier, self._reads, self._onlooker)
@@ -123,10 +123,10 @@ class Engine:
                 yield from strategy(tools, drafter, group)
 
     def _groups(self, sentences: Sequence[Sentence]) -> list[Group]:
-        alike: dict[tuple[int, bool], list[Sentence]] = defaultdict(list)
+        alike: dict[tuple[int, bool, bool], list[Sentence]] = defaultdict(list)
         for sentence in sentences:
-            alike[self.verifier.source_width(len(sentence.source)), bool(sentence.draft)].append(sentence)
-        return [Group(Shared(alike[key]), self._rows(key[0], len(alike[key])), given=key[1]) for key in sorted(alike)]
+            alike[self.verifier.source_width(len(sentence.source)), bool(sentence.draft), sentence.prefix > 0].append(sentence)
+        return [Group(Shared(own), self._rows(key[0], len(own)), given=key[1], prefixed=key[2]) for key, own in sorted(alike.items())]
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many of so many sentences of one source width a worker decodes together."""

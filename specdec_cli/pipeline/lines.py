@@ -11,6 +11,7 @@ from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, DraftUse, first_bound
+from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.layout import segment_line
 from specdec_cli.text.passthrough import Passthrough
 from specdec_cli.text.placeholders import Attempt, attempts
@@ -46,7 +47,7 @@ class DecodedLine:
     @property
     def accepted(self) -> int:
         """The number of tokens of given drafts that were accepted, summed over all sentences of the line: each round
-        adds one token of the verifier to them. One less where an output was cut at its limit.
+        adds one token of the verifier to them.
         """
         return sum(len(part.ids) - part.rounds for part in self.parts if part.decoding == GIVEN)
 
@@ -79,8 +80,8 @@ class DecodedLine:
 
     @property
     def finished(self) -> bool:
-        """Whether every text of the line has an output."""
-        return all(text.output is not None for text in self.texts)
+        """Whether every text of the line has its final output."""
+        return all(text.output is not None and not text.waits_for_terms for text in self.texts)
 
 
 class LineDecoder:
@@ -90,7 +91,8 @@ class LineDecoder:
     in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
     target language. With `place`, the output has every protected span (a URL, say) as often as the source: a
     sentence whose output does not is decoded again, with a placeholder for the span or without it. The attribute
-    `drafts` finds drafts for sentences; it may be set before a call of `decode`.
+    `drafts` finds drafts for sentences, and `terms` brings the terms of a glossary into outputs; they may be set before
+    a call of `decode`.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class LineDecoder:
     ) -> None:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
         self.drafts: Drafts | None = None
+        self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place = place
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
@@ -123,14 +126,21 @@ class LineDecoder:
         while pending and pending[0].finished:
             yield pending.popleft()
         for portion in self._portions(waiting):
+            lacking = []
             while portion:
                 again = []
                 for text in self._decoded(portion, encoded):
                     if not text.settle(self._tokenizer.decode):
                         again.append(text)
+                    elif self._lacks_terms(text.text, text.output):
+                        text.waits_for_terms = True
+                        lacking.append(text)
                     while pending and pending[0].finished:
                         yield pending.popleft()
                 portion = again
+            self._place_terms(lacking)
+            while pending and pending[0].finished:
+                yield pending.popleft()
         yield from pending
 
     def segments(self, line: str, count: Count) -> Segments:
@@ -158,7 +168,17 @@ class LineDecoder:
 
     def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:
         for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):
-            text.take_draft(found, copied=found is not None and drafts.copies(found))
+            copies = found is not None and drafts.copies(found) and not self._lacks_terms(text.text, found.text)
+            text.take_draft(found, copied=copies)
+
+    def _lacks_terms(self, source: str, output: str | None) -> bool:
+        return self.terms is not None and output is not None and self.terms.lacks_terms(source, output)
+
+    def _place_terms(self, texts: Sequence[DecodedText]) -> None:
+        if self.terms is not None and texts:
+            self.terms.place(texts)
+        for text in texts:
+            text.waits_for_terms = False
 
     def _portions(self, texts: list[DecodedText]) -> list[list[DecodedText]]:
         """Texts in portions that are decoded one after the other: those up to the PROBE-th with a draft come first while

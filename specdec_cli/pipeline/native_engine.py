@@ -148,12 +148,13 @@ class NativeEngine:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
         differ.
 
-        Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts if the
-        settings are not those of an exact decoding.
+        Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts without a
+        prefix if the settings are not those of an exact decoding.
         """
         given = [sentence for sentence in sentences if sentence.draft]
         if given:
-            check_given(self._asked.decoding, self._asked.rule)
+            if not all(sentence.prefix for sentence in given):
+                check_given(self._asked.decoding, self._asked.rule)
             yield from self._decode_given(given)
             sentences = [sentence for sentence in sentences if not sentence.draft]
         if sentences:
@@ -177,14 +178,16 @@ class NativeEngine:
         yield from self._hypotheses(sentences, request, settings.decoding)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode sentences that come with a draft."""
+        """Decode sentences that come with a draft; those with a prefix get scores."""
         request = replace(
             self._request(self._rows(sentences)),
             decoding=GIVEN,
             block_size=self._asked.given_block_size,
+            with_scores=self._asked.with_scores or any(sentence.prefix for sentence in sentences),
             word_starts=self._word_starts,
             drafts=[sentence.draft for sentence in sentences],
             first_drafts=[sentence.first for sentence in sentences],
+            prefix_lengths=[sentence.prefix for sentence in sentences],
         )
         yield from self._hypotheses(sentences, request, GIVEN)
 

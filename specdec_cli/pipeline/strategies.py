@@ -21,12 +21,13 @@ from specdec_cli.pipeline.workers import Shared
 @dataclass(frozen=True)
 class Group:
     """Sentences of one source width, to be decoded `rows` at a time; several workers may take sentences from the
-    same group. `given`: all of them come with a draft.
+    same group. `given`: all of them come with a draft; `prefixed`: with one that has a prefix.
     """
 
     sentences: Shared[Sentence]
     rows: int
     given: bool = False
+    prefixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _loop(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
 def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[Hypothesis]:
     """Decode a group of sentences that come with drafts: draft and verify, by the exact rule."""
     settings, verifier = tools.settings, tools.verifier
-    options = LoopOptions(Exact(), group.rows, settings.max_length, settings.with_scores)
+    options = LoopOptions(Exact(), group.rows, settings.max_length, settings.with_scores or group.prefixed)
     found = decode(verifier, verifier.execution.padded(drafter), drafter.follow(group.sentences), options, tools.onlooker)
     return _named(found, GIVEN)
 

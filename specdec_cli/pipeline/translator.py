@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.pipeline.term_placing import TermPlacer
+from specdec_cli.text.glossary import Glossary, Term, come_out
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -17,7 +19,8 @@ class Translation:
     `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities;
     `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
     `warnings` name possible errors (see text/output_checks.py). `draft` says what became of the drafts that were found
-    for its sentences, None if there were none.
+    for its sentences, None if there were none. `terms` are those of the glossary in its sentences, in order, each with
+    whether the translation has it.
     """
 
     text: str
@@ -29,6 +32,7 @@ class Translation:
     decoding: str = ""
     warnings: tuple[str, ...] = ()
     draft: DraftUse | None = None
+    terms: tuple[tuple[Term, bool], ...] = ()
 
 
 class Translator:
@@ -60,6 +64,10 @@ class Translator:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
         self._lines.drafts = drafts
 
+    def use_glossary(self, glossary: Glossary) -> None:
+        """Translate the terms of `glossary` as it says from now on."""
+        self._lines.terms = TermPlacer(self.engine, self.tokenizer, glossary)
+
     def translate(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Translation]:
         """Yield a translation for each line, in order, as soon as it is available; blank lines are copied.
 
@@ -81,7 +89,15 @@ class Translator:
             decoding=line.decoding,
             warnings=output_warnings(line.source, text) if self._checks else (),
             draft=line.draft_use,
+            terms=self._terms(line),
         )
+
+    def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:
+        if self._lines.terms is None:
+            return ()
+        glossary = self._lines.terms.glossary
+        texts = (([match.term for match in glossary.find(text.text)], text.output or "") for text in line.texts)
+        return tuple(pair for terms, output in texts for pair in zip(terms, come_out(terms, output), strict=True))
 
     def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:
         """The n best lines: the n-th joins the n-th best hypotheses of all sentences, or their last ones."""

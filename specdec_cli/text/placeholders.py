@@ -8,7 +8,7 @@ from specdec_cli.text.output_checks import repeats_itself
 from specdec_cli.text.protected import keeps_order, protected_spans
 from specdec_cli.text.sentences import Segments
 
-_PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
+PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
 _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
@@ -127,7 +127,7 @@ def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
     yield CheckedAttempt(whole, text, spans)
     if len(spans) <= _MAX_SPANS:
         yield from (
-            _with_placeholders(text, positions, spans, stem, first) for stem, first in _PLACEHOLDERS if stem + str(first) not in text
+            _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text
         )
     yield _split_at_spans(text, positions, spans)
 
@@ -138,8 +138,13 @@ def count_kept(source: str, output: str) -> tuple[int, int]:
     return len(spans), sum(not _differs(span, source, output) for span in spans)
 
 
+def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
+    """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
+    return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
+
+
 def _with_placeholders(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
-    names = tuple(f"{stem}{first + number * (1 if stem else 1112)}" for number in range(len(spans)))
+    names = placeholder_names(stem, first, len(spans))
     joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in positions)
     pieces, position = [], 0
     for (start, end), name, (before, after) in zip(positions, names, joined, strict=True):

@@ -35,8 +35,9 @@ def changed(output: Sequence[int], size: int, eos: int, generator: random.Random
     return [*text, *(text * 3 if generator.random() < 0.2 else []), eos]
 
 
+@pytest.mark.parametrize("prefixed", [0.0, 0.5])
 @pytest.mark.parametrize("match", ["nearest", "unique", "unique-3"])
-def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path], match: str) -> None:
+def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path], match: str, prefixed: float) -> None:
     bundle, path = pair
     config, generator = bundle.verifier.config, random.Random(5)
     sources = sources_of(len(bundle.tokenizer), 12, 20)
@@ -44,22 +45,32 @@ def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path
     greedy = native(model, sources, Request(max_length=30))
     drafts = [changed(greedy[number].ids, len(bundle.tokenizer), config.eos, generator) for number in range(len(sources))]
     bounds = [generator.choice((0, 1, 3)) for _ in sources]
+    prefixes = [generator.randrange(len(draft)) if generator.random() < prefixed else 0 for draft in drafts]
     engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=30, with_scores=True), bundle))
     engine._given_inputs.options["match"] = match  # type: ignore[index]
-    asked = [Sentence(number, *each) for number, each in enumerate(zip(sources, drafts, bounds, strict=True))]
+    asked = [Sentence(number, *each) for number, each in enumerate(zip(sources, drafts, bounds, prefixes, strict=True))]
     expected = {each.number: each for each in engine.decode(asked)}
     word_starts = bytes(bundle.tokenizer.word_starts())
     for batch, threads in ((1, 1), (1, 2), (3, 2), (16, 1)):
         request = Request(
-            GIVEN, match, 0, batch, threads, 30, with_scores=True, word_starts=word_starts, drafts=drafts, first_drafts=bounds
+            *(GIVEN, match, 0, batch, threads, 30),
+            with_scores=True,
+            word_starts=word_starts,
+            drafts=drafts,
+            first_drafts=bounds,
+            prefix_lengths=prefixes,
         )
         found = native(model, sources, request)
-        assert {number: each.ids for number, each in found.items()} == {number: each.ids for number, each in greedy.items()}
-        assert {number: (each.rounds, each.log_probabilities) for number, each in found.items()} == {
-            number: (each.rounds, each.log_probabilities) for number, each in expected.items()
-        }
+        for number, each in found.items():
+            assert (each.ids, each.rounds, each.log_probabilities) == (
+                *(expected[number].ids, expected[number].rounds),
+                expected[number].log_probabilities,
+            )
+            kept = min(prefixes[number], len(each.ids) - 1)
+            assert each.ids[:kept] == drafts[number][:kept]
+            assert prefixes[number] or each.ids == greedy[number].ids
     assert all(each.decoding == GIVEN for each in expected.values())
-    assert sum(each.rounds for each in expected.values()) < sum(each.rounds for each in greedy.values())
+    assert prefixed or sum(each.rounds for each in expected.values()) < sum(each.rounds for each in greedy.values())
 
 
 def test_shipped_translations_have_the_rounds_of_the_reference(data: Path) -> None:

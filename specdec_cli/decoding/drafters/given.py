@@ -21,18 +21,20 @@ def make_given(inputs: DrafterInputs) -> "GivenDrafts":
 
 @dataclass
 class GivenState:
-    """The drafter's data: where in its text each row copies (`copy`), and the longest draft in tokens (B,) that is
-    allowed in the next round.
+    """The drafter's data: where in its text each row copies (`copy`), the longest draft in tokens (B,) that is allowed
+    in the next round, and the number of tokens (B,) at the start of the text that begin the output.
     """
 
     copy: CopyState
     longest: Tensor
+    prefix: Tensor
 
 
 class GivenDrafts:
     """Copies the field `draft` of each sentence by the rule of `copier`, as input-guided drafting copies the source.
 
-    The first draft has at most as many tokens as the sentence's field `first`. If all tokens of a draft are accepted,
+    The first draft has at most as many tokens as the sentence's field `first`, or those of its `prefix` if they are
+    more. If all tokens of a draft are accepted,
     the longest draft of the row is doubled and increased by 1; after any other round it is the number of tokens that
     were accepted, at least SHORTEST (3). With the rule "nearest", a row has no draft after a round that accepted
     none of its tokens, until the last token of the output is found in the text. So a text that does not resemble the
@@ -69,19 +71,26 @@ class GivenDrafts:
         texts = [self._text(sentence.draft, width) for sentence in sentences]
         ends = state.lengths.new_tensor([len(text) - 1 for text in texts])
         padded = state.tokens.new_tensor([[*text, *[self._padding] * (width - len(text))] for text in texts])
-        longest = ends.new_tensor([min(sentence.first or width, width) for sentence in sentences])
-        return GivenState(CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), padded), longest)
+        longest = ends.new_tensor([min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences])
+        prefix = ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(ends)
+        copy = CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), padded)
+        return GivenState(copy, longest, prefix)
 
     def propose(self, state: State) -> Draft:
         """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
-        longest draft; without the EOS, which only the verifier predicts.
+        longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
         """
         own: GivenState = state.drafting
+        written = state.lengths - 1
+        own.copy.start = torch.where(written < own.prefix, written, own.copy.start)
         state.drafting = own.copy
         draft = self._copier.propose(state)
         state.drafting = own
-        counts = draft.counts.minimum(own.longest)
-        return Draft(draft.ids[:, : int(counts.max())], counts)
+        room = (state.limits - state.lengths - 1).clamp_min(0)
+        counts = draft.counts.minimum(own.longest).minimum(room)
+        ids = draft.ids[:, : int(counts.max())]
+        prefix = (own.prefix - written).clamp_min(0).minimum(counts)
+        return Draft(ids, counts, prefix if bool(prefix.any()) else None)
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Find for each row where its next copy begins, and set its longest draft."""

@@ -34,7 +34,7 @@ def round_kernels(model: Transformer) -> Kernels | None:
 
 class KernelExecution:
     """Computes rounds of `model` with `kernels`, and with `operators` where another rule than Exact or a constraint
-    other than `forced` applies.
+    other than `forced` applies, or where a draft has a prefix.
     """
 
     def __init__(self, operators: OperatorExecution, model: Transformer, kernels: Kernels, constraints: Constraints) -> None:
@@ -61,7 +61,8 @@ class KernelExecution:
 
         `score` is called only if the operators compute the round.
         """
-        if not isinstance(rule, Exact) or (self._may_bind and self._constraints.bind(state, draft.ids.shape[1] + 1)):
+        binds = self._may_bind and self._constraints.bind(state, draft.ids.shape[1] + 1)
+        if binds or not isinstance(rule, Exact) or draft.prefix is not None:
             return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
         ids, drafted = draft.ids.contiguous(), draft.counts.contiguous()
         rows, longest = ids.shape

@@ -35,13 +35,14 @@ class OperatorExecution:
         """
         scores = score(state, draft)
 
-        def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor) -> _Judged:
-            accepted = accept(Draft(ids, counts), logits, rule, self.choices)
+        def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor, prefix: Tensor | None = None) -> _Judged:
+            accepted = accept(Draft(ids, counts, prefix), logits, rule, self.choices)
             counts, ended = cut_at_end(self.eos, state, accepted.ids, accepted.counts)
             own = self.choices.log_probabilities(logits, accepted.ids) if with_scores else None
             return _Judged(replace(accepted, counts=counts), ended, own)
 
-        judged = self.run(("judge", rule, with_scores), judge, state, draft.ids, draft.counts, scores.logits)
+        inputs = (draft.ids, draft.counts, scores.logits, *(() if draft.prefix is None else (draft.prefix,)))
+        judged = self.run(("judge", rule, with_scores, len(inputs)), judge, state, *inputs)
         return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
 
     def advance(self, state: State, verdict: Verdict) -> int:

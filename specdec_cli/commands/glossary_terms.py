@@ -1,0 +1,45 @@
+"""What `specdec translate` says of the terms of a glossary: counts, JSON fields and warnings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specdec_cli.errors import UsageError
+from specdec_cli.text.glossary import Glossary, Term
+
+Outcome = Sequence[tuple[Term, bool]]
+"""Terms of a line, each with whether the translation has it."""
+
+
+@dataclass
+class TermTotals:
+    """Counts over all lines: occurrences of terms in the input, and those whose target is in the output."""
+
+    terms: int = 0
+    found: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Count the terms of a line."""
+        self.terms += len(outcome)
+        self.found += sum(found for _, found in outcome)
+
+    def in_words(self) -> str:
+        """One line for --stats."""
+        return f"{self.terms:,}, of which the output has {self.found:,}"
+
+
+def open_glossary(terms: Sequence[Term], order: str) -> Glossary:
+    """Make a glossary of `terms` for a model that writes in `order`. Raises UsageError if it is not from left to right."""
+    if order != "left-to-right":
+        raise UsageError(f"a glossary is for models that write from left to right, not in the order {order}")
+    return Glossary(terms)
+
+
+def term_fields(outcome: Outcome) -> dict[str, Any]:
+    """The fields of --json about the terms of a line."""
+    return {"terms": [{"source": term.source, "target": term.target, "found": found} for term, found in outcome]}
+
+
+def term_warnings(outcome: Outcome) -> list[str]:
+    """A message for each term that the translation lacks."""
+    return [f"the translation lacks {term.target!r} for the term {term.source!r}" for term, found in outcome if not found]

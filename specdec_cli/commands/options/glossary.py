@@ -1,0 +1,51 @@
+"""Command-line options of glossaries: terms with the translation that they must have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.text.glossary import Term
+
+_PANEL = "Glossary"
+
+GlossaryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--glossary",
+        metavar="FILE",
+        help="Terms with the translation that they must have: source, tab, target on each line; # begins a comment.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="WORD", help="A term that stays as it is; repeatable.", show_default=False, rich_help_panel=_PANEL),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlossaryOptions(OptionGroup):
+    """The options of glossaries."""
+
+    glossary: GlossaryOption = None
+    keep: KeepOption = None
+
+    def read(self, *, n_best: int) -> "Sequence[Term]":
+        """The terms of the glossary and those that are kept. Raises InputError for a file that cannot be read, and UsageError for a
+        term with two targets, and with `n_best` above 1.
+        """
+        if self.glossary is None and not self.keep:
+            return ()
+        from specdec_cli.text.glossary import read_glossary, with_kept
+
+        if n_best > 1:
+            raise UsageError("--n-best gives hypotheses as they are found and does not go with --glossary and --keep")
+        return with_kept([] if self.glossary is None else read_glossary(self.glossary), self.keep or ())

@@ -1,0 +1,172 @@
+"""Translation with a glossary: a sentence whose translation lacks a term is translated again, so that it has the term.
+
+First, the sentence is decoded with the target of each term in the place of the term, and with placeholders there. The
+verifier scores these outputs as translations of the sentence as it is, and the best one that has all terms is taken. If
+there is none, a missing term is forced at each word of the best outputs, and the verifier continues greedily after it,
+until all terms are there (as in grid beam search, Hokamp and Liu 2017). If that fails, the term is inserted there, or
+replaces a word, and nothing else changes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from specdec_cli.decoding.names import GLOSSARY
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.pipeline.decoded_text import DecodedText
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.term_sources import replaced_sources
+from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
+from specdec_cli.text.output_checks import output_warnings
+from specdec_cli.text.tokenizer import Tokenizer
+
+_KEPT = 3
+"""Outputs of a sentence to which the next term is added."""
+_MOST_PLACES = 1000
+"""Most outputs of one step of the search for places."""
+
+
+@dataclass(frozen=True)
+class _Output:
+    """An output for a sentence: its hypothesis, the number of terms that it has, and whether it has all and no new fault. The
+    text of the first `fixed` tokens was forced.
+    """
+
+    hypothesis: Hypothesis
+    terms: int
+    complete: bool = False
+    fixed: int = 0
+
+    @property
+    def score(self) -> float:
+        """The log probability of the output; 0 if it is not known."""
+        return self.hypothesis.score or 0.0
+
+
+@dataclass
+class _Sentence:
+    """A sentence whose translation lacks terms: number `place` in the attempt of `text`. `found` are outputs, the first one that of the
+    usual decoding; they took `rounds`.
+    """
+
+    text: DecodedText
+    place: int
+    matches: Sequence[Match]
+    rounds: int
+    found: list[_Output] = field(default_factory=list)
+
+    @property
+    def source(self) -> str:
+        """The text of the sentence."""
+        return self.text.attempt.segments.texts[self.place]
+
+    @property
+    def terms(self) -> list[Term]:
+        """The terms of the sentence, in order."""
+        return [match.term for match in self.matches]
+
+    @property
+    def best(self) -> _Output | None:
+        """The best of the complete outputs; None if there is none."""
+        return max((each for each in self.found if each.complete), key=lambda each: each.score, default=None)
+
+
+class TermPlacer:
+    """Brings the terms of `glossary` into the outputs of `engine`, which decodes from left to right."""
+
+    def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer, glossary: Glossary) -> None:
+        self._engine, self._tokenizer, self.glossary = engine, tokenizer, glossary
+        self._word_starts = tokenizer.word_starts()
+
+    def lacks_terms(self, source: str, output: str) -> bool:
+        """Whether `output` lacks a term that `source` has."""
+        return not all(come_out([match.term for match in self.glossary.find(source)], output))
+
+    def place(self, texts: Sequence[DecodedText]) -> None:
+        """Replace the outputs of `texts` by ones that have their terms; an output stays as it is if none was found."""
+        waiting = [sentence for text in texts for sentence in self._lacking(text)]
+        self._try_replaced(waiting)
+        for sentence in waiting:
+            for keeps_rest in (False, True):
+                if sentence.best is None:
+                    self._search(sentence, keeps_rest=keeps_rest)
+            if (best := sentence.best) is not None:
+                score = best.hypothesis.score if self._engine.settings.with_scores else None
+                part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
+                sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
+
+    def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
+        for place, (part, source) in enumerate(zip(text.parts, text.attempt.segments.texts, strict=True)):
+            matches = self.glossary.find(source)
+            found = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
+            if not all(found):
+                yield _Sentence(text, place, matches, part.rounds, [_Output(part, sum(found))])
+
+    def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
+        tries = [(sentence, way) for sentence in waiting for way in replaced_sources(sentence.source, sentence.matches)]
+        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(way.source)) for _, way in tries]
+        fitting = [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= self._engine.longest_source]
+        outputs: dict[tuple[int, str], _Sentence] = {}
+        for hypothesis in self._engine.decode(fitting):
+            sentence, way = tries[hypothesis.number]
+            sentence.rounds += hypothesis.rounds
+            output = way.restore(self._tokenizer.decode(hypothesis.ids))
+            if output is not None and any(come_out(sentence.terms, output)):
+                outputs[id(sentence), output] = sentence
+        encoded = self._tokenizer.encode_targets([output for _, output in outputs])
+        self._force([(sentence, ids, len(ids)) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
+
+    def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
+        states = _best(sentence.found)
+        while states and sentence.best is None:
+            terms, known = min(state.terms for state in states), len(sentence.found)
+            places = (place for state in states for place in self._places(sentence, state, replaces=keeps_rest))
+            forced = ((ids, len(ids) if keeps_rest else end) for ids, end in places)
+            self._force([(sentence, *each) for each in forced][:_MOST_PLACES], continues=not keeps_rest)
+            states = _best(output for output in sentence.found[known:] if output.terms > terms)
+
+    def _places(self, sentence: _Sentence, state: _Output, *, replaces: bool) -> Iterator[tuple[list[int], int]]:
+        """The ids of an output with a missing term before each of its words, or also in the place of it if it `replaces` words, and
+        the number of those up to the end of the term.
+        """
+        ids = [token for token in state.hypothesis.ids if token != self._engine.eos]
+        words = [place for place in range(len(ids)) if place == 0 or self._word_starts[ids[place]]] + [len(ids)]
+        found = come_out(sentence.terms, self._tokenizer.decode(ids))
+        missing = dict.fromkeys(term for term, there in zip(sentence.terms, found, strict=True) if not there)
+        for place, following in zip(words, [*words[1:], len(ids)], strict=True):
+            if place < state.fixed:
+                continue
+            head = self._tokenizer.decode(ids[:place])
+            initial = begins_sentence(f"{head} ", len(head) + 1)
+            for term in missing:
+                target = capitalised(term.target) if initial else term.target
+                (start,) = self._tokenizer.encode_targets([f"{head} {target}" if head else target])
+                yield [*start, *ids[place:]], len(start)
+                if replaces and following > place:
+                    yield [*start, *ids[following:]], len(start)
+
+    def _force(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]], *, continues: bool) -> None:
+        """Decode sentences whose outputs begin with the first so many of the given ids; the others are a draft. If the search
+        `continues` after them, they stay.
+        """
+        asked, before = [], len(self._tokenizer.add_target_tokens([], self._engine.eos)) - 1
+        for number, (sentence, ids, fixed) in enumerate(outputs):
+            source = self._tokenizer.add_special_tokens(self._tokenizer.encode(sentence.source))
+            draft = self._tokenizer.add_target_tokens(ids, self._engine.eos)
+            asked.append(Sentence(number, source, draft, prefix=before + fixed))
+        for hypothesis in self._engine.decode(asked):
+            sentence, _, fixed = outputs[hypothesis.number]
+            sentence.rounds += hypothesis.rounds
+            if hypothesis.ids[-1:] == [self._engine.eos]:
+                sentence.found.append(self._judged(sentence, hypothesis, before + fixed if continues else 0))
+
+    def _judged(self, sentence: _Sentence, hypothesis: Hypothesis, fixed: int) -> _Output:
+        output, usual = (self._tokenizer.decode(each.ids) for each in (hypothesis, sentence.found[0].hypothesis))
+        terms = sum(come_out(sentence.terms, output))
+        whole = sentence.text.with_part(sentence.place, hypothesis, self._tokenizer.decode)
+        faults = set(output_warnings(sentence.source, output)) - set(output_warnings(sentence.source, usual))
+        complete = not faults and whole is not None and terms == len(sentence.matches)
+        return _Output(hypothesis, terms, complete, fixed)
+
+
+def _best(outputs: Iterable[_Output]) -> list[_Output]:
+    return sorted(outputs, key=lambda output: (output.terms, output.score))[-_KEPT:]

@@ -1,0 +1,149 @@
+"""Glossaries: terms with the translation that they must have, and where they occur in a text."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.text.lines import read_text_lines
+from specdec_cli.text.protected import protected_spans
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_OPENING = " \t\u00a0\"'([{\u00ab\u00bb\u201e\u201c\u201a\u2018\u201d\u2019*_#-\u2013\u2014"
+_ENDS = ".!?:\u2026"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of the source language and its translation."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """A term in a text, from the offset `start` up to `end`, in code points; `initial`: at the start of a sentence."""
+
+    term: Term
+    start: int
+    end: int
+    initial: bool
+
+
+class Phrases:
+    """Finds phrases in texts as whole words: no letter or digit may directly precede or follow one that begins or ends
+    with a letter or digit.
+
+    White space in a phrase stands for any white space. A lower-case first letter also stands for its capital at the
+    start of a sentence.
+    """
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._by_first: dict[str, list[tuple[str, list[tuple[bool, str]]]]] = defaultdict(list)
+        for phrase in dict.fromkeys(phrases):
+            tokens = list(_spaced(phrase))
+            rest = [(start > tokens[number][1], word) for number, (start, _, word) in enumerate(tokens[1:])]
+            self._by_first[tokens[0][2]].append((phrase, rest))
+
+    def find(self, text: str) -> list[tuple[str, int, int, bool]]:
+        """Phrase, start, end, and whether it begins a sentence, of each occurrence, in order. Of occurrences that overlap,
+        the longest is taken, and the first of several as long.
+        """
+        tokens = list(_spaced(text))
+        found = [match for place in range(len(tokens)) for match in self._at(text, tokens, place)]
+        free, chosen = [True] * len(text), []
+        for match in sorted(found, key=lambda each: (each[1] - each[2], each[1])):
+            if all(free[match[1] : match[2]]):
+                free[match[1] : match[2]] = [False] * (match[2] - match[1])
+                chosen.append(match)
+        return sorted(chosen, key=lambda each: each[1])
+
+    def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], place: int) -> Iterator[tuple[str, int, int, bool]]:
+        start, first = tokens[place][0], tokens[place][2]
+        lowered = first[0].lower() + first[1:]
+        known = first in self._by_first or (lowered != first and lowered in self._by_first)
+        initial = known and begins_sentence(text, start)
+        for form in dict.fromkeys((first, lowered) if initial else (first,)):
+            for phrase, own in self._by_first.get(form, ()):
+                there = tokens[place : place + 1 + len(own)]
+                if [(begin > before[1], word) for before, (begin, _, word) in pairwise(there)] == own:
+                    yield phrase, start, there[-1][1], initial
+
+
+class Glossary:
+    """Terms that must be translated as given."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._targets = {term.source: term for term in terms}
+        self._sources = Phrases(self._targets)
+
+    def find(self, text: str) -> list[Match]:
+        """The terms in a text of the source language, in order, outside of protected spans (see `protected_spans`)."""
+        found = self._sources.find(text)
+        spans = protected_spans(text) if found else []
+        free = (each for each in found if not any(each[1] < end and start < each[2] for start, end in spans))
+        return [Match(self._targets[source], start, end, initial) for source, start, end, initial in free]
+
+
+def come_out(terms: Sequence[Term], output: str) -> list[bool]:
+    """Whether each of `terms` has an occurrence of its target in `output`; two terms never share one."""
+    left = Counter(phrase for phrase, *_ in Phrases(term.target for term in terms).find(output)) if terms else Counter[str]()
+    found = []
+    for term in terms:
+        found.append(left[term.target] > 0)
+        left[term.target] -= 1
+    return found
+
+
+def begins_sentence(text: str, start: int) -> bool:
+    """Whether what stands at the offset `start` of `text` begins a sentence."""
+    before = text[:start].rstrip(_OPENING)
+    return not before or (before[-1] in _ENDS and len(before) < start)
+
+
+def capitalised(phrase: str) -> str:
+    """`phrase` with a capital first letter."""
+    return phrase[:1].upper() + phrase[1:]
+
+
+def read_glossary(path: Path) -> list[Term]:
+    """Read terms: source TAB target on each line; blank lines and lines that begin with # are left out.
+
+    Raises InputError naming file and line for a line without exactly one tab, an empty side, a source with two targets,
+    or invalid UTF-8.
+    """
+    terms: dict[str, tuple[Term, int]] = {}
+    for number, line in enumerate(read_text_lines(path), start=1):
+        text = line.removeprefix("\ufeff" if number == 1 else "")
+        if not text.strip() or text.startswith("#"):
+            continue
+        fields = [" ".join(field.split()) for field in text.split("\t")]
+        if len(fields) != 2:
+            raise InputError(f"{path}, line {number}: {len(fields) - 1} tabs, expected one between source and target")
+        if not all(_TOKEN.search(field) for field in fields):
+            raise InputError(f"{path}, line {number}: the {'target' if fields[0] else 'source'} is empty")
+        term = Term(*fields)
+        earlier, first = terms.setdefault(term.source, (term, number))
+        if earlier != term:
+            raise InputError(f"{path}, line {number}: {term.source!r} is {earlier.target!r} in line {first}, and {term.target!r} here")
+    return [term for term, _ in terms.values()]
+
+
+def with_kept(terms: Sequence[Term], kept: Iterable[str]) -> list[Term]:
+    """`terms` with those whose target is the term itself. Raises UsageError for an empty one, and for one that has another target."""
+    known = {term.source: term for term in terms}
+    for word in (" ".join(each.split()) for each in kept):
+        if not word:
+            raise UsageError("a term that is kept is empty")
+        if known.setdefault(word, Term(word, word)).target != word:
+            raise UsageError(f"{word!r} is kept, but the glossary gives it the target {known[word].target!r}")
+    return list(known.values())
+
+
+def _spaced(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and text of each word and mark of `text`."""
+    return ((match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text))

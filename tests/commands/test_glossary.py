@@ -1,0 +1,105 @@
+"""`specdec translate --glossary` and `--keep`: terms in lines and documents, JSON, statistics, warnings and refused options."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from specdec_cli.app import app
+
+TERMS = "# kitchen\nfridge\tK\u00e4ltetruhe\nmilk\tKuhsaft\nhot chocolate\tKakao Spezial\nbroken\tdefekt\n"
+TEXT = (
+    "The fridge is broken.\n"
+    "Milk and hot chocolate are in the fridge. I like milk!\n"
+    "\n"
+    "- See http://milk.org for <b>milk</b>.\n"
+    "The children are playing in the garden.\n"
+)
+
+
+def run(tmp_path: Path, *arguments: str, text: str = TEXT, terms: str | None = TERMS) -> Result:
+    glossary = tmp_path / "terms.tsv"
+    glossary.write_text(terms or "", encoding="utf-8")
+    options = () if terms is None else ("--glossary", str(glossary))
+    return CliRunner().invoke(app, ["translate", "--threads", "1", *options, *arguments], input=text.encode())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--decoding", "greedy", "--batch-size", "1"),
+        ("--decoding", "beam"),
+        ("--decoding", "specdec++", "--preset", "high-efficiency"),
+        pytest.param(("--engine", "reference", "--precision", "int8"), marks=pytest.mark.slow),
+    ],
+)
+def test_all_terms_come_out(options: tuple[str, ...], tmp_path: Path) -> None:
+    result = run(tmp_path, *options, "--stats")
+    assert result.exit_code == 0, result.output
+    first, second, blank, third, last = result.stdout.splitlines()
+    assert "K\u00e4ltetruhe" in first and "defekt" in first
+    assert second.count("Kuhsaft") == 2 and "Kakao Spezial" in second and "K\u00e4ltetruhe" in second
+    assert blank == "" and third.startswith("- ") and "http://milk.org" in third and "<b>" in third and "Kuhsaft" in third
+    assert last == run(tmp_path, *options, terms=None).stdout.splitlines()[-1]
+    assert "7, of which the output has 7" in " ".join(result.stderr.split())
+
+
+def test_both_engines_give_the_same_output(tmp_path: Path) -> None:
+    native, reference = (
+        run(tmp_path, "--json", "--decoding", "greedy", "--batch-size", "4", "--precision", "int8", "--engine", engine).stdout
+        for engine in ("native", "reference")
+    )
+    assert native == reference != ""
+
+
+def test_json_names_the_terms(tmp_path: Path) -> None:
+    result = run(tmp_path, "--json", "--keep", "Specdec", text="Specdec cools the fridge.\nNo term.\n")
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert first["terms"] == [
+        {"source": "Specdec", "target": "Specdec", "found": True},
+        {"source": "fridge", "target": "K\u00e4ltetruhe", "found": True},
+    ]
+    assert (first["decoding"], second["terms"]) == ("glossary", [])
+    assert first["rounds"] > first["tokens"] > 0
+
+
+def test_a_term_that_cannot_be_brought_in_causes_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Hello.\nThe fridge is broken.\n")
+    result = run(tmp_path, "--max-length", "2", "--format", "lines", str(tmp_path / "a.txt"))
+    plain = run(tmp_path, "--max-length", "2", "--format", "lines", str(tmp_path / "a.txt"), terms=None)
+    assert (result.exit_code, result.stdout) == (0, plain.stdout)
+    assert f"{tmp_path / 'a.txt'}, line 2: the translation lacks 'K\u00e4ltetruhe' for the term 'fridge'" in result.stderr
+    assert "lacks" not in run(tmp_path, "--max-length", "2", "--quiet", str(tmp_path / "a.txt")).stderr
+
+
+def test_terms_in_documents(tmp_path: Path) -> None:
+    text = "# Milk\n\nThe *fridge* is `broken`.\n\n| fridge | milk |\n| --- | --- |\n| a | b |\n"
+    result = run(tmp_path, "--format", "md", text=text)
+    assert result.exit_code == 0, result.output
+    heading, _, sentence, _, table, *_ = result.stdout.splitlines()
+    assert heading == "# Kuhsaft" and table == "| K\u00e4ltetruhe | Kuhsaft |"
+    assert "*K\u00e4ltetruhe*" in sentence and "`broken`" in sentence
+
+
+def test_a_copied_translation_has_the_terms_too(tmp_path: Path) -> None:
+    pytest.importorskip("rapidfuzz")
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("The fridge is broken.\tDer K\u00fchlschrank ist kaputt.\nGood morning.\tMoin.\n", encoding="utf-8")
+    result = run(tmp_path, "--tm", str(memory), "--exact-matches", "copy", text="The fridge is broken.\nGood morning.\n")
+    first, second = result.stdout.splitlines()
+    assert "K\u00e4ltetruhe" in first and "defekt" in first and second == "Moin."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "terms", "code", "message"),
+    [
+        ((), "a b\n", 3, "terms.tsv, line 1: 0 tabs"),
+        (("--keep", "milk"), TERMS, 2, "'milk' is kept, but the glossary gives it the target 'Kuhsaft'"),
+        (("--json", "--decoding", "beam", "--n-best", "2"), TERMS, 2, "--n-best"),
+    ],
+)
+def test_refused(arguments: tuple[str, ...], terms: str, code: int, message: str, tmp_path: Path) -> None:
+    result = run(tmp_path, *arguments, terms=terms)
+    assert (result.exit_code, result.stdout) == (code, "") and message in " ".join(result.stderr.split())
