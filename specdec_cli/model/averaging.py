@@ -42,7 +42,7 @@ def average(bundle: Bundle, others: Sequence[Share]) -> None:
     """
     own = 1 - sum(other.share for other in others)
     if own <= 0:
-        raise UsageError("the shares of --average must have a sum below 1; the rest is the share of SOURCE")
+        raise UsageError("the shares of the other bundles must have a sum below 1; the rest is the share of the first")
     read = [(other, _load_like(bundle, other.folder)) for other in others]
     drafters = [(part.drafter, other.share) for other, part in read if part.drafter is not None]
     # A drafter may hold weights of its verifier: both means are calculated before one of the models is changed.
