@@ -8,8 +8,13 @@ from typing import Any, Literal, Self
 from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig, preset
 from specdec_cli.text.subwords import MASK
+from specdec_cli.text.tokenizer import Tokenizer
+
+Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
+"""The prepared drafts of each source, one for each round, by the ids of the source."""
 
 VOCABULARY = 32_000
+MARIAN_VOCABULARY = 58_000
 SHORTEST, LONGEST = 24, 40
 """The smallest and the largest number of tokens in a source of the synthetic benchmark."""
 _SOURCES = 8
@@ -20,7 +25,8 @@ class Geometry:
     """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
 
     Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers and drafts
-    `block_size` tokens; a block size of 0 means no drafter, and drafts of the rest of the output, as in input-guided decoding.
+    `block_size` tokens, which are among the first `shortlist` of the vocabulary (0: all). A block size of 0 means no drafter, and
+    drafts of the rest of the output, as in input-guided decoding.
     """
 
     name: str
@@ -31,6 +37,7 @@ class Geometry:
     opponents: tuple[str, ...]
     block_size: int = 0
     drafter_layers: int = 0
+    shortlist: int = 0
 
     @property
     def tokens_per_round(self) -> float:
@@ -78,6 +85,18 @@ GEOMETRIES = (
         length=36,
         rounds=3,
         opponents=("ctranslate2-greedy", "ctranslate2-beam"),
+    ),
+    # The size of Marian's models of OPUS-MT, with a small drafter.
+    Geometry(
+        "marian",
+        preset("base", MARIAN_VOCABULARY, tied_output=False),
+        "specdec",
+        length=28,
+        rounds=10,
+        opponents=("ctranslate2-greedy",),
+        block_size=4,
+        drafter_layers=1,
+        shortlist=8_000,
     ),
 )
 
@@ -133,3 +152,13 @@ def recorded_drafts(output: Sequence[int], accepted: Sequence[int], block_size: 
         drafts.append([*output[start:end], *[wrong] * (width - tokens + 1)])
         start = end + 1
     return drafts
+
+
+def prepare_drafts(tokenizer: Tokenizer, geometry: Geometry, sources: Sequence[str], outputs: Sequence[Sequence[int]]) -> Drafts:
+    """Drafts for `sources` with the greedy `outputs` (ids), such that every output takes the `rounds` of `geometry`."""
+    ids = (tuple(tokenizer.add_special_tokens(tokenizer.encode(source))) for source in sources)
+    accepted, size = accepted_tokens(geometry, len(sources)), geometry.shape.vocabulary_size
+    return {
+        source: recorded_drafts(output, tokens, geometry.block_size, size)
+        for source, output, tokens in zip(ids, outputs, accepted, strict=True)
+    }

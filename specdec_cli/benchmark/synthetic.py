@@ -3,7 +3,7 @@
 The drafter still computes its own drafts, so that the measured time is that of real decoding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,16 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from specdec_cli.benchmark.bundle_runner import BundleRunner
-from specdec_cli.benchmark.geometries import Geometry, accepted_tokens, piece, recorded_drafts
-from specdec_cli.benchmark.profile import KernelTimer
+from specdec_cli.benchmark.geometries import Drafts, Geometry, piece, prepare_drafts
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.storage import save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
@@ -32,8 +32,6 @@ from specdec_cli.text.subwords import MASK_PIECE
 
 _SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", MASK_PIECE)
 _SEED = 1
-
-Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
 
 
 def random_bundle(geometry: Geometry) -> Bundle:
@@ -48,10 +46,19 @@ def random_bundle(geometry: Geometry) -> Bundle:
         verifier.output.weight[geometry.shape.eos] = 0.0
     drafter = None
     if geometry.block_size:
-        shape = DrafterConfig(layers=geometry.drafter_layers, feed_forward=geometry.shape.feed_forward, max_block=geometry.block_size)
-        drafter = BlockDrafter(shape, verifier).eval()
+        sizes = {"layers": geometry.drafter_layers, "feed_forward": geometry.shape.feed_forward, "shortlist": geometry.shortlist}
+        drafter = BlockDrafter(DrafterConfig(max_block=geometry.block_size, **sizes), verifier).eval()
     tokenizer = _tokenizer(geometry.shape.vocabulary_size)
     return Bundle(BundleInfo(source_language="", target_language="", decoding="greedy"), tokenizer, verifier, drafter)
+
+
+def store(bundle: Bundle, folder: Path) -> BundleDescription:
+    """Write the weights of `bundle` to `folder`, where the native engine loads them; return the bundle's description."""
+    for name, module in (("verifier", bundle.verifier), ("drafter", bundle.drafter)):
+        if module is not None:
+            (folder / name).mkdir(parents=True)
+            save_weights(module, folder / name / "model.safetensors", "float32")
+    return BundleDescription(bundle.info, bundle.tokenizer, bundle.shape, bundle.drafter_config, folder / "bundle.json")
 
 
 def _tokenizer(size: int) -> ConvertedTokenizer:
@@ -72,12 +79,7 @@ class RecordedRunner(BundleRunner):
     def __init__(self, bundle: Bundle, geometry: Geometry, sources: Sequence[str]) -> None:
         super().__init__(bundle, split=False)
         outputs = self.run(Row("greedy", max_length=geometry.length), sources).outputs
-        self._drafts: Drafts = {
-            tuple(bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(source))): recorded_drafts(
-                output.sentences[0], accepted, geometry.block_size, geometry.shape.vocabulary_size
-            )
-            for source, output, accepted in zip(sources, outputs, accepted_tokens(geometry, len(sources)), strict=True)
-        }
+        self._drafts = prepare_drafts(bundle.tokenizer, geometry, sources, [output.sentences[0] for output in outputs])
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:
         """An engine for `row`; if the row drafts, its drafter is a RecordedDrafter."""
@@ -85,14 +87,6 @@ class RecordedRunner(BundleRunner):
         if row.drafts:
             engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.model.config.padding)
         return engine
-
-    def share_outside_kernels(self, row: Row, lines: Sequence[str]) -> float | None:
-        """Decode `lines` in int8; return the share (0 to 1) of the time spent outside compiled kernels, None without kernels."""
-        if load_kernels() is None:
-            return None
-        with KernelTimer() as clock:
-            run = self.run(row, lines)
-        return 1 - clock.seconds / run.seconds
 
 
 @dataclass

@@ -15,7 +15,7 @@ int32_t specdec_layout(int32_t *values, int32_t room) {
         sizeof(struct specdec_costs),
         offsetof(struct specdec_shape, mask),
         offsetof(struct specdec_tensor, type),
-        offsetof(struct specdec_options, repetition_penalty),
+        offsetof(struct specdec_options, recorded),
         offsetof(struct specdec_options, length_penalty),
         offsetof(struct specdec_options, word_starts),
         offsetof(struct specdec_options, adaptive),

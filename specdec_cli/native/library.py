@@ -118,7 +118,7 @@ def _layout(library: ctypes.CDLL) -> list[int]:
 
 def _expected_layout() -> list[int]:
     sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, HypothesisStruct, CostsStruct)]
-    starts = [Shape.mask.offset, Tensor.type.offset, Options.repetition_penalty.offset, Options.length_penalty.offset]
+    starts = [Shape.mask.offset, Tensor.type.offset, Options.recorded.offset, Options.length_penalty.offset]
     offsets = [
         *starts,
         Options.word_starts.offset,

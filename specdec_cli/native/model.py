@@ -113,12 +113,17 @@ class NativeModel:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
+        if request.recorded and [len(rounds) for rounds in request.recorded] != [len(request.recorded[0])] * len(sources):
+            raise ValueError(f"recorded drafts of {len(request.recorded)} sentences for {len(sources)}, or of different numbers of rounds")
         options, session = options_of(request), ctypes.c_void_p()
         options.with_rounds = with_rounds
         if request.decoding == "given-drafts":
             numbers = (array("i", each) for each in (request.first_drafts, request.prefix_lengths or [0] * len(sources)))
             arrays = *_flattened(request.drafts), *numbers
             options.drafts, options.draft_starts, options.first_drafts, options.prefix_lengths = map(_address, arrays)
+        elif request.recorded:
+            recorded = _flattened([draft for rounds in request.recorded for draft in rounds])
+            options.drafts, options.draft_starts = map(_address, recorded)
         queue = _address(flat), _address(places), len(sources)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:

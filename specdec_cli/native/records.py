@@ -19,7 +19,8 @@ class Request:
     the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
     EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit); `prefix_lengths` are the numbers of
     tokens at the start of each that are taken without being verified. `memory` is the address of an NgramMemory, for
-    decoding "ngram-memory", which must outlive the decoding.
+    decoding "ngram-memory", which must outlive the decoding. `recorded` are drafts that replace those of the drafter,
+    for measurements: as many for each source, one for each round.
     """
 
     decoding: str = "greedy"
@@ -48,6 +49,7 @@ class Request:
     source_ngram_size: int = 0
     repetition_penalty: float = 1.0
     forced_end: bool = False
+    recorded: Sequence[Sequence[Sequence[int]]] = ()
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ def options_of(request: Request) -> Options:
         request.source_ngram_size,
         request.forced_end,
         request.repetition_penalty,
+        len(request.recorded[0]) if request.recorded else 0,
         request.length_penalty,
         ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
         request.adaptive,

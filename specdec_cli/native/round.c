@@ -42,6 +42,21 @@ static double milliseconds(void) {
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
 }
 
+// Replaces the drafts of all rows by those that were given for their rounds.
+static void replay_drafts(struct worker *worker) {
+    struct specdec_session *session = worker->session;
+    const int64_t rounds = session->options.recorded;
+    for (int64_t i = 0; i < session->options.batch; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number == VACANT) continue;
+        const int64_t number = row->number * rounds + (row->rounds < rounds ? row->rounds : rounds - 1);
+        const int64_t start = session->draft_starts[number], count = session->draft_starts[number + 1] - start;
+        const int64_t left = row->limit - row->length, room = left < session->longest_draft ? left : session->longest_draft;
+        row->drafted = count < room ? count : room;
+        for (int64_t k = 0; k < row->drafted; k++) row->ids[k] = session->drafts[start + k];
+    }
+}
+
 // Returns how many rows the drafter drafts for.
 static int64_t propose_drafts(struct worker *worker) {
     struct specdec_session *session = worker->session;
@@ -52,9 +67,11 @@ static int64_t propose_drafts(struct worker *worker) {
         propose_draft(worker, row);
         drafting += row->has_drafter;
     }
-    if (!drafting) return 0;
-    worker->block_size = worker->adaptive ? adaptive_size(worker->adaptive, drafting) : session->options.block_size;
-    draft_rows(worker);
+    if (drafting) {
+        worker->block_size = worker->adaptive ? adaptive_size(worker->adaptive, drafting) : session->options.block_size;
+        draft_rows(worker);
+    }
+    if (session->options.recorded) replay_drafts(worker);
     return drafting;
 }
 

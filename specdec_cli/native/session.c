@@ -45,20 +45,27 @@ static int options_fit(const struct specdec_options *options, const struct specd
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
+           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
            !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths && !options->top_beta)) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
 }
 
+// How many drafts are given.
+static int64_t drafts_of(const struct specdec_session *session) {
+    return session->options.decoding == SPECDEC_GIVEN ? session->count : product_of(session->options.recorded, session->count);
+}
+
 // Checks the given drafts. Returns a status.
 static int32_t check_drafts(const struct specdec_session *session) {
     const int32_t *ids = session->options.drafts;
-    const int64_t *starts = session->options.draft_starts;
-    if (session->options.decoding != SPECDEC_GIVEN) return SPECDEC_OK;
-    if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
-    for (int64_t i = 0; i < session->count; i++) {
-        if (starts[i + 1] <= starts[i] || session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
-        if (!between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
+    const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
+    const int given = session->options.decoding == SPECDEC_GIVEN;
+    if (count < 0) return SPECDEC_BAD_LENGTH;
+    if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; i < count; i++) {
+        if (starts[i + 1] < starts[i] + given || (given && session->options.first_drafts[i] < 0)) return SPECDEC_BAD_LENGTH;
+        if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
             if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
     }
@@ -108,12 +115,13 @@ static int32_t open_workers(struct specdec_session *session) {
     return SPECDEC_OK;
 }
 
-static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int32_t **own_ids, int64_t **own_starts) {
-    *own_ids = arena_take(&session->arena, starts[session->count], sizeof *ids);
-    *own_starts = arena_take(&session->arena, session->count + 1, sizeof *starts);
+static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **own_ids,
+                          int64_t **own_starts) {
+    *own_ids = arena_take(&session->arena, starts[count], sizeof *ids);
+    *own_starts = arena_take(&session->arena, count + 1, sizeof *starts);
     if (!*own_ids || !*own_starts) return SPECDEC_NO_MEMORY;
-    memcpy(*own_ids, ids, (size_t)starts[session->count] * sizeof *ids);
-    memcpy(*own_starts, starts, (size_t)(session->count + 1) * sizeof *starts);
+    memcpy(*own_ids, ids, (size_t)starts[count] * sizeof *ids);
+    memcpy(*own_starts, starts, (size_t)(count + 1) * sizeof *starts);
     return SPECDEC_OK;
 }
 
@@ -126,12 +134,14 @@ static int32_t *copy_numbers(struct specdec_session *session, const int32_t *num
 
 static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
     const struct specdec_options *options = &session->options;
-    const int32_t status = copy_texts(session, ids, starts, &session->ids, &session->starts);
-    if (status || options->decoding != SPECDEC_GIVEN) return status;
-    session->first_drafts = copy_numbers(session, options->first_drafts);
-    session->prefix_lengths = copy_numbers(session, options->prefix_lengths);
-    if (!session->first_drafts || !session->prefix_lengths) return SPECDEC_NO_MEMORY;
-    return copy_texts(session, options->drafts, options->draft_starts, &session->drafts, &session->draft_starts);
+    const int32_t status = copy_texts(session, ids, starts, session->count, &session->ids, &session->starts);
+    if (status || !drafts_of(session)) return status;
+    if (options->decoding == SPECDEC_GIVEN) {
+        session->first_drafts = copy_numbers(session, options->first_drafts);
+        session->prefix_lengths = copy_numbers(session, options->prefix_lengths);
+        if (!session->first_drafts || !session->prefix_lengths) return SPECDEC_NO_MEMORY;
+    }
+    return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
 }
 
 int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,

@@ -91,6 +91,8 @@ struct specdec_tensor {
 // `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound;
 // `prefix_lengths`: tokens at the start of each draft that are taken without being verified. All four are read by
 // specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
+// `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has so many for each sentence, one
+// after the other; the draft of a round is made, and replaced by the given one before it is verified; further rounds have the last.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
 // are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.
@@ -100,6 +102,7 @@ struct specdec_options {
     int32_t with_rounds, beam_size, n_best, stop;
     int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end;
     float repetition_penalty;
+    int32_t recorded;
     double length_penalty;
     const uint8_t *word_starts;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens

@@ -40,6 +40,7 @@ class Options(ctypes.Structure):
         *((name, _int32) for name in ("with_rounds", "beam_size", "n_best", "stop")),
         *((name, _int32) for name in ("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end")),
         ("repetition_penalty", ctypes.c_float),
+        ("recorded", _int32),
         ("length_penalty", _double),
         ("word_starts", _pointer),
         *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts", "prefix_lengths", "memory")),

@@ -1,19 +1,24 @@
 """Synthetic benchmarks: recorded drafts have the requested acceptance and greedy output."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources, recorded_drafts
+from specdec_cli.benchmark.recorded_engine import RecordedNativeRunner
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle
+from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle, store
 from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import UsageError
-from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.native.library import NativeError
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BLOCKS = Geometry("blocks", SHAPE, "specdec", 11, 3, ("ctranslate2-greedy",), block_size=4, drafter_layers=1)
+SHORTLISTED = replace(BLOCKS, name="shortlisted", shortlist=16)
 COPIES = Geometry("copies", SHAPE, "input-guided", 12, 2, ("ctranslate2-beam",))
 
 
@@ -63,11 +68,25 @@ def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, pre
     assert all(len(set(output.sentences[0])) > 1 for output in outputs)
 
 
-@pytest.mark.skipif(load_kernels() is None, reason="there is no compiler, or the processor lacks the instructions")
-def test_time_outside_kernels_is_reported_as_a_share() -> None:
-    geometry = replace(BLOCKS, shape=replace(SHAPE, width=64))
-    runner = RecordedRunner(move_to(Machine("cpu", "int8", 1), random_bundle(geometry)), geometry, make_sources(geometry))
-    before = dict(vars(load_kernels()))
-    share = runner.share_outside_kernels(Row("greedy", max_length=geometry.length), make_sources(geometry))
-    assert share is not None and 0 < share < 1
-    assert vars(load_kernels()) == before
+@pytest.mark.parametrize("geometry", [BLOCKS, COPIES, SHORTLISTED], ids=lambda geometry: geometry.name)
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, tmp_path: Path) -> None:
+    lines, bundle = make_sources(geometry), random_bundle(geometry)
+    runner = RecordedNativeRunner(store(bundle, tmp_path), geometry, lines)
+    greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
+    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
+    assert [output.sentences for output in outputs] == [output.sentences for output in expected]
+    assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
+    reference = RecordedRunner(move_to(Machine("cpu", "int8", 1), bundle), geometry, lines)
+    assert [output.sentences for output in reference.run(drafting, lines).outputs] == [output.sentences for output in outputs]
+
+
+def test_recorded_drafts_of_another_number_are_refused(tmp_path: Path) -> None:
+    described = store(random_bundle(BLOCKS), tmp_path)
+    model = NativeModel(described.shape, tmp_path / "verifier" / "model.safetensors")
+    for recorded in ([[[8]], [[8], [9]]], [[[8]]], [[[8]], []]):
+        with pytest.raises(ValueError, match="recorded drafts"):
+            list(model.decode([[8, 3], [9, 3]], Request("lookup", recorded=recorded)))
+    with pytest.raises(NativeError, match="vocabulary"):
+        list(model.decode([[8, 3]], Request("lookup", recorded=[[[64]]])))

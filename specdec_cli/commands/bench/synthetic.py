@@ -66,14 +66,12 @@ class Measurement:
     """The results of a geometry (model shape): greedy decoding and decoding with drafts by specdec, then the rows of CTranslate2.
 
     CTranslate2 has its fastest settings. `profile` has the seconds of the row with drafts in "encoder", "drafter", "verifier" and
-    "others" (None: not asked for); `outside_kernels` is the share (0 to 1) of greedy decoding's time outside the compiled kernels
-    (None: they are not used).
+    "others" (None: not asked for).
     """
 
     geometry: Geometry
     results: list[Result]
     profile: dict[str, float] | None
-    outside_kernels: float | None
 
     @property
     def speedups(self) -> dict[str, float]:
@@ -126,8 +124,6 @@ def print_outcome(outcome: Outcome, markdown: bool) -> None:
     for measurement in outcome.measurements:
         view.paragraph(_description(measurement.geometry))
         view.table(synthetic_table(measurement.results))
-        if measurement.outside_kernels is not None:
-            view.paragraph(f"greedy spends {measurement.outside_kernels:.1%} of its time outside the compiled kernels")
         if measurement.profile is not None:
             iterations = {result.row.name: result.measured("iterations") for result in measurement.results}
             view.table(profile_table({measurement.geometry.decoding: measurement.profile}, outcome.examples["sentences"], iterations))
@@ -142,7 +138,6 @@ def to_record(outcome: Outcome) -> dict[str, Any]:
                 "tokens_per_round": measurement.geometry.tokens_per_round,
                 "speedup_vs": {name: round(speedup, 3) for name, speedup in measurement.speedups.items()},
                 "seconds_by_module": measurement.profile,
-                "outside_kernels": measurement.outside_kernels,
             }
             for measurement in outcome.measurements
         }
@@ -167,9 +162,8 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
     with Pool(WORKER, rows, {"": conditions}, shared=True) as pool, progress(len(rows) * request.repetitions) as report:
         measured = measure(pool, rows, lines, request.repetitions, report)
         profile = pool.call("profile", drafting, lines) if request.profile else None
-        outside = pool.call("outside-kernels", greedy, lines) if inspection.precision == "int8" else None
     labelled = [replace(one, settings=_settings(one, geometry, inspection)) for one in measured]
-    return Measurement(geometry, summarise(labelled, lambda _: None), profile, outside)
+    return Measurement(geometry, summarise(labelled, lambda _: None), profile)
 
 
 def _best_opponents(geometry: Geometry, base: Row, conditions: Conditions, lines: Sequence[str]) -> list[Row]:

@@ -12,7 +12,6 @@ from specdec_cli.benchmark import geometries
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 
 app = typer.Typer()
@@ -41,8 +40,6 @@ def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path
     for words in ("Random weights", "recorded", "no model", "5.5 tokens a round", "blocks of 8", "12 tokens a round", "drafter", "8 of 8"):
         assert words in result.stdout
     assert "| specdec, recorded | " + precision in result.stdout and "| input-guided, recorded | " + precision in result.stdout
-    compiled = precision == "int8" and load_kernels() is not None
-    assert ("outside the compiled kernels" in result.stdout) == compiled
 
     record = json.loads((tmp_path / "a" / "s.json").read_text())
     assert record["input"] == {"name": "random tokens", "lines": 8, "sentences": 8}
@@ -91,4 +88,5 @@ def test_the_measured_geometries_have_the_published_shapes() -> None:
     assert [(g.shape.width, g.shape.feed_forward, g.shape.heads, g.shape.vocabulary_size) for g in GEOMETRIES] == [
         (512, 2048, 8, 32_000),
         (1024, 4096, 16, 32_000),
+        (512, 2048, 8, 58_000),
     ]
