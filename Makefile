@@ -14,7 +14,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-fast native wheel check-native test-without-kernels coverage faults check format bench papers docs completions man golden install uninstall clean
+.PHONY: help demo test test-fast native wheel check-native coverage faults check format bench papers docs completions man golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -32,9 +32,6 @@ test: .venv/native ## Run all tests; at the end, say what was skipped and why
 
 test-fast: .venv/native ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
 	OMP_NUM_THREADS=1 $(BIN)/pytest -rs -m "not slow" -n auto
-
-test-without-kernels: .venv/native ## Run the tests of decoding as on a machine without compiled kernels
-	SPECDEC_KERNELS=off $(BIN)/pytest tests/kernels tests/model tests/decoding tests/test_measurement_cache.py tests/test_shipped.py
 
 native: .venv/native ## Build the native engine in place, if its sources have changed
 

@@ -10,7 +10,7 @@ from documentation.consoles import Block, Command, read_blocks, with_outputs
 from documentation.shell import Done, Shell
 from documentation.trials import as_trial
 from documentation.workplace import prepare
-from specdec_cli.kernels.build import load_kernels
+from specdec_cli.native.library import library_path
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -39,8 +39,8 @@ class Ran:
 
 
 def same(shown: str, written: str) -> bool:
-    """Whether the output of a command equals that in the page; on a machine without int8 kernels, numbers are not compared."""
-    if load_kernels() is None:
+    """Whether the output of a command equals that in the page; without the native engine, numbers are not compared."""
+    if library_path() is None:
         shown, written = (_NUMBER.sub("0", text) for text in (shown, written))
     return shown == written
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,19 +54,9 @@ class CachedMeasurement:
         return True
 
 
-def is_writable(folder: Path) -> bool:
-    """Whether files can be created in `folder`; the folder is created if needed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
 def forget_measurements() -> int:
-    """Delete all cached measurements, compiled kernels, reports of failed compilations and indexes of translation
-    memories; return the number of files.
+    """Delete all cached measurements and indexes of translation memories, and the compiled code of earlier versions;
+    return the number of files.
 
     Raises OSError if a file cannot be deleted.
     """

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -37,10 +36,10 @@ def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Tra
 
 
 def in_precision(model: Transformer, precision: str, drafter: AnyDrafter | None = None) -> Transformer:
-    """Convert the model and its drafter to a precision; "int8 by operators" is int8 without compiled kernels."""
-    if not precision.startswith("int8"):
+    """Convert the model and its drafter to a precision."""
+    if precision != "int8":
         return model.to(getattr(torch, precision))
-    quantize(model, None if precision == "int8 by operators" else load_kernels(), drafter)
+    quantize(model, drafter)
     return model.eval()
 
 

@@ -20,7 +20,7 @@ LAYERS = (
     {"native"},
     {"model"},
     {"error_types"},
-    {"metrics", "corruption", "kernels", "memories"},
+    {"metrics", "corruption", "memories"},
     {"text"},
     {
         "errors",

@@ -10,10 +10,7 @@ import torch
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels import build
-from specdec_cli.kernels.build import Loaded
 from specdec_cli.tuning import round_timing
 from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import round_costs
@@ -88,7 +85,7 @@ def test_invalid_cached_costs_are_measured_again(name: str, folder: Path, measur
 def test_costs_are_cached_by_model_drafter_precision_and_threads(
     folder: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = [{}, {"name": "other"}, {"seed": 2}, {"number": "bfloat16"}, {"number": "int8 by operators"}]
+    asked = [{}, {"name": "other"}, {"seed": 2}, {"number": "bfloat16"}, {"number": "int8"}]
     for arguments in asked * 2:
         ask_costs(**arguments)  # type: ignore[arg-type]
     assert len(measured) == len(asked) == len(list(folder.iterdir()))
@@ -99,28 +96,10 @@ def test_costs_are_cached_by_model_drafter_precision_and_threads(
     assert len(measured) == len(asked) + 2
 
 
-@pytest.mark.skipif(build.load_kernels() is None, reason="no kernels on this machine")
-def test_costs_are_cached_by_kernels(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for _ in range(2):
-        ask_costs(number="int8")
-        ask_costs(number="int8 by operators")
-    assert len(measured) == 2
-    monkeypatch.setattr(round_timing, "kernels_digest", lambda: "of other sources")
-    ask_costs(number="int8")
-    assert len(measured) == 3
-
-
 def test_costs_are_measured_again_if_they_cannot_be_stored(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECDEC_CACHE", "/dev/null/cache")
     assert ask_costs() == TIMES  # the times do not affect the output
     assert len(measured) == 1
-
-
-@pytest.mark.parametrize(("there", "expected"), [(True, "int8"), (False, "float32")])
-def test_the_precision_does_not_depend_on_timings(there: bool, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.tuning.precision.load_kernels", lambda: Loaded(None) if there else None)
-    assert resolve_machine("cpu", "auto", 1).precision == expected
-    assert not list(folder.glob("*.json"))
 
 
 def test_all_measurements_can_be_deleted(folder: Path, measured: list[str]) -> None:

@@ -94,7 +94,7 @@ GEOMETRIES = (
         length=28,
         rounds=10,
         opponents=("ctranslate2-greedy",),
-        block_size=4,
+        block_size=3,
         drafter_layers=1,
         shortlist=8_000,
     ),

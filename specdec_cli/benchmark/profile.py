@@ -1,9 +1,8 @@
 """Measurement of the time spent in encoder, drafter, verifier and the rest of decoding (Ge et al. 2022, Table 15)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -12,7 +11,6 @@ from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.build import load_kernels
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.engine import Engine
 
@@ -117,34 +115,3 @@ def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
         engine.drafter = TimedOptionalDrafter(drafter, stopwatch)
     else:
         engine.drafter = TimedDrafter(drafter, stopwatch)
-
-
-class KernelTimer:
-    """Context manager that sums the `seconds` which its block spends in compiled kernels (0 without kernels).
-
-    Inside the block, the functions of the loaded kernels are replaced by timed ones.
-    """
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._kernels = load_kernels()
-
-    def __enter__(self) -> Self:
-        found = {} if self._kernels is None else vars(self._kernels)
-        self._functions = {name: value for name, value in found.items() if callable(value)}
-        for name, function in self._functions.items():
-            setattr(self._kernels, name, self._timed(function))
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        for name, function in self._functions.items():
-            setattr(self._kernels, name, function)
-
-    def _timed(self, function: Callable[..., int]) -> Callable[..., int]:
-        def call(*arguments: Any) -> int:
-            started = perf_counter()
-            result = function(*arguments)
-            self.seconds += perf_counter() - started
-            return result
-
-        return call

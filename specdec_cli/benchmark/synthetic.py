@@ -46,8 +46,9 @@ def random_bundle(geometry: Geometry) -> Bundle:
         verifier.output.weight[geometry.shape.eos] = 0.0
     drafter = None
     if geometry.block_size:
-        sizes = {"layers": geometry.drafter_layers, "feed_forward": geometry.shape.feed_forward, "shortlist": geometry.shortlist}
-        drafter = BlockDrafter(DrafterConfig(max_block=geometry.block_size, **sizes), verifier).eval()
+        layers, inner = geometry.drafter_layers, geometry.shape.feed_forward
+        shape = DrafterConfig(layers=layers, feed_forward=inner, max_block=geometry.block_size, shortlist=geometry.shortlist)
+        drafter = BlockDrafter(shape, verifier).eval()
     tokenizer = _tokenizer(geometry.shape.vocabulary_size)
     return Bundle(BundleInfo(source_language="", target_language="", decoding="greedy"), tokenizer, verifier, drafter)
 

@@ -45,13 +45,14 @@ def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRe
             load_library()
             return _open_native(model, options, request, trace=trace)
         except LibraryError as error:
-            opened = _open_reference(model, options, request, trace=trace, quiet=True)
+            opened = _open_reference(model, options, request, trace=trace)
             if not quiet:
                 print(f"specdec: the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}", file=sys.stderr)
             return opened
         except (Unsupported, UnsupportedModel):
-            pass
-    return _open_reference(model, options, request, trace=trace, quiet=quiet)
+            if trace:  # the output that is decoded without a trace
+                options = replace(options, precision="int8")
+    return _open_reference(model, options, request, trace=trace)
 
 
 def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool) -> Opened:
@@ -60,10 +61,10 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingR
     return Opened(described, NativeEngine(described, resolve(request, described), machine.threads, shows_rounds=trace), machine)
 
 
-def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> Opened:
+def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool) -> Opened:
     from specdec_cli.pipeline.engine import Engine
 
-    machine = options.resolve(quiet)
+    machine = options.resolve()
     bundle = open_bundle(model, machine)
     return Opened(bundle, Engine(bundle, resolve(request, bundle), _tracer(bundle) if trace else None), machine)
 

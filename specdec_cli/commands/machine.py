@@ -1,7 +1,6 @@
 """The device, precision and number of threads with which a command computes."""
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,15 +25,13 @@ class Machine:
     threads: int
 
 
-def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1, *, quiet: bool = True) -> Machine:
-    """Replace `auto` by the device and precision that are best on this machine, and set torch's number of threads and seed.
+def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1) -> Machine:
+    """Replace `auto` by a device and a precision of PyTorch, and set torch's number of threads and seed.
 
-    Unless `quiet`, warn on stderr if the precision is `auto` or int8 on a CPU, and the compiled kernels for int8 are missing. Raises
-    UsageError if there is no GPU for the device cuda, and for a precision that the device does not offer.
+    The precision is float32: PyTorch computes it faster than int8, whose arithmetic is that of the native engine. Raises UsageError
+    if there is no GPU for the device cuda, and for a precision that the device does not offer.
     """
     import torch
-
-    from specdec_cli.tuning.precision import best_precision
 
     torch.manual_seed(seed)
     if device == "cuda" and not torch.cuda.is_available():
@@ -47,12 +44,7 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
     if threads is not None:
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
-    asked = precision
-    if precision == "auto":
-        precision = best_precision(device)
-    if not quiet and device == "cpu" and (asked == "auto" or precision == "int8"):
-        _warn_without_kernels(precision)
-    return Machine(device, precision, torch.get_num_threads())
+    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
 
 
 def computes_natively(device: str, precision: str) -> bool:
@@ -111,22 +103,12 @@ def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
             for weight in module.parameters():
                 weight.requires_grad_(False)
     if machine.precision == "int8":
-        from specdec_cli.kernels.build import load_kernels
         from specdec_cli.model.int8 import quantize
 
-        quantize(bundle.verifier, load_kernels(), bundle.drafter)
+        quantize(bundle.verifier, bundle.drafter)
     elif bundle.drafter is not None and machine.device == "cpu":
         from specdec_cli.tuning.precision import has_bfloat16_products
 
         if has_bfloat16_products():
             bundle.drafter.lower_precision(torch.bfloat16)
     return bundle
-
-
-def _warn_without_kernels(precision: str) -> None:
-    from specdec_cli.kernels.build import kernels_or_reason
-
-    found = kernels_or_reason()
-    if found.kernels is None:
-        effect = "int8 is slow, with the same output" if precision == "int8" else f"the precision is {precision}"
-        print(f"specdec: no compiled kernels for int8: {found.reason}; {effect}", file=sys.stderr)

@@ -42,7 +42,7 @@ class Verifier:
         self.model, self.forced = model.eval(), forced
         self.constraints = replace(constraints or Constraints(), forced=forced)
         self.device = next(model.parameters()).device
-        self.execution: Execution = choose_execution(model, self.constraints, self.device)
+        self.execution: Execution = choose_execution(model, self.device)
 
     @property
     def longest_source(self) -> int:

@@ -1,7 +1,5 @@
 """Construction of the verifier and the drafter of a bundle."""
 
-from functools import partial
-
 from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
@@ -58,5 +56,4 @@ def _adaptive(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: S
     method = METHODS.get(settings.decoding)
     longest = drafter.block_size or (LONGEST_DRAFT if method is None else method.longest)
     name = " ".join([settings.decoding, *(f"{key}={value}" for key, value in settings.options.items())])
-    measure = partial(round_costs, verifier, drafter, longest, name, bundle.drafter)
-    return AdaptiveBlockSize(drafter, measure(), longest, partial(measure, anew=True))
+    return AdaptiveBlockSize(drafter, round_costs(verifier, drafter, longest, name, bundle.drafter), longest)

@@ -28,7 +28,7 @@ class SentenceDecoder(Protocol):
 
     @property
     def description(self) -> str:
-        """A text for statistics that names the engine's arithmetic, such as the instruction set of its kernels."""
+        """A text for statistics that names the engine's arithmetic, such as the instruction set."""
 
     @property
     def drafted(self) -> tuple[int, float] | None:

@@ -18,7 +18,6 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
-from specdec_cli.model.int8 import kernels_of
 from specdec_cli.pipeline.building import build_drafter, bundle_verifier
 from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
@@ -70,11 +69,8 @@ class Engine:
 
     @property
     def description(self) -> str:
-        """A text that names what computes the model: compiled kernels with their instruction set, or PyTorch's
-        operators.
-        """
-        kernels = kernels_of(self.verifier.model)
-        return "PyTorch's operators" if kernels is None else f"compiled kernels ({kernels.instructions})"
+        """A text that names what computes the model: PyTorch's operators."""
+        return "PyTorch's operators"
 
     @property
     def drafter(self) -> Drafter:
@@ -105,7 +101,6 @@ class Engine:
         """
         if any(sentence.draft and not sentence.prefix for sentence in sentences):
             check_given(self.settings.decoding, self.settings.rule)
-        self._check_costs()
         tools = Tools(self.settings, self.verifier, self._reads, self._onlooker)
         groups = self._groups(sentences)
         if self.workers == 1 or len(sentences) < LEAST_SENTENCES * self.workers:
@@ -137,10 +132,3 @@ class Engine:
     def _threads(self) -> AbstractContextManager[None]:
         """One thread of torch inside the block where several workers share the sentences."""
         return threads_of_torch(1) if self.workers > 1 else nullcontext()
-
-    def _check_costs(self) -> None:
-        """Let drafters of adaptive length measure the costs of rounds again if they have changed."""
-        with self._threads():
-            for drafter in self._drafters:
-                if isinstance(drafter, AdaptiveBlockSize):
-                    drafter.check_costs()

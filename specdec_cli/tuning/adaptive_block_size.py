@@ -1,12 +1,10 @@
 """Adaptive number of drafted tokens, 0 included, from the costs of rounds and the acceptance in recent rounds."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.tuning.cost_check import CostCheck
 from specdec_cli.tuning.round_costs import Costs
 
 PRIOR = 0.7
@@ -45,13 +43,11 @@ class AdaptiveBlockSize:
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
     A round with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, in the time that `costs` gives.
-    `for_rows` also compares this with decoding without drafts. The function `measure` measures the costs again;
-    `check_costs` calls it at most once (None: never).
+    `for_rows` also compares this with decoding without drafts.
     """
 
-    def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int, measure: Callable[[], Costs] | None = None) -> None:
+    def __init__(self, drafter: SizedDrafter, costs: Costs, longest: int) -> None:
         self._drafter, self._costs = drafter, costs
-        self._measure, self._check = measure, CostCheck()
         # Counts of rounds for each slot, given that all slots before it were accepted: it was asked for, drafted, accepted.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
         # The counts at the last `begin`, and the rounds since then.
@@ -106,20 +102,9 @@ class AdaptiveBlockSize:
             return self
         self._skipped += 1
         if self._skipped < self._pause:
-            return _Undrafted(self._costs, self._check)
+            return NoDrafter()
         self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
         return self
-
-    def check_costs(self) -> None:
-        """If the median round of the last 200 took less than half or more than twice its expected time, measure the
-        costs again, and choose the block size anew in the next round.
-
-        This happens at most once; without the argument `measure`, never. Call it only while nothing is being
-        decoded.
-        """
-        if self._measure is not None and self._check.failed:
-            self._costs, self._measure = self._measure(), None
-            self._choices.clear()
 
     def begin(self, state: State) -> object:
         """Call the wrapped drafter's `begin` for new rows and return its result.
@@ -140,7 +125,6 @@ class AdaptiveBlockSize:
         """Set the wrapped drafter's block size to the one with the most expected tokens per millisecond, and return
         its draft (B, k).
         """
-        self._started = time.perf_counter()
         self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1
         self._drafter.block_size = self._size
@@ -150,9 +134,6 @@ class AdaptiveBlockSize:
     def observe(self, state: State, verdict: Verdict) -> None:
         """Pass the verdict to the wrapped drafter, and add the round to the statistics from which the next block
         sizes are chosen.
-
-        Store also the ratio of the round's duration to its expected cost. It has no effect until `check_costs` is
-        called, which measures the costs again if the median of the ratios is not between 1/2 and 2.
         """
         self._drafter.observe(state, verdict)
         # Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.
@@ -160,9 +141,6 @@ class AdaptiveBlockSize:
         if self._present > LARGE:
             self._forget_scale()
         rows = list(zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True))
-        offered = sum(offered for _, offered, _ in rows) / max(len(rows), 1)
-        expected = self._costs.with_draft(len(rows), self._size, offered)
-        self._check.add(state, 1000 * (time.perf_counter() - self._started), expected)
         size, running = self._size, [(offered, counts - 1) for finished, offered, counts in rows if not finished]
         self._lasted += 1
         self.rounds += len(running)
@@ -187,19 +165,3 @@ class AdaptiveBlockSize:
             sums[:] = [each / self._present for each in sums]
         self._before = self._seen()
         self._present = 1.0
-
-
-class _Undrafted(NoDrafter):
-    """Drafts nothing, and compares the duration of rounds with their costs."""
-
-    def __init__(self, costs: Costs, check: CostCheck) -> None:
-        self._costs, self._check = costs, check
-
-    def propose(self, state: State) -> Draft:
-        """An empty draft (B, 0)."""
-        self._started = time.perf_counter()
-        return super().propose(state)
-
-    def observe(self, state: State, verdict: Verdict) -> None:  # noqa: ARG002
-        """Compare the round with its costs."""
-        self._check.add(state, 1000 * (time.perf_counter() - self._started), self._costs.without(len(state.lengths)))

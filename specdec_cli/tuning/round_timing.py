@@ -15,10 +15,8 @@ from specdec_cli.decoding.loop import LoopOptions, Round, decode
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.build import kernels_digest
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.model.int8 import kernels_of
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
@@ -36,23 +34,20 @@ _ENOUGH = 2.0
 """Seconds after which no further repetition starts."""
 
 
-def round_costs(
-    verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None, *, anew: bool = False
-) -> Costs:
+def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None) -> Costs:
     """Return the costs of rounds of `verifier` with `drafter`; they are measured on the first use on a machine and
     cached on disk.
 
-    `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. `anew`
-    measures even if the cache has costs. The key of the cache contains the decoding and its options (`name`), the
-    models, the precision, the kernels, and the number of threads.
+    `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. The
+    key of the cache contains the decoding and its options (`name`), the models, the precision, and the number of
+    threads.
     """
     model = verifier.model
-    kernels = kernels_digest() if kernels_of(model) is not None else None
-    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device), kernels)
+    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
     weights = [_digest(module) for module in (model, network) if module is not None]
     shapes = (model.config, verifier.constraints, network and network.config)
     measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
-    kept = None if anew else measurement.read(Costs.from_dict)
+    kept = measurement.read(Costs.from_dict)
     if kept is None:
         kept = measure_costs(verifier, drafter, longest)
         measurement.write(asdict(kept))

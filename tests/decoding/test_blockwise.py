@@ -26,7 +26,7 @@ from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40
-PRECISIONS = ["float32", "bfloat16", "int8", "int8 by operators"]
+PRECISIONS = ["float32", "bfloat16", "int8"]
 
 
 @cache

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
-from unittest import mock
 
 import pytest
 import torch
@@ -20,7 +19,6 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.execution.kernels import KernelExecution
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
@@ -186,23 +184,6 @@ def test_captured_steps_keep_the_constraints(name: str) -> None:
     found = run(imitation.verifier, Jacobi(4, PADDING), sentences, options)
     assert found == run(Verifier(model(), forced, rules), Jacobi(4, PADDING), sentences, options)
     assert imitation.capture.graphs["score"]
-
-
-@torch.inference_mode()
-def test_compiled_rounds_are_used_where_no_constraint_applies() -> None:
-    network = model("int8")
-    verifier, sentence = Verifier(network, None, Constraints(min_length=4, forced_end=True)), sentences_of(1)[0]
-    if not isinstance(verifier.execution, KernelExecution):
-        pytest.skip("no kernels on this machine")
-    state, kinds = verifier.begin([0], [sentence.source], 12), []
-    while not state.finished.all():
-        with mock.patch.object(verifier, "score", wraps=verifier.score) as score:
-            verdict = verifier.verify(state, Draft(state.tokens[:, :0], state.lengths * 0), Exact())
-        kinds.append(not score.called)
-        verifier.execution.advance(state, verdict)
-    emitted = len(kinds)
-    assert emitted > 4
-    assert kinds == [4 <= place < 11 for place in range(emitted)]
 
 
 def test_a_minimum_length_may_exceed_the_usual_limit() -> None:

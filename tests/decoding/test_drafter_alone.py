@@ -138,7 +138,7 @@ def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:
     assert ("propose" in imitation.capture.graphs) == (network.config.prefix == "states")
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", "int8 by operators"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("kind", ["states", "papers"])
 def test_an_engine_decodes_with_the_drafter_alone(kind: str, precision: str, bundle: Bundle) -> None:
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer))

@@ -21,7 +21,7 @@ from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 LONGEST = 9
-EXACT = ["float32", "int8", "int8 by operators"]
+EXACT = ["float32", "int8"]
 """Precisions that are exact on every CPU. In bfloat16, some products depend on the number of rows on some processors."""
 
 

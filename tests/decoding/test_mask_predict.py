@@ -73,7 +73,7 @@ def test_batches_equal_the_reference_decoder(iterations: int, length_beam: int) 
     assert len({len(h.ids) - len(s.source) for h, s in zip(found, sentences, strict=True)}) > 1
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8", pytest.param("int8 by operators", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("width", [16, 48])
 def test_results_are_batch_invariant(precision: str, width: int) -> None:
     model, sentences = in_precision(masked_transformer(width=64, feed_forward=128), precision), make_sentences(9, width)
@@ -86,14 +86,13 @@ def test_results_are_batch_invariant(precision: str, width: int) -> None:
             assert together == alone
 
 
-def test_int8_is_equal_with_and_without_kernels() -> None:
+def test_int8_resembles_floating_point() -> None:
     sentences = make_sentences(9)
-    compiled, plain, exact = (
+    rounded, exact = (
         decoded(in_precision(masked_transformer(width=64, feed_forward=128), precision), sentences, batch_size=4)
-        for precision in ("int8", "int8 by operators", "float32")
+        for precision in ("int8", "float32")
     )
-    assert compiled == plain
-    assert sum(a.ids == b.ids for a, b in zip(compiled, exact, strict=True)) >= 5
+    assert sum(a.ids == b.ids for a, b in zip(rounded, exact, strict=True)) >= 5
 
 
 def test_more_lengths_never_score_lower() -> None:

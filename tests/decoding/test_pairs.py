@@ -125,8 +125,7 @@ def test_a_step_of_pairs_in_int8_approximates_floating_point() -> None:
             state.lengths += 2
         return torch.cat(found, dim=1)
 
-    exact, rounded, by_operators = map(logits, ("float32", "int8", "int8 by operators"))
-    assert torch.equal(rounded, by_operators)
+    exact, rounded = map(logits, ("float32", "int8"))
     assert (rounded - exact).abs().mean() < 0.2 * exact.std()
 
 

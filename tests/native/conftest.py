@@ -108,5 +108,5 @@ def pair(
     save_bundle(made, folder, storage="float16" if request.param == "odd" else "float32")
     for parameter in made.verifier.parameters():
         parameter.data = parameter.data.half().float() if request.param == "odd" else parameter.data
-    quantize(made.verifier, None)
+    quantize(made.verifier)
     return made, folder / "verifier" / "model.safetensors"

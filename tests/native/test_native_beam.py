@@ -70,7 +70,7 @@ def test_suppressed_tokens_keep_their_share_and_are_not_found(make_bundle: Calla
     with torch.no_grad():
         bundle.verifier.output.bias[suppressed] += SUPPRESSED
     save_bundle(bundle, tmp_path)
-    quantize(bundle.verifier, None)
+    quantize(bundle.verifier)
     sources, request = sources_of(len(bundle.tokenizer), 5, 9), Request("beam", beam_size=5, n_best=5, max_length=10)
     found = native(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request)
     assert found == expected_by(bundle, sources, request)
@@ -84,7 +84,7 @@ def test_equal_scores_are_in_the_order_of_tokens(make_bundle: Callable[..., Bund
     with torch.no_grad():
         bundle.verifier.output.weight[30:90] = bundle.verifier.output.weight[30]
     save_bundle(bundle, tmp_path)
-    quantize(bundle.verifier, None)
+    quantize(bundle.verifier)
     sources, request = sources_of(len(bundle.tokenizer), 5, 9), Request("beam", beam_size=4, n_best=4, max_length=4)
     found = native(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request)
     assert found == expected_by(bundle, sources, request)

@@ -76,7 +76,7 @@ def made(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPathFa
     bundle.drafter = tiny_drafter(bundle.verifier, chain=16)
     folder = tmp_path_factory.mktemp("native")
     save_bundle(bundle, folder)
-    quantize(bundle.verifier, None, bundle.drafter)
+    quantize(bundle.verifier, bundle.drafter)
     return bundle, folder
 
 

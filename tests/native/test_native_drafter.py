@@ -77,7 +77,7 @@ def pair(
     for module in (made.verifier, made.drafter):
         for parameter in module.parameters():
             parameter.data = parameter.data.half().float() if half else parameter.data
-    quantize(made.verifier, None, made.drafter)
+    quantize(made.verifier, made.drafter)
     return made, folder
 
 

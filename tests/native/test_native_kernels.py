@@ -93,7 +93,7 @@ def test_log_softmax(probe: Any, isa: bytes, length: int, suppressed: int) -> No
     top, total = ctypes.c_float(), ctypes.c_float()
     probe.probe_log_softmax(isa, at(logits), size(length), ctypes.byref(top), ctypes.byref(total))
     found = logits - np.float32(top.value) - np.float32(total.value)
-    expected = Int8Choices(None).log_softmax(torch.from_numpy(logits)).numpy()
+    expected = Int8Choices().log_softmax(torch.from_numpy(logits)).numpy()
     allowed = np.isfinite(expected)
     assert int(allowed.sum()) == max(0, length - suppressed)
     assert found[allowed].tobytes() == expected[allowed].tobytes()
@@ -111,7 +111,7 @@ def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: 
         norm.bias.normal_()
         x, residual = torch.randn(rows, inputs), torch.randn(rows, outputs)
         x[0] = 3.0  # a row without a range
-        expected = Int8Linear(linear, None, norm if normed else None, activation)(x) + residual
+        expected = Int8Linear(linear, norm if normed else None, activation)(x) + residual
     arrays = [each.detach().numpy() for each in (linear.weight, linear.bias, norm.weight, norm.bias, x, residual)]
     found, tops = np.empty((rows, outputs), np.float32), np.empty((-(-outputs // 64), rows), np.float32)
     gamma, beta = (at(each) if normed else None for each in arrays[2:4])

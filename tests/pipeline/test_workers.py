@@ -57,7 +57,7 @@ def test_threads_stop_when_results_are_not_read() -> None:
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(
     ("precision", "decoding"),
-    [*product(["int8", "float32"], ["greedy", "specdec", "blockwise", "lookup", "auto", "beam"]), ("int8 by operators", "specdec")],
+    [*product(["int8", "float32"], ["greedy", "specdec", "blockwise", "lookup", "auto", "beam"])],
 )
 def test_the_output_equals_that_of_one_worker(decoding: str, precision: str, bundle: Bundle) -> None:
     verifier = tiny_transformer(vocabulary_size=len(bundle.tokenizer))

@@ -149,35 +149,3 @@ def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
     assert not adaptive.best(1)[1]
     adaptive.begin(state)
     assert adaptive.best(1)[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("factor", "measured"), [(1.0, 0), (1.9, 0), (30.0, 1), (0.02, 1)])
-@pytest.mark.parametrize("passing", [True, False])
-def test_costs_are_measured_again_if_rounds_disagree(factor: float, measured: int, passing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With drafts, and without if they do not pay; the clock gives the time of a round."""
-    monkeypatch.setattr("specdec_cli.tuning.cost_check.CHECKED", 40)
-    monkeypatch.setattr("specdec_cli.tuning.cost_check.WIDEST", 48)
-    calls: list[Costs] = []
-
-    def measure() -> Costs:
-        calls.append(FREE)
-        return FREE
-
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right if passing else wrong), CHEAP if passing else DEAR, 12, measure)
-    now = [0.0]
-
-    def clock() -> float:
-        # A round reads the clock before and after.
-        chosen = CHEAP.with_draft(1, 12, 12) if passing else DEAR.without(1)
-        now[0] += factor * chosen / 1000
-        return now[0]
-
-    monkeypatch.setattr("specdec_cli.tuning.adaptive_block_size.time.perf_counter", clock)
-    for _ in range(2):
-        while not adaptive._check.full:
-            sizes(adaptive)
-        adaptive.check_costs()
-        assert len(calls) == measured
-    if measured:
-        assert adaptive._costs == FREE

@@ -66,9 +66,9 @@ class MachineOptions(OptionGroup):
     seed: SeedOption = 1
     offline: OfflineOption = False
 
-    def resolve(self, quiet: bool) -> Machine:
+    def resolve(self) -> Machine:
         """The machine for the reference engine: see `resolve_machine`, which also sets torch's threads and seed, and raises UsageError."""
-        return resolve_machine(self.device, self.precision, self.threads, self.seed, quiet=quiet)
+        return resolve_machine(self.device, self.precision, self.threads, self.seed)
 
     @property
     def rows(self) -> int:

@@ -1,6 +1,5 @@
 """Input-guided drafting: the draft is copied from the source, for outputs that repeat most of their input."""
 
-import ctypes
 from dataclasses import dataclass
 
 import torch
@@ -9,9 +8,6 @@ from torch import Tensor
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
-from specdec_cli.kernels.build import Kernels
-from specdec_cli.kernels.structs import CopyStruct
-from specdec_cli.model.int8 import kernels_of
 
 LONGEST_SUFFIX = 3
 """Tokens of the longest suffix that the rule "unique-3" searches in the source."""
@@ -37,12 +33,10 @@ class CopyState:
 
 
 def make(inputs: DrafterInputs) -> "SourceCopy":
-    """Make the drafter that copies by the rule of the option `match`; it uses the compiled kernels if the model
-    does.
-    """
+    """Make the drafter that copies by the rule of the option `match`."""
     bundle, match = inputs.bundle, inputs.option(MATCH)
     word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=inputs.device)
-    return SourceCopy(str(match), bundle.verifier.config.eos, word_starts, inputs.block_size, kernels_of(bundle.verifier))
+    return SourceCopy(str(match), bundle.verifier.config.eos, word_starts, inputs.block_size)
 
 
 class SourceCopy:
@@ -59,14 +53,13 @@ class SourceCopy:
       the last copy. It is searched up to 4 tokens (WINDOW) ahead; after n successive rounds that accepted no
       drafted token, up to 4 (1 + n) tokens ahead and behind. If there is none, the token was inserted or replaced a word;
       which of them follows from `word_starts` (V,), true for tokens that begin a word. The draft is empty only at
-      the end of the source. The compiled `kernels` compute this rule, if they are given.
+      the end of the source.
     """
 
-    def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0, kernels: Kernels | None = None) -> None:
+    def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
         self.match, self.block_size = match, block_size
         self._eos = eos
         self._word_starts = word_starts
-        self._kernels = kernels if match == "nearest" else None
 
     def begin(self, state: State) -> CopyState:
         """Return data for new rows, whose first copy begins at the start of the source."""
@@ -80,8 +73,6 @@ class SourceCopy:
         A draft has at most `block_size` tokens, if that is not 0, and does not exceed the row's limit.
         """
         own: CopyState = state.drafting
-        if self._kernels is not None:
-            return self._copy(self._kernels, state, own)
         text = _text(state, own)
         left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
         counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or text.shape[1])
@@ -95,26 +86,8 @@ class SourceCopy:
         accepted = verdict.accepted
         if self.match != "nearest":
             own.start = self._after_unique_suffix(state, accepted, own)
-        elif self._kernels is not None:
-            ids, counts, passed = accepted.ids.contiguous(), accepted.counts, accepted.bifurcation
-            copy = ctypes.byref(self._describe(state, own))
-            self._kernels.realign(copy, ids.data_ptr(), ids.shape[1], counts.data_ptr(), passed.data_ptr())
         else:
             self._realign(state, accepted, own)
-
-    def _copy(self, kernels: Kernels, state: State, own: CopyState) -> Draft:
-        rows, width = _text(state, own).shape
-        most = self.block_size or width
-        ids, counts = own.ends.new_empty(rows * most), own.ends.new_empty(rows)
-        running = (state.lengths.data_ptr(), state.limits.data_ptr(), state.finished.data_ptr())
-        longest = kernels.copy(ctypes.byref(self._describe(state, own)), *running, most, ids.data_ptr(), counts.data_ptr())
-        return Draft(ids[: rows * longest].view(rows, longest), counts)
-
-    def _describe(self, state: State, own: CopyState) -> CopyStruct:
-        """The record for the kernels, which update `start` and `misses`."""
-        text = _text(state, own)
-        tensors = (text, own.ends, own.start, own.misses, self._word_starts)
-        return CopyStruct(*text.shape, self._eos, WINDOW, *(tensor.data_ptr() for tensor in tensors))
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, own: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""

@@ -1,1 +1,1 @@
-"""Implementations of the steps of a round: PyTorch's operators, compiled kernels, CUDA graphs."""
+"""Implementations of the steps of a round: PyTorch's operators and CUDA graphs."""

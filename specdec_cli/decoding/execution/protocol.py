@@ -1,4 +1,4 @@
-"""The protocol Execution, with one implementation each for operators, CUDA graphs and compiled kernels."""
+"""The protocol Execution, with one implementation each for operators and CUDA graphs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""The arithmetic of int8 models in numpy: slow, and bit for bit equal to the compiled kernels.
+"""The arithmetic of int8 models in numpy: slow, and bit for bit equal to the native engine.
 
 Every operation is an IEEE 754 operation in float32; `fused` is a multiplication and an addition with one rounding. A sum has
 16 lanes: lane i adds the numbers i, i + 16, i + 32, .. in this order, then `sum_lanes` adds the lanes. Integer products are exact.
@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from specdec_cli.kernels.structs import LANES
-
 Floats = NDArray[np.float32]
+LANES = 16
+"""Sums of a row: number i is added to lane i % 16."""
 LOWEST, HIGHEST = np.float32(-87.0), np.float32(88.0)
 """Bounds of the argument of `exponential`: below LOWEST the result is 0, above HIGHEST it is that for HIGHEST."""
 EXACT = 1024
@@ -59,14 +59,14 @@ def lanes(x: Floats) -> Floats:
 
 
 def sum_lanes(x: Floats) -> Floats:
-    """The sum (...) over the last axis of (..., 16), in the fixed order of the kernels."""
+    """The sum (...) over the last axis of (..., 16), in the fixed order of the native engine."""
     for half in (8, 4, 2, 1):
         x = x[..., :half] + x[..., half:]
     return x[..., 0]
 
 
 def add_up(x: Floats) -> Floats:
-    """The sum (...) over the last axis of (..., N), in the fixed order of the kernels."""
+    """The sum (...) over the last axis of (..., N), in the fixed order of the native engine."""
     first, *others = lanes(x)
     for part in others:
         first = first + part
@@ -74,7 +74,7 @@ def add_up(x: Floats) -> Floats:
 
 
 def dot(x: Floats, y: Floats) -> Floats:
-    """The dot products (...) of (..., N) and (..., N) over the last axis, in the fixed order of the kernels."""
+    """The dot products (...) of (..., N) and (..., N) over the last axis, in the fixed order of the native engine."""
     total = np.zeros(LANES, np.float32)
     for mine, theirs in zip(lanes(x), lanes(y), strict=True):
         total = fused(mine, theirs, total)
@@ -185,10 +185,10 @@ def _products(queries: Floats, keys: Floats) -> Floats:
 
 
 def log_probabilities(logits: Floats, ids: NDArray[np.int64]) -> Floats:
-    """Natural log probabilities (...) of `ids` (...) by logits (..., V), in the fixed order of the kernels."""
+    """Natural log probabilities (...) of `ids` (...) by logits (..., V), in the fixed order of the native engine."""
     top = logits.max(-1, keepdims=True)
     totals = add_up(exponential(logits - top))
-    # The C library's logarithm, as in the kernels.
+    # The C library's logarithm, as in the native engine.
     logarithms = np.array([math.log(total) for total in totals.ravel().tolist()], np.float32).reshape(totals.shape)
     found: Floats = (np.take_along_axis(logits, ids[..., None], -1) - top)[..., 0] - logarithms
     return found

@@ -2,7 +2,6 @@
 
 from torch import nn
 
-from specdec_cli.kernels.build import Kernels
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.heads import Head, Heads
@@ -15,60 +14,54 @@ from specdec_cli.model.int8.slot_link import Int8SlotLink
 from specdec_cli.model.transformer import Transformer
 
 
-def quantize(model: Transformer, kernels: Kernels | None, drafter: AnyDrafter | None = None) -> None:
+def quantize(model: Transformer, drafter: AnyDrafter | None = None) -> None:
     """Quantize in place every linear layer of `model`, and of the `drafter` that drafts for it, to int8; embeddings
     stay in float32.
 
     Weights have 127 steps on either side of zero, with a scale per output; inputs have 255 steps, with a range per
     row. Attention, norms and sums are in float32 in a fixed order (`arithmetic.py`), so the logits of a token depend
-    only on its prefix and source. The compiled `kernels`, if given, compute the layers that they support, and numpy
-    the others, with bit-identical results.
+    only on its prefix and source.
     """
     if isinstance(drafter, Heads):
-        _quantize_heads(drafter, kernels)
+        _quantize_heads(drafter)
     elif drafter is not None:
-        _quantize_drafter(drafter, kernels)
-    _quantize_layers(model, kernels)
-    model.register_module("encoder", Int8Encoder(model.encoder, kernels))
-    model.register_module("output", Int8Linear(model.output, kernels))
-    model.choices = Int8Choices(kernels)
+        _quantize_drafter(drafter)
+    _quantize_layers(model)
+    model.register_module("encoder", Int8Encoder(model.encoder))
+    model.register_module("output", Int8Linear(model.output))
+    model.choices = Int8Choices()
     model.row_multiple = 1
 
 
-def kernels_of(model: Transformer) -> Kernels | None:
-    """The compiled kernels that `model` uses; None for a model in floating point or without kernels."""
-    return model.choices.kernels if isinstance(model.choices, Int8Choices) else None
-
-
-def _quantize_layers(owner: Transformer | BlockDrafter, kernels: Kernels | None) -> None:
-    owner.register_module("layers", Int8Layers(owner.layers, owner.norm, kernels))
+def _quantize_layers(owner: Transformer | BlockDrafter) -> None:
+    owner.register_module("layers", Int8Layers(owner.layers, owner.norm))
     owner.norm = nn.Identity()
     if isinstance(owner, Transformer) or owner.config.embeddings == "own":
-        owner.register_module("embedding", FusedEmbedding(owner.embedding, kernels))
+        owner.register_module("embedding", FusedEmbedding(owner.embedding))
 
 
-def _quantize_drafter(drafter: BlockDrafter, kernels: Kernels | None) -> None:
-    _quantize_layers(drafter, kernels)
+def _quantize_drafter(drafter: BlockDrafter) -> None:
+    _quantize_layers(drafter)
     if drafter.config.encoder == "own":
-        drafter.register_module("encoder", Int8Encoder(drafter.encoder, kernels))
+        drafter.register_module("encoder", Int8Encoder(drafter.encoder))
     for name in ("prefix_keys_values", "previous_state", "copy_query"):
         if hasattr(drafter, name):
-            setattr(drafter, name, Int8Linear(getattr(drafter, name), kernels))
-    _quantize_chain(drafter, kernels)
+            setattr(drafter, name, Int8Linear(getattr(drafter, name)))
+    _quantize_chain(drafter)
     if drafter.config.embeddings == "own":
-        drafter.register_module("output", Int8Linear(drafter.output, kernels))
+        drafter.register_module("output", Int8Linear(drafter.output))
 
 
-def _quantize_heads(drafter: Heads, kernels: Kernels | None) -> None:
+def _quantize_heads(drafter: Heads) -> None:
     for head in drafter.heads:
         assert isinstance(head, Head)
         for name in ("inner", "outer"):
-            head.register_module(name, Int8Linear(getattr(head, name), kernels))
+            head.register_module(name, Int8Linear(getattr(head, name)))
     if drafter.start is not None:
-        drafter.register_module("start", Int8Linear(drafter.start, kernels))
-    _quantize_chain(drafter, kernels)
+        drafter.register_module("start", Int8Linear(drafter.start))
+    _quantize_chain(drafter)
 
 
-def _quantize_chain(drafter: AnyDrafter, kernels: Kernels | None) -> None:
+def _quantize_chain(drafter: AnyDrafter) -> None:
     if drafter.chain is not None:
-        drafter.register_module("chain", Int8SlotLink(drafter.chain, drafter.vocabulary, kernels, drafter.config.candidates))
+        drafter.register_module("chain", Int8SlotLink(drafter.chain, drafter.vocabulary, drafter.config.candidates))

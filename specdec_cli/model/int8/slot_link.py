@@ -1,6 +1,5 @@
 """The link between neighbouring slots for int8 models."""
 
-import ctypes
 from typing import cast
 
 import numpy as np
@@ -8,8 +7,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.kernels.build import WORK_PER_LOGIT, Kernels
-from specdec_cli.kernels.structs import LANES, MOST_CANDIDATES, ChainStruct
 from specdec_cli.model.embedding import Vocabulary
 from specdec_cli.model.int8.arithmetic import dot
 from specdec_cli.model.int8.linear import Int8Linear
@@ -17,30 +14,23 @@ from specdec_cli.model.slot_link import SlotLink
 
 
 class Int8SlotLink(nn.Module):
-    """The int8 version of the slot link `chain`, which chooses drafts; `kernels` and numpy give bit-identical
-    results.
+    """The int8 version of the slot link `chain`, which chooses drafts.
 
     In the first slot the token before is known. In a later slot the candidates are the best tokens when the token
     before is unknown; the slot's state is then conditioned on the token that was chosen before it, and multiplied
     with the candidates' output projection in float32.
     """
 
-    def __init__(self, chain: SlotLink, vocabulary: Vocabulary, kernels: Kernels | None, candidates: int) -> None:
+    def __init__(self, chain: SlotLink, vocabulary: Vocabulary, candidates: int) -> None:
         super().__init__()
-        self.from_state, self.output = Int8Linear(chain.from_state, kernels), Int8Linear(chain.output, kernels)
-        self.from_token = Int8Linear(chain.from_token, kernels)
+        self.from_state, self.output = Int8Linear(chain.from_state), Int8Linear(chain.output)
+        self.from_token = Int8Linear(chain.from_token)
         self.unknown = chain.unknown.detach().clone()
         self._tokens, self._scale = vocabulary.embedding.tokens.weight.detach(), vocabulary.embedding.scale
         # The output projection becomes an int8 layer later.
         self._rows = vocabulary.output.weight.detach()
         self._bias = None if vocabulary.output.bias is None else vocabulary.output.bias.detach()
         self._candidates = candidates
-        fits = self.output.inputs % LANES == self.output.outputs % LANES == 0 and candidates <= MOST_CANDIDATES
-        self._kernels = kernels if fits else None
-        if self._kernels is not None:
-            sizes = (self._rows.shape[1], len(self.unknown), candidates)
-            tables = (self._tokens.data_ptr(), self._rows.data_ptr(), None if self._bias is None else self._bias.data_ptr())
-            self._struct = ChainStruct(*sizes, *tables, self.from_token.address, self.output.address, self._scale)
 
     def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:  # noqa: ARG002
         """The drafted ids (N, k): from left to right, in each slot, the best of its candidates after the token
@@ -53,8 +43,7 @@ class Int8SlotLink(nn.Module):
         linked = narrow + self.unknown
         linked[:, 0] = narrow[:, 0] + self._project(last)
         logits = cast(Tensor, vocabulary.output(states + self.output(linked.relu_())))[..., : shortlist or None]
-        walk = self._walk if self._kernels is None else self._walk_by_kernels
-        return walk(logits, states, narrow)
+        return self._walk(logits, states, narrow)
 
     def _project(self, ids: Tensor) -> Tensor:
         projected: Tensor = self.from_token(F.embedding(ids, self._tokens) * self._scale)
@@ -71,20 +60,3 @@ class Int8SlotLink(nn.Module):
             scores = scores if self._bias is None else scores + self._bias[own].numpy()
             chosen.append(own.gather(1, torch.from_numpy(np.argmax(scores, 1, keepdims=True)))[:, 0])
         return torch.stack(chosen, 1)
-
-    def _walk_by_kernels(self, logits: Tensor, states: Tensor, narrow: Tensor) -> Tensor:
-        assert self._kernels is not None
-        rows, slots = narrow.shape[:2]
-        logits, states, narrow = logits.contiguous(), states.contiguous(), narrow.contiguous()
-        ids = torch.empty(rows, slots, dtype=torch.int64)
-        self._kernels.chain(
-            ctypes.byref(self._struct),
-            *(each.data_ptr() for each in (logits, states, narrow)),
-            rows,
-            slots,
-            logits.shape[2],
-            ids.data_ptr(),
-            self._kernels.scratch(8 * rows * slots * self._candidates),
-            self._kernels.threads(rows * slots * logits.shape[2] * WORK_PER_LOGIT),
-        )
-        return ids
