@@ -289,6 +289,6 @@ complete -c specdec -n '__fish_seen_subcommand_from visualize' -l threads -x -d 
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l offline -d 'Never use the network'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -F
-complete -c specdec -n '__fish_seen_subcommand_from models' -l forget -d 'Delete cached timings and compiled kernels of this machine'
+complete -c specdec -n '__fish_seen_subcommand_from models' -l forget -d 'Delete cached timings of this machine'
 complete -c specdec -n '__fish_seen_subcommand_from models' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from help' -a 'translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models'
