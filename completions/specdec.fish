@@ -160,7 +160,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -l histogram -d 'Prin
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'Draw quality against speedup, one point per row'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l analysis -x -d 'Analyse the outputs: significance (of differences in BLEU to the first row), ends (precision of n-grams at the head and the tail), compounds (BLEU with split compounds) or flops (floating-point operations)'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l tune -d 'Try settings of specdec++ (of blockwise, if the bundle has heads) and store the best in the bundle as its presets, by BLEU and tokens per round'
-complete -c specdec -n '__fish_seen_subcommand_from bench' -l synthetic -d 'Measure this machine without a model: rounds of two common shapes with random weights and recorded acceptance, compared with CTranslate2 at its fastest settings'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l synthetic -d 'Measure this machine without a model: rounds of three common shapes with random weights and recorded acceptance, compared with CTranslate2 at its fastest settings'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -s m -l model -x -a 'en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l source-language -x -d 'Source language, for a model of many languages'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l target-language -x -d 'Target language, for a model of many languages'
