@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
+from specdec_cli.text.protected import TAG_ATTRIBUTES
+
 Kind = Literal["open", "close", "single"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
 _HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
-_TAG = r"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:\s[^<>]*|(?P<empty>\s*/))?>"
+_TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
 _MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
 _NOTE = r"(?P<note>\[\^[^][\s]+\])"
 _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"

@@ -147,13 +147,15 @@ class Corrector:
     def correct(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Correction]:
         """Yield a correction for each line, in order, as soon as it is available; blank lines are copied.
 
-        With `separate`, lines are parts of a document such as headings: no sentence goes on in the next line, and a line without
-        punctuation at its end gets none, and keeps the case of its first letter.
+        With `separate`, lines are parts of a document such as headings. A line without punctuation at its end gets none, and keeps the
+        case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
         """
         plain = [untagged(line) for line in lines]
         texts = [line.text for line in plain]
         if separate:
-            goes_on = continues = [is_unfinished(text) for text in texts]
+            goes_on = [is_unfinished(text) for text in texts]
+            previous = [False, *goes_on[:-1]]
+            continues = [own or (before and text[:1].islower()) for own, before, text in zip(goes_on, previous, texts, strict=True)]
         else:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on[:-1]]

@@ -1,15 +1,15 @@
 """Inline tags, such as those of bold text and links: text is corrected without them, and the edits are made between them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from specdec_cli.text.edits import Edit
 
 _NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u"
-_TAG = rf"</?(?:{_NAMES})(?:\s[^<>]*)?(?<!/)>"
-_TAGS = re.compile(rf"(?:{_TAG})+", re.IGNORECASE)
-_ONE = re.compile(_TAG, re.IGNORECASE)
+_ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
+_TAG = re.compile(rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 
 
@@ -44,10 +44,11 @@ class Untagged:
         """
         if not self.tags:
             return list(edits)
-        return [self._moved(part) for edit in edits for part in self._parts(edit)]
+        places = [tag.place for tag in self.tags]
+        return [self._moved(part, places) for edit in edits for part in self._parts(edit, places)]
 
-    def _parts(self, edit: Edit) -> Iterator[Edit]:
-        inner = sorted({tag.place for tag in self.tags if edit.start < tag.place < edit.end})
+    def _parts(self, edit: Edit, places: Sequence[int]) -> Iterator[Edit]:
+        inner = list(dict.fromkeys(places[bisect_right(places, edit.start) : bisect_left(places, edit.end)]))
         bounds = [edit.start, *inner, edit.end]
         cuts = _cuts(edit, [place - edit.start for place in inner])
         if cuts is not None:
@@ -57,34 +58,59 @@ class Untagged:
                 if not inner or source != text:
                     yield replace(edit, start=start, end=end, source=source, text=text)
 
-    def _moved(self, edit: Edit) -> Edit:
+    def _moved(self, edit: Edit, places: Sequence[int]) -> Edit:
         """The edit at its place in the source; an insertion beside tags is after those that close and before those that open."""
-        before = [tag for tag in self.tags if tag.place < edit.start]
-        for tag in self.tags:
-            if tag.place == edit.start and (edit.start < edit.end or tag.closes):
-                before.append(tag)
-            elif tag.place >= edit.start:
-                break
-        moved = sum(tag.end - tag.start for tag in before)
+        count = (bisect_right if edit.start < edit.end else bisect_left)(places, edit.start)
+        while count < len(places) and places[count] == edit.start and self.tags[count].closes:
+            count += 1
+        moved = self.tags[count - 1].end - self.tags[count - 1].place if count else 0
         return replace(edit, start=edit.start + moved, end=edit.end + moved)
 
 
 def untagged(source: str) -> Untagged:
-    """Return `source` without its inline tags. Tags that separate two words without a space remain."""
+    """Return `source` without its inline tags. A tag that separates two words without a space remains, as does one without
+    attributes and counterpart, such as "<b>" in "a <b> c".
+    """
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0
-    for run in _TAGS.finditer(source):
-        found = list(_ONE.finditer(source, *run.span()))
-        closing = [tag.group().startswith("</") for tag in found]
-        beside = source[max(run.start() - 1, 0) : run.start()] + source[run.end() : run.end() + 1]
+    for run in _runs(_tags(source)):
+        start, end = run[0].start(), run[-1].end()
+        closing = [bool(tag["slash"]) for tag in run]
+        beside = source[max(start - 1, 0) : start] + source[end : end + 1]
         if len(set(closing)) == 2 and len(beside) == 2 and beside.isalnum():
             continue
-        texts.append(source[position : run.start()])
-        length += run.start() - position
-        tags += [Tag(length, *tag.span(), closes) for tag, closes in zip(found, closing, strict=True)]
-        position = run.end()
+        texts.append(source[position:start])
+        length += start - position
+        tags += [Tag(length, *tag.span(), closes) for tag, closes in zip(run, closing, strict=True)]
+        position = end
     return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
+
+
+def _tags(source: str) -> list[re.Match[str]]:
+    """The tags of `source` that have attributes or a counterpart, in order."""
+    found = list(_TAG.finditer(source))
+    opened: dict[str, list[int]] = {}
+    kept = {index for index, tag in enumerate(found) if tag["attributes"]}
+    for index, tag in enumerate(found):
+        same = opened.setdefault(tag["name"].lower(), [])
+        if not tag["slash"]:
+            same.append(index)
+        elif same:
+            kept |= {same.pop(), index}
+    return [found[index] for index in sorted(kept)]
+
+
+def _runs(tags: Iterable[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Lists of the tags that follow each other without text between them."""
+    run: list[re.Match[str]] = []
+    for tag in tags:
+        if run and run[-1].end() != tag.start():
+            yield run
+            run = []
+        run.append(tag)
+    if run:
+        yield run
 
 
 def _cuts(edit: Edit, places: Sequence[int]) -> list[int] | None:
@@ -92,11 +118,12 @@ def _cuts(edit: Edit, places: Sequence[int]) -> list[int] | None:
     if not places or not edit.text.strip():
         return [0] * len(places)
     old, new = list(_WORD.finditer(edit.source)), list(_WORD.finditer(edit.text))
-    if len(old) != len(new) or any(word.start() < place < word.end() for word in old for place in places):
+    ends = [word.end() for word in old]
+    before = [bisect_right(ends, place) for place in places]  # the number of words before each place
+    if len(old) != len(new) or any(count < len(old) and old[count].start() < place for count, place in zip(before, places, strict=True)):
         return None
     cuts = []
-    for place in places:
-        count = sum(word.end() <= place for word in old)
-        after_word = count > 0 and old[count - 1].end() == place
+    for place, count in zip(places, before, strict=True):
+        after_word = count > 0 and ends[count - 1] == place
         cuts.append(new[count - 1].end() if after_word else new[count].start() if count < len(new) else len(edit.text))
     return cuts

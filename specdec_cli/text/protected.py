@@ -4,6 +4,9 @@ identifiers, emoji.
 
 import re
 
+TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
+"""A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""
+
 _KINDS = (
     r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
     r"\]\([^()\s]*(?:\([^()\s]*\))?[^()\s]*\)",  # the address of a Markdown link
@@ -12,7 +15,7 @@ _KINDS = (
     r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
     r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
     r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
-    r"</?(?-i:[A-Za-z])[\w:.-]*(?:\s[^<>]*|/)?>",  # tags
+    rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",  # tags
     r"&(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities
     r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|[$#%]?\{[^\s{}]*\}",  # {name}, {0:.2f}, ${HOME}, {{ user.name }}
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs

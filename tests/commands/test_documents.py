@@ -155,3 +155,17 @@ def test_errors_beside_inline_tags_are_corrected(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>She <i>don't</i> like coffee, and he <b>have a</b> car.</p>\n")
     assert run("correct", tmp_path / "a.html").stdout == "<p>She <i>doesn't</i> like coffee, and he <b>has a</b> car.</p>\n"
     assert run("correct", text=b"He have <a href='x'>two brother</a>.\n").stdout == "He has <a href='x'>two brothers</a>.\n"
+
+
+def test_a_sentence_with_a_line_break_in_it_keeps_its_case(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>I has apples<br>and he do not like it.</p>\n")
+    assert run("correct", tmp_path / "a.html").stdout == "<p>I has apples<br>and he does not like it.</p>\n"
+    (tmp_path / "a.md").write_text("I has apples  \nand he do not like it.\n")
+    assert run("correct", tmp_path / "a.md").stdout == "I has apples  \nand he does not like it.\n"
+
+
+def test_the_attributes_of_tags_are_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text('He have <a title="if x > y then he go" href="c">many dogs</a> and cat.\n')
+    expected = 'He has <a title="if x > y then he go" href="c">many dogs</a> and cat.\n'
+    assert run("correct", tmp_path / "a.md").stdout == expected
+    assert run("correct", text=(tmp_path / "a.md").read_bytes()).stdout == expected

@@ -131,6 +131,7 @@ def test_edits_keep_the_lines() -> None:
         ("an unmatched * or ** or [bracket stays", "an unmatched * or ** or [bracket stays"),
         ("`*code*` and *text*", "`*code*` and <g1>text</g1>"),
         ("open <b>tag", "open <x1/>tag"),
+        ('a <a title="if x > y" href="c">link</a> here', "a <g1>link</g1> here"),
     ],
 )
 def test_inline_markup_has_stand_ins(text: str, expected: str) -> None:

@@ -170,3 +170,10 @@ def test_marks_are_kept_and_continued_lines_get_no_full_stop(tokenizer: Subwords
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]
     assert found == ["% this is a comment", "Ka lo mi re su and", "re su.", "", "ta re."]
+
+
+def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> None:
+    table = {"ka lo": "Ka lo.", "mi re.": "Mi re.", "re su.": "Re su."}
+    corrector = Corrector(cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0))
+    found = [correction.text for correction in corrector.correct(["ka lo", "mi re.", "re su."], separate=True)]
+    assert found == ["ka lo", "mi re.", "Re su."]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.inline_tags import untagged
 
-TAG = re.compile(r"<[^<>]*>")
+TAG = re.compile(r"<(?:\"[^\"]*\"|[^<>\"])*>")
 
 
 def edited(source: str, changed: str) -> str:
@@ -24,6 +24,8 @@ def edited(source: str, changed: str) -> str:
         ("They is <b>happy</b>.", "They are happy.", "They are <b>happy</b>."),
         ("They <b>is</b> happy.", "They are happy.", "They <b>are</b> happy."),
         ('<a href="x y">He</a> go <g1>home</g1>', "He goes home.", '<a href="x y">He</a> goes <g1>home</g1>.'),
+        ('He have <a title="if x > y" href="c">dogs</a>', "He has dogs", 'He has <a title="if x > y" href="c">dogs</a>'),
+        ("<a title='x > y' href=c>He</a> go", "He goes", "<a title='x > y' href=c>He</a> goes"),
         ("in <b>the</b> house", "in house", "in<b></b> house"),
         ("in <b>house</b>", "in the house", "in the <b>house</b>"),
         ("I buy <b>a apple</b>", "I bought an apple", "I bought <b>an apple</b>"),
@@ -41,8 +43,33 @@ def test_tags_that_separate_words_remain() -> None:
     assert untagged("<b>Title</b>").is_enclosed and not untagged("<b>Title</b> of it").is_enclosed
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if a<b and c>d then he go home",
+        "we knows that i<s and q>p are true",
+        "he go from a <b> to </i>",
+        'he have <a title="if x > y dogs',
+        '<b><a title="x',
+    ],
+)
+def test_prose_that_only_looks_like_a_tag_remains(source: str) -> None:
+    assert untagged(source).text == source
+
+
+def test_a_tag_with_attributes_needs_no_counterpart() -> None:
+    assert untagged('see <a href="x">the house').text == "see the house"
+
+
+def test_one_edit_may_contain_many_tags() -> None:
+    source = "<b>a </b>" * 20_000
+    assert edited(source, "b " * 20_000) == "<b>b </b>" * 20_000
+
+
 @given(
-    st.lists(st.sampled_from(["he", "go", " ", " ", ".", "<b>", "</b>", "<g1>", "</g1>", '<a href="x">', "</a>", "<x1/>"])),
+    st.lists(
+        st.sampled_from(["he", "go", " ", " ", ".", "<b>", "</b>", "<g1>", "</g1>", '<a href="x">', '<a title=">">', "</a>", "<x1/>"])
+    ),
     st.lists(st.sampled_from(["he", "goes", " ", ".", ","])),
 )
 def test_no_edit_changes_the_tags(source: list[str], changed: list[str]) -> None:

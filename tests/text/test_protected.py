@@ -26,6 +26,19 @@ def test_addresses_and_code_are_protected(text: str, spans: list[str]) -> None:
     assert [text[start:end] for start, end in protected_spans(text)] == spans
 
 
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("""see <a title="if x > y" href='a > b'>it</a>""", ["""<a title="if x > y" href='a > b'>""", "</a>"]),
+        ("<your friend's name>", ["<your friend's name>"]),
+        ('<a title="x>he say "hi"', ['<a title="x>']),
+        ('<a title="x he say', []),
+    ],
+)
+def test_tags_are_protected_with_their_attributes(text: str, spans: list[str]) -> None:
+    assert [text[start:end] for start, end in protected_spans(text)] == spans
+
+
 def test_a_long_word_takes_little_time() -> None:
     assert protected_spans("a" * 200_000 + "." * 1000) == []
 
