@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -92,11 +93,20 @@ def is_process(number: int) -> bool:
     return True
 
 
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return `value` as JSON, on one line without `indent`.
+
+    Bytes of file names that are not UTF-8 are surrogates in `str`, and are escaped here (\\udcff), so that the text can be encoded.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return re.sub(r"[\ud800-\udfff]", lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write `value` to `path` as indented JSON, atomically. Raises OSError naming `path` if the file cannot be
     written.
     """
-    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    text = json_text(value, indent=2) + "\n"
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 

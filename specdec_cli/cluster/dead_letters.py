@@ -1,11 +1,10 @@
 """Dead letters: the lines that failed on every try, as JSON objects in a file."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from specdec_cli.cluster.run import FailedLine
-from specdec_cli.files import write_atomically
+from specdec_cli.files import json_text, write_atomically
 
 DEAD_LETTERS = "failed.jsonl"
 """The name of the file in the folder of a run: an object with file, line (from 1), text and error for each failed line."""
@@ -16,7 +15,7 @@ def write_failed(path: Path, failed: Sequence[FailedLine]) -> None:
     if not failed:
         path.unlink(missing_ok=True)
         return
-    text = "".join(json.dumps(_record(each), ensure_ascii=False) + "\n" for each in failed)
+    text = "".join(json_text(_record(each)) + "\n" for each in failed)
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 

@@ -1,6 +1,5 @@
 """Output formats of corrected lines: text, marked changes, JSON, M2, or a report of the edits."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_cli.commands.stream import record
 from specdec_cli.documents.wrapped import edited_lines
+from specdec_cli.files import json_text
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.lines import Line
@@ -38,7 +38,7 @@ def view(
 
         return lambda line, correction: (each for edit in correction.edits for each in report.finding(Finding.of(line, edit)))
     if as_json:
-        return lambda line, correction: iter([(json.dumps(_record(line, correction, decoding), ensure_ascii=False), "\n")])
+        return lambda line, correction: iter([(json_text(_record(line, correction, decoding)), "\n")])
     return lambda line, correction: _lines(line, correction.edits)
 
 

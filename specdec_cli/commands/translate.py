@@ -1,6 +1,5 @@
 """`specdec translate`: translation of text, line by line."""
 
-import json
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
+from specdec_cli.files import json_text
 from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
 
@@ -82,7 +82,7 @@ class Translating:
                 return rewrapped(line, translation.text)
             values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
             values |= draft_fields(translation.draft) | (term_fields(translation.terms) if self.terms else {})
-            return iter([(json.dumps(values, ensure_ascii=False), "\n")])
+            return iter([(json_text(values), "\n")])
 
         return OpenedDecoding(stream, translator.translate, written, decode_parts=partial(translator.translate, separate=True))
 
@@ -94,7 +94,7 @@ class Translating:
         if not self.text.as_json:
             return iter([("", each.ending) for each in unwrapped_lines(line)])
         values = record(line, Translation("", warnings=("failed",)), "")
-        return iter([(json.dumps(values, ensure_ascii=False), "\n")])
+        return iter([(json_text(values), "\n")])
 
 
 @with_groups

@@ -11,7 +11,9 @@ class Point(NamedTuple):
 
 
 class FileEdit(NamedTuple):
-    """A replacement of what is between two points of a file by `text`; None if the file is not text and has no lines."""
+    """A replacement of what is between two points of a file by `text`; None if programs cannot make it
+    in the file, which is no text, or compressed.
+    """
 
     start: Point
     end: Point

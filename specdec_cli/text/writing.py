@@ -60,10 +60,13 @@ class LineWriter:
             raise UsageError(f"{target}: {error.strerror}") from error
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
-        """Write one line (see `output_line`), and flush. `source` is ignored."""
+        """Write one line (see `output_line`), and flush. `source` is ignored.
+
+        Names of files are written with their own bytes, UTF-8 or not.
+        """
         stream = self._file or sys.stdout.buffer
         with self._failures():
-            stream.write(output_line(text, ending).encode("utf-8"))
+            stream.write(output_line(text, ending).encode("utf-8", "surrogateescape"))
             stream.flush()
 
     def check(self) -> None:

@@ -70,7 +70,7 @@ IgnoreCategoryOption = Annotated[
     _edits_option(
         "--ignore-category",
         metavar="NAME",
-        help="Make no edits for errors of this type, such as PUNCT, VERB or R:VERB:SVA (the types of ERRANT). Repeatable.",
+        help="Make no edits whose errors are all of this type, such as PUNCT, VERB or R:VERB:SVA (of ERRANT). Repeatable.",
     ),
 ]
 

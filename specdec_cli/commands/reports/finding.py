@@ -23,7 +23,9 @@ class Finding:
     @classmethod
     def of(cls, line: Line, edit: Edit) -> "Finding":
         """Make the finding for an edit of the text of a line, wrapped paragraph or segment of a document."""
-        return cls(line.file, edit, _file_edit(line, edit))
+        change = _file_edit(line, edit)
+        compressed = line.file is not None and line.file.suffix in (".gz", ".xz")
+        return cls(line.file, edit, change._replace(text=None) if compressed else change)
 
     @property
     def message(self) -> str:
@@ -32,7 +34,7 @@ class Finding:
 
     @property
     def has_lines(self) -> bool:
-        """Whether the file is text, so that the finding has lines and columns, and a change that programs can make."""
+        """Whether the file is plain text, so that the finding has lines and columns, and a change that programs can make."""
         return self.change.text is not None
 
     @property

@@ -1,9 +1,9 @@
 """The formats of reports that have a line for each finding: text, gnu, rdjsonl, github."""
 
-import json
 from typing import Any
 
 from specdec_cli.commands.reports.finding import Finding
+from specdec_cli.files import json_text
 from specdec_cli.text.places import Point, byte_column, column
 
 
@@ -35,7 +35,7 @@ def rdjson_line(finding: Finding) -> str:
         span = {"start": _position(change.start), "end": _position(change.end)}
         found["location"]["range"] = span
         found["suggestions"] = [{"range": span, "text": change.text}]
-    return json.dumps(found, ensure_ascii=False)
+    return json_text(found)
 
 
 def github_line(finding: Finding) -> str:

@@ -11,6 +11,7 @@ from specdec_cli.commands.reports.lines import github_line, gnu_line, rdjson_lin
 from specdec_cli.commands.reports.names import ReportFormat
 from specdec_cli.commands.reports.sarif import SCHEMA, sarif_result, sarif_tool
 from specdec_cli.errors import SpecdecError
+from specdec_cli.files import json_text
 from specdec_cli.text.places import column
 
 Written = Iterator[tuple[str, str]]
@@ -63,7 +64,7 @@ class ListReport:
         """Yield the object of a finding."""
         yield "," if self._count else "", "\n"
         self._count += 1
-        yield json.dumps(self.entry(finding), ensure_ascii=False), ""
+        yield json_text(self.entry(finding)), ""
 
     def tail(self, *, completed: bool) -> Written:  # noqa: ARG002
         """Yield the closing bracket."""
@@ -106,7 +107,7 @@ class SarifReport(ListReport):
             "invocations": [{"executionSuccessful": completed}],
         }
         yield "", "\n"
-        yield f"], {json.dumps(run, ensure_ascii=False)[1:]}]}}", "\n"
+        yield f"], {json_text(run)[1:]}]}}", "\n"
 
     def entry(self, finding: Finding) -> dict[str, Any]:
         """The result object of a finding."""

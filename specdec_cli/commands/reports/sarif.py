@@ -1,5 +1,6 @@
 """The SARIF format (OASIS, Static Analysis Results Interchange Format 2.1.0)."""
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -50,7 +51,7 @@ def _region(change: FileEdit) -> dict[str, int]:
 def _uri(finding: Finding) -> str:
     """A relative URI, or an absolute one for a file outside the working folder."""
     path = Path(finding.path)
-    return path.as_uri() if path.is_absolute() else quote(finding.path)
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(finding.path))
 
 
 def _sentence(text: str) -> str:

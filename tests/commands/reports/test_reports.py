@@ -1,6 +1,7 @@
 """Reports of findings: valid, with columns as their readers count them, and with changes that make the edits."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.lines import Line, read_lines
 from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
 from specdec_cli.text.places import FileEdit, Point, byte_column, column, utf16_column
-from specdec_cli.text.writing import output_line
+from specdec_cli.text.writing import LineWriter, output_line
 from tests.commands.reports.contracts import RDJSON, SARIF
 
 OLD, NEW = "\ufeffShe like \U0001f600 caf\u00e9, and he have a dog\n", "\ufeffShe likes \U0001f600 caf\u00e9, and he has a dog."
@@ -137,6 +138,33 @@ def test_what_has_no_lines_gets_no_change(format: ReportFormat) -> None:
     edit = with_types("he have", find_edits("he have", "he has"))[0]
     text = report(format, [Finding(Path("a.docx"), edit, FileEdit(Point(7, "he "), Point(7, "he have"), None))])
     assert "a.docx" in text and not any(word in text for word in ("suggestions", "fixes", "region", "line=7"))
+
+
+def test_compressed_files_get_no_change() -> None:
+    (found,) = findings(Line(2, "he have", "\n", "a.txt.gz", Path("a.txt.gz")), "he has")
+    assert report("text", [found]).startswith("a.txt.gz:2:4: the verb")
+    (result,) = json.loads(report("sarif", [found]))["runs"][0]["results"]
+    assert "fixes" not in result and list(result["locations"][0]["physicalLocation"]) == ["artifactLocation"]
+    assert "suggestions" not in report("rdjsonl", [found])
+
+
+@pytest.mark.parametrize(
+    ("format", "name"),
+    [
+        ("text", b"b\xff,.txt:1:4:"),
+        ("gnu", b"b\xff,.txt:1:4:"),
+        ("github", b"file=b\xff%2C.txt,"),
+        ("sarif", b'"uri": "b%FF%2C.txt"'),
+        ("rdjsonl", b'"path": "b\\udcff,.txt"'),
+        ("json", b'"file": "b\\udcff,.txt"'),
+    ],
+)
+def test_names_of_files_need_not_be_utf_8(format: ReportFormat, name: bytes, tmp_path: Path) -> None:
+    file = Path(os.fsdecode(b"b\xff,.txt"))
+    with LineWriter(tmp_path / "report") as writer, written_around(made := open_report(format), writer):
+        for text, ending in made.finding(findings(Line(1, "he have", "\n", str(file), file), "he has")[0]):
+            writer.write(text, ending, file)
+    assert name in (tmp_path / "report").read_bytes()
 
 
 @given(st.lists(st.sampled_from(["> one two", "> ", "> three four five", "six", "", "- seven \u00e9t\u00e9"]), max_size=6), st.data())
