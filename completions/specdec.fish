@@ -74,7 +74,7 @@ complete -c specdec -n '__fish_seen_subcommand_from correct' -l min-score -x -d 
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l max-edit-ratio -x -d 'Leave a sentence unchanged if more than this share of its words would change'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore -x -d 'Leave this word as it is'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore-file -r -F -d 'File of words to leave as they are, one a line'
-complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore-category -x -d 'Make no edits for errors of this type, such as PUNCT, VERB or R:VERB:SVA (the types of ERRANT)'
+complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore-category -x -d 'Make no edits whose errors are all of this type, such as PUNCT, VERB or R:VERB:SVA (of ERRANT)'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l decoding -x -a 'auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory' -d 'How to decode: auto, greedy, beam, bidirectional, mask-predict, specdec, specdec++, drafter, blockwise, input-guided, jacobi, gs-jacobi, hybrid-jacobi, lookup, ngram-memory'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l block-size -x -a 'auto' -d 'Largest number of tokens drafted in a round'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l top-beta -x -d 'Accept a drafted token only among the verifier'\''s N best'

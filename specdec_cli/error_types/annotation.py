@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from specdec_cli.error_types.moves import with_moves
 from specdec_cli.error_types.rules import error_type
 from specdec_cli.error_types.tagging import Word, tagged, tagged_roughly
 from specdec_cli.error_types.tokens import TokenSpan, token_spans, tokenized
 from specdec_cli.text.edits import Edit, apply_edits
 
 
-def with_types(source: str, edits: Sequence[Edit], *, english: bool = True) -> list[Edit]:
-    """Return `edits` of the text `source`, in order, with their types.
+def with_types(source: str, edits: Sequence[Edit], *, english: bool = True, tags: Sequence[int] = ()) -> list[Edit]:
+    """Return `edits` of the text `source`, in order, with their types; a move of a word is one edit (see `with_moves`, also for `tags`).
 
     For another language than English, these are PUNCT, ORTH, WO and OTHER only.
     """
+    edits = with_moves(source, edits, tags)
     before, after = tokenized(source), tokenized(apply_edits(source, edits))
     tag = tagged if english else tagged_roughly
     old, new = tag([token.text for token in before]), tag([token.text for token in after])

@@ -1,9 +1,13 @@
 """A sentence that explains an edit."""
 
-from specdec_cli.corruption.closed import ARTICLES
+from specdec_cli.corruption.closed import ARTICLES, CONJUNCTIONS
+from specdec_cli.error_types.confusions import difference
 from specdec_cli.error_types.names import CATEGORIES
 from specdec_cli.text.edits import Edit
 
+_ONE_SIDED = {"M": "missing", "U": "not needed"}
+_JOINING = (CONJUNCTIONS | {"that"}) - {"as"}
+"""Words that join clauses; ERRANT counts some of them among the prepositions."""
 _MARKS = {
     ",": "a comma",
     ".": "a full stop",
@@ -20,7 +24,9 @@ _MARKS = {
 
 def explanation(edit: Edit) -> str:
     """What is wrong and what to do: the verb does not agree with its subject: use “has” instead of “have”."""
-    action = _action(edit)
+    action, told_apart = _action(edit), difference(edit)
+    if told_apart:
+        return f"{told_apart}: {action}"
     reasons = dict.fromkeys(reason(type, edit) for type in edit.types)
     return f"{', and '.join(reasons)}: {action}" if reasons else action
 
@@ -30,23 +36,26 @@ def description(type: str) -> str:
     operation, _, category = type.partition(":")
     if operation == "R":
         return CATEGORIES[category].wrong
-    return f"{CATEGORIES[category].thing} is {'missing' if operation == 'M' else 'not needed'}"
+    return f"{CATEGORIES[category].thing} is {_ONE_SIDED[operation]}"
 
 
 def reason(type: str, edit: Edit) -> str:
     """What is wrong with the text of an edit that corrects an error of this type."""
     operation, _, category = type.partition(":")
     old, new = edit.source.strip(), edit.text.strip()
+    if category == "PREP" and {old.lower(), new.lower()} <= _JOINING | {""}:
+        category = "CONJ"
     if operation == "R":
         if category == "ORTH":
             return "capital letters are wrong" if old and old.casefold() == new.casefold() else "spaces are wrong"
         is_article = category == "DET" and {old.lower(), new.lower()} <= ARTICLES
-        return "the article is wrong" if is_article else description(type)
-    text = (new if operation == "M" else old).lower()
-    thing = CATEGORIES[category].thing
+        return "the article is wrong" if is_article else CATEGORIES[category].wrong
+    text, thing = (new if operation == "M" else old).lower(), CATEGORIES[category].thing
     if category == "PUNCT":
-        return description(type).replace(thing, _MARKS.get(text, thing))
-    return description(type).replace(thing, "an article") if category == "DET" and text in ARTICLES else description(type)
+        thing = _MARKS.get(text, thing)
+    elif category == "DET" and text in ARTICLES:
+        thing = "an article"
+    return f"{thing} is {_ONE_SIDED[operation]}"
 
 
 def _action(edit: Edit) -> str:

@@ -52,6 +52,8 @@ def _two_sided(old: Sequence[Word], new: Sequence[Word]) -> str:
     """The category of words that are replaced by others."""
     if _is_spacing(old, new):
         return "ORTH"
+    if any(word.lower in _CONTRACTIONS and word.tag != UNKNOWN for word in new) and _letters(old) == _letters(new):
+        return "CONTR"
     if sorted(word.lower for word in old) == sorted(word.lower for word in new):
         return "WO"
     if len(old) == len(new) == 1:
@@ -143,6 +145,11 @@ def _other_word(old: Word, new: Word) -> str:
 def _is_spacing(old: Sequence[Word], new: Sequence[Word]) -> bool:
     """Whether both sides differ in spaces and capital letters only."""
     return "".join(word.lower for word in old) == "".join(word.lower for word in new)
+
+
+def _letters(words: Sequence[Word]) -> str:
+    """The letters of words, in lower case, without apostrophes between them."""
+    return "".join(word.lower for word in words).replace("'", "")
 
 
 def _share_stem(old: str, new: str) -> bool:

@@ -43,6 +43,7 @@ _LEMMAS = dict.fromkeys(("am", "is", "are", "was", "were", "been", "be", "being"
 _LEMMAS |= dict.fromkeys(("have", "has", "had", "having", "'ve"), "have") | dict.fromkeys(("do", "does", "did", "done", "doing"), "do")
 _LEMMAS |= dict(pairs("an>a 'll>will wo>will ca>can sha>shall n't>not more>many most>many"))
 _BASE = word_set("be have do")
+_COMPARING = word_set("more most")
 UNKNOWN = "X"
 """The tag of words of other languages than English."""
 _SUFFIXES = (
@@ -117,6 +118,8 @@ def _tag(token: str, lower: str, before: Sequence[Word], following: str) -> str:
         return "CD"
     if lower == "to":
         return "TO" if following in _BASE or "VB" in readings(following) else "IN"
+    if lower in _COMPARING and _can_be_compared(following):
+        return "RBR"
     if lower in _BASE and previous is not None and previous.tag in ("TO", "MD"):
         return "VB"
     return _closed(lower) or _open(token, lower, previous, following)
@@ -129,6 +132,11 @@ def _closed(lower: str) -> str:
     kinds = ((POSSESSIVES, "PRP$"), (DETERMINERS, "DT"), (PREPOSITIONS, "IN"), (SUBJECTS | OBJECTS | OTHER_PRONOUNS, "PRP"), (MODALS, "MD"))
     tag = next((tag for words, tag in kinds if lower in words), "")
     return tag or ("RB" if lower in ADVERBS else "")
+
+
+def _can_be_compared(lower: str) -> bool:
+    """Whether a word can be an adjective or an adverb."""
+    return _closed(lower) == "RB" or bool({"JJ", "JJR", "JJS", "RB"} & readings(lower).keys() and lower not in CLOSED)
 
 
 def _open(token: str, lower: str, previous: Word | None, following: str) -> str:

@@ -171,7 +171,7 @@ class Corrector:
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
             edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
             start += len(text)
-        edits = plain.restored(self._wanted(line.source, edits))
+        edits = plain.restored(self._wanted(line.source, edits, [tag.place for tag in plain.tags]))
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
@@ -204,14 +204,14 @@ class Corrector:
             scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
         return scored
 
-    def _wanted(self, line: str, edits: Sequence[Edit]) -> list[Edit]:
+    def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
         spans = protected_spans(line, latin=self._latin) if edits else []
         found = [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
         if found and self._types:
             from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
 
-            found = with_types(line, found, english=self._english)
+            found = with_types(line, found, english=self._english, tags=tags)
         return self._ignored.passing(line, found)
 
 

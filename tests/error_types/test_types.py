@@ -1,10 +1,13 @@
 """Types of errors, their names, and sentences that explain them."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.error_types.annotation import with_types
+from specdec_cli.error_types.confusions import difference
 from specdec_cli.error_types.explanation import description, explanation
 from specdec_cli.error_types.names import CATEGORIES, OPERATIONS, belongs_to, checked_names
 from specdec_cli.error_types.rules import error_type
@@ -47,6 +50,13 @@ def types(source: str, changed: str, *, english: bool = True) -> list[tuple[str,
         ("the importance day", "the important day", "R:MORPH"),
         ("He runs quick", "He runs quickly", "R:MORPH"),
         ("them are here", "they are here", "R:PRON"),
+        ("He is more taller.", "He is taller.", "U:ADV"),
+        ("the most easiest way", "the easiest way", "U:ADV"),
+        ("I have more time.", "I have time.", "U:ADJ"),
+        ("It is often quick.", "It is more often quick.", "M:ADV"),
+        ("It is'nt here.", "It isn't here.", "R:CONTR"),
+        ("I dont know", "I don't know", "R:CONTR"),
+        ("Its a nice day.", "It's a nice day.", "R:OTHER"),
     ],
 )
 def test_types_are_those_of_errant(source: str, changed: str, type: str) -> None:
@@ -68,6 +78,10 @@ def test_an_edit_of_several_words_has_a_type_for_each() -> None:
 @pytest.mark.parametrize(
     ("source", "changed", "expected"),
     [
+        ("want that you come", "want you come", "a conjunction is not needed: delete \u201cthat\u201d"),
+        ("as to him", "as for him", "the preposition is wrong: use \u201cfor\u201d instead of \u201cto\u201d"),
+        ("if he", "whether he", "the conjunction is wrong: use \u201cwhether\u201d instead of \u201cif\u201d"),
+        ("is'nt", "isn't", "the contraction is wrong: use \u201cisn't\u201d instead of \u201cis'nt\u201d"),
         ("he go", "he goes", "the verb does not agree with its subject: use \u201cgoes\u201d instead of \u201cgo\u201d"),
         ("I like book", "I like the book", "an article is missing: add \u201cthe\u201d"),
         ("Well I", "Well, I", "a comma is missing: add \u201c,\u201d"),
@@ -82,6 +96,25 @@ def test_explanations(source: str, changed: str, expected: str) -> None:
     assert explanation(edit) == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "changed", "expected"),
+    [
+        (
+            "Its hot",
+            "It\u2019s hot",
+            "\u201cits\u201d means \u201cof it\u201d, \u201cit's\u201d means \u201cit is\u201d or ",
+        ),
+        ("you're car", "your car", "\u201cyou're\u201d means \u201cyou are\u201d, \u201cyour\u201d means \u201cof you\u201d: "),
+        ("Their going", "They're going", "\u201ctheir\u201d means \u201cof them\u201d, \u201cthey're\u201d means \u201cthey are\u201d: "),
+        ("could of gone", "could have gone", "\u201cof\u201d is a preposition, \u201chave\u201d is the verb after "),
+    ],
+)
+def test_words_that_are_taken_for_each_other_are_told_apart(source: str, changed: str, expected: str) -> None:
+    (edit,) = with_types(source, find_edits(source, changed))
+    assert explanation(edit).startswith(expected) and f"instead of \u201c{edit.source}\u201d" in explanation(edit)
+    assert difference(replace(edit, text="the")) is None
+
+
 @given(WORDS, WORDS, st.booleans())
 def test_every_edit_has_a_known_type_and_an_explanation(source: list[str], changed: list[str], english: bool) -> None:
     for edit in with_types(" ".join(source), find_edits(" ".join(source), " ".join(changed)), english=english):
@@ -92,6 +125,7 @@ def test_every_edit_has_a_known_type_and_an_explanation(source: list[str], chang
 def test_other_languages_have_no_grammar() -> None:
     assert types("Er gehen heim", "Er geht heim", english=False) == [("R:OTHER",)]
     assert types("Ja er geht", "Ja, er geht", english=False) == [("M:PUNCT",)]
+    assert types("dont", "don't", english=False) == [("R:OTHER",)]
     assert types("heute", "Heute", english=False) == [("R:ORTH",)]
 
 
