@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from specdec_cli.commands.file_groups import Group
 from specdec_cli.commands.line_decoding import OpenedDecoding
@@ -10,6 +10,7 @@ from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.stream import Decoded
 from specdec_cli.documents.document import Document, Purpose
+from specdec_cli.errors import InputError
 from specdec_cli.text.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -23,9 +24,30 @@ class Input:
     document: Document | None
     lines: Iterable[Line]
 
-    def with_all_lines(self) -> Self:
-        """Read all lines."""
-        return replace(self, lines=list(self.lines))
+
+def read_whole(inputs: Iterable[Input]) -> tuple[list[Input], list[str]]:
+    """Read all lines; return the inputs, and the texts of their lines.
+
+    A line that cannot be read ends the inputs: its error is raised after the lines before it.
+    """
+    whole: list[Input] = []
+    texts: list[str] = []
+    for each in inputs:
+        lines: list[Line] = []
+        whole.append(replace(each, lines=lines))
+        try:
+            for line in each.lines:
+                lines.append(line)
+                texts.append(line.text)
+        except InputError as error:
+            whole[-1] = replace(each, lines=_lines_before(lines, error))
+            break
+    return whole, texts
+
+
+def _lines_before(lines: Sequence[Line], error: InputError) -> Iterator[Line]:
+    yield from lines
+    raise error
 
 
 def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:

@@ -121,7 +121,7 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.group_decoding import decode_input, read_inputs
+    from specdec_cli.commands.group_decoding import decode_input, read_inputs, read_whole
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
     earlier.check()
@@ -134,9 +134,8 @@ def translate(
         check_lines(files or [], text.format)
     groups = group_files(files or (), text.format)
     inputs = read_inputs(groups, text, "translate", redo=redo)
-    whole = [each.with_all_lines() for each in inputs] if earlier.previous is not None else []
-    texts = tuple(line.text for each in whole for line in each.lines)
-    translating = Translating(chosen, decoding, machine, text, n_best, earlier, texts, terms)
+    whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, tuple(texts), terms)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 

@@ -146,3 +146,12 @@ def test_drafts_that_do_not_pay_are_left_out(batch_size: int, bundle_folder: Pat
     plain, drafted = (records(run(bundle_folder, *common, *own, text=text)) for own in ((), ("--tm", memory)))
     assert [record["text"] for record in drafted] == [record["text"] for record in plain]
     assert 48 <= sum("draft" in record for record in drafted) < 200
+
+
+def test_lines_before_one_that_cannot_be_read_are_written(
+    bundle_folder: Path, earlier: Callable[[str], tuple[Path, Path]], tmp_path: Path
+) -> None:
+    files = earlier("kalo mita resu\n")
+    (tmp_path / "new").write_bytes(b"kalo mita resu\n\xff\n")
+    result = run(bundle_folder, "--previous", *files, tmp_path / "new")
+    assert (result.exit_code, result.stdout) == (3, files[1].read_text()) and "new, line 2" in result.stderr
