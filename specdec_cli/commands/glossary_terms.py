@@ -42,4 +42,5 @@ def term_fields(outcome: Outcome) -> dict[str, Any]:
 
 def term_warnings(outcome: Outcome) -> list[str]:
     """A message for each term that the translation lacks."""
-    return [f"the translation lacks {term.target!r} for the term {term.source!r}" for term, found in outcome if not found]
+    lacking = dict.fromkeys(term for term, found in outcome if not found)
+    return [f"the translation lacks {term.target!r} for the term {term.source!r}" for term in lacking]

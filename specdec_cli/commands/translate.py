@@ -35,7 +35,7 @@ NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help=
 @dataclass(frozen=True)
 class Translating:
     """A LineDecoding that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
-    is an earlier version of it; `terms` are those of the glossary.
+    is an earlier version of it; `terms` are those of the glossary, None without one.
     """
 
     model: ModelChoice
@@ -45,7 +45,7 @@ class Translating:
     n_best: int
     earlier: DraftOptions
     whole: tuple[str, ...] = ()
-    terms: "Sequence[Term]" = ()
+    terms: "Sequence[Term] | None" = None
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
@@ -67,7 +67,7 @@ class Translating:
             stream.totals.drafts = DraftTotals()
             sentences = translator.sentences(self.whole)
             translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, split=split))
-        if self.terms:
+        if self.terms is not None:
             stream.totals.terms = TermTotals()
             translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))
 
@@ -81,7 +81,7 @@ class Translating:
             if not self.text.as_json:
                 return rewrapped(line, translation.text)
             values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
-            values |= draft_fields(translation.draft) | (term_fields(translation.terms) if self.terms else {})
+            values |= draft_fields(translation.draft) | ({} if self.terms is None else term_fields(translation.terms))
             return iter([(json_text(values), "\n")])
 
         return OpenedDecoding(stream, translator.translate, written, decode_parts=partial(translator.translate, separate=True))

@@ -15,7 +15,8 @@ class DecodedText:
     `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
     until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
-    was found for `text`; with `copied`, it is the output. While it `waits_for_terms`, the output may still change.
+    was found for `text`; with `copied`, it is the output. While it `waits_for_terms`, the output may still change;
+    `replaced` are the hypotheses that did not have the terms.
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -25,6 +26,7 @@ class DecodedText:
         self.draft: FoundDraft | None = None
         self.copied = False
         self.waits_for_terms = False
+        self.replaced: list[Hypothesis] = []
         self._next()
 
     @property
@@ -76,6 +78,7 @@ class DecodedText:
     def replace_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> None:
         """Make `part` the hypothesis for the text `place` of the attempt, which must succeed with it."""
         self.output = self.with_part(place, part, decode)
+        self.replaced.append(self.parts[place])
         self.parts[place] = part
 
     def _placed(self, outputs: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Self
 
 from specdec_cli.error_types.names import belongs_to, checked_names
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.lines import read_text_lines
+from specdec_cli.text.lines import read_listed
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class IgnoredEdits:
 
     @classmethod
     def of(cls, words: Iterable[str] = (), file: Path | None = None, categories: Iterable[str] = ()) -> Self:
-        """Make it from words, those in the lines of `file`, in which # begins a comment, and names of categories.
+        """Make it from words, those in the lines of `file` (see `read_listed`), and names of categories.
 
         Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
         """
-        lines = () if file is None else (line.partition("#")[0] for line in read_text_lines(file))
+        lines = () if file is None else (line for _, line in read_listed(file))
         known = {" ".join(word.split()) for word in (*words, *lines)}
         return cls(tuple(sorted(known - {""})), checked_names(categories))
 

@@ -49,7 +49,12 @@ class DecodedLine:
         """The number of tokens of given drafts that were accepted, summed over all sentences of the line: each round
         adds one token of the verifier to them.
         """
-        return sum(len(part.ids) - part.rounds for part in self.parts if part.decoding == GIVEN)
+        return sum(len(part.ids) - part.rounds for part in self._drafted)
+
+    @property
+    def _drafted(self) -> list[Hypothesis]:
+        """The hypotheses that were decoded from given drafts, those that a glossary replaced too."""
+        return [part for text in self.texts for part in (*text.parts, *text.replaced) if part.decoding == GIVEN]
 
     @property
     def draft_use(self) -> DraftUse | None:
@@ -57,7 +62,7 @@ class DecodedLine:
         found = [text for text in self.texts if text.draft is not None]
         similarities = [text.draft.similarity for text in found if text.draft is not None]
         copied = sum(text.copied for text in found)
-        tokens = sum(len(part.ids) for part in self.parts if part.decoding == GIVEN)
+        tokens = sum(len(part.ids) for part in self._drafted)
         origin = next((text.draft.origin for text in found if text.draft is not None), None)
         return None if origin is None else DraftUse(origin, tuple(similarities), copied, tokens, self.accepted)
 

@@ -4,7 +4,9 @@ First, the sentence is decoded with the target of each term in the place of the 
 verifier scores these outputs as translations of the sentence as it is, and the best one that has all terms is taken. If
 there is none, a missing term is forced at each word of the best outputs, and the verifier continues greedily after it,
 until all terms are there (as in grid beam search, Hokamp and Liu 2017). If that fails, the term is inserted there, or
-replaces a word, and nothing else changes.
+replaces a word, and nothing else changes. A sentence that would take too many attempts is not searched.
+
+An output is not taken if it has a new fault, or if the words around the terms are far less likely than the usual translation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,15 +16,15 @@ from specdec_cli.decoding.names import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.term_judging import MOST_WORSE, is_all_terms, is_spoilt, mean_around
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
-from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
 
 _KEPT = 3
 """Outputs of a sentence to which the next term is added."""
-_MOST_PLACES = 1000
-"""Most outputs of one step of the search for places."""
+_MOST_TOKENS = 50_000
+"""Most tokens of the outputs that a search may decode."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class _Output:
 @dataclass
 class _Sentence:
     """A sentence whose translation lacks terms: number `place` in the attempt of `text`. `found` are outputs, the first one that of the
-    usual decoding; they took `rounds`.
+    usual decoding; they took `rounds`. `usual` is the mean log probability of the usual tokens; None if it is not known.
     """
 
     text: DecodedText
@@ -53,6 +55,7 @@ class _Sentence:
     matches: Sequence[Match]
     rounds: int
     found: list[_Output] = field(default_factory=list)
+    usual: float | None = None
 
     @property
     def source(self) -> str:
@@ -65,9 +68,16 @@ class _Sentence:
         return [match.term for match in self.matches]
 
     @property
-    def best(self) -> _Output | None:
-        """The best of the complete outputs; None if there is none."""
-        return max((each for each in self.found if each.complete), key=lambda each: each.score, default=None)
+    def unfinished(self) -> list[_Output]:
+        """The best outputs that lack a term."""
+        return _best(output for output in self.found if output.terms < len(self.matches))
+
+    @property
+    def attempts(self) -> int:
+        """About how many tokens a search decodes: each missing term, one after the other, before each token of the kept outputs."""
+        best = self.unfinished[-1]
+        missing, length = len(self.matches) - best.terms, len(best.hypothesis.ids)
+        return _KEPT * length**2 * missing * (missing + 1) // 2
 
 
 class TermPlacer:
@@ -84,12 +94,15 @@ class TermPlacer:
     def place(self, texts: Sequence[DecodedText]) -> None:
         """Replace the outputs of `texts` by ones that have their terms; an output stays as it is if none was found."""
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
+        self._score_usual(waiting)
         self._try_replaced(waiting)
         for sentence in waiting:
+            best, can_search = self._best_of(sentence), sentence.attempts <= _MOST_TOKENS
             for keeps_rest in (False, True):
-                if sentence.best is None:
+                if best is None and can_search:
                     self._search(sentence, keeps_rest=keeps_rest)
-            if (best := sentence.best) is not None:
+                    best = self._best_of(sentence)
+            if best is not None:
                 score = best.hypothesis.score if self._engine.settings.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
                 sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
@@ -100,6 +113,20 @@ class TermPlacer:
             found = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
             if not all(found):
                 yield _Sentence(text, place, matches, part.rounds, [_Output(part, sum(found))])
+
+    def _best_of(self, sentence: _Sentence) -> _Output | None:
+        """The most likely of the complete outputs that are not far worse than the usual translation; None if there is none."""
+        for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
+            if sentence.usual is None or is_all_terms(sentence.source, sentence.matches):
+                return each
+            if mean_around(each.hypothesis, sentence.terms, self._tokenizer.decode) >= sentence.usual - MOST_WORSE:
+                return each
+        return None
+
+    def _score_usual(self, waiting: Sequence[_Sentence]) -> None:
+        usual = [[token for token in each.found[0].hypothesis.ids if token != self._engine.eos] for each in waiting]
+        for sentence, hypothesis, _ in self._forced([(each, ids, len(ids) + 1) for each, ids in zip(waiting, usual, strict=True)]):
+            sentence.usual = sum(hypothesis.log_probabilities) / max(len(hypothesis.log_probabilities), 1)
 
     def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
         tries = [(sentence, way) for sentence in waiting for way in replaced_sources(sentence.source, sentence.matches)]
@@ -113,16 +140,19 @@ class TermPlacer:
             if output is not None and any(come_out(sentence.terms, output)):
                 outputs[id(sentence), output] = sentence
         encoded = self._tokenizer.encode_targets([output for _, output in outputs])
-        self._force([(sentence, ids, len(ids)) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
+        self._force([(sentence, ids, len(ids) + 1) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
 
     def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
-        states = _best(sentence.found)
-        while states and sentence.best is None:
+        states = sentence.unfinished
+        while states:
             terms, known = min(state.terms for state in states), len(sentence.found)
             places = (place for state in states for place in self._places(sentence, state, replaces=keeps_rest))
-            forced = ((ids, len(ids) if keeps_rest else end) for ids, end in places)
-            self._force([(sentence, *each) for each in forced][:_MOST_PLACES], continues=not keeps_rest)
-            states = _best(output for output in sentence.found[known:] if output.terms > terms)
+            forced = [(sentence, ids, len(ids) + 1 if keeps_rest else end) for ids, end in places]
+            self._force(forced, continues=not keeps_rest)
+            new = sentence.found[known:]
+            if any(output.complete for output in new):
+                return
+            states = _best(output for output in new if terms < output.terms < len(sentence.matches))
 
     def _places(self, sentence: _Sentence, state: _Output, *, replaces: bool) -> Iterator[tuple[list[int], int]]:
         """The ids of an output with a missing term before each of its words, or also in the place of it if it `replaces` words, and
@@ -145,26 +175,32 @@ class TermPlacer:
                     yield [*start, *ids[following:]], len(start)
 
     def _force(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]], *, continues: bool) -> None:
-        """Decode sentences whose outputs begin with the first so many of the given ids; the others are a draft. If the search
-        `continues` after them, they stay.
+        """Add outputs to those that were found (see `_forced`). If the search `continues` after the forced ids, they stay."""
+        for sentence, hypothesis, forced in self._forced(outputs):
+            if hypothesis.ids[-1:] == [self._engine.eos]:
+                sentence.found.append(self._judged(sentence, hypothesis, forced if continues else 0))
+
+    def _forced(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]]) -> Iterator[tuple[_Sentence, Hypothesis, int]]:
+        """Decode sentences whose outputs begin with the first so many of the given ids and EOS; the others are a draft. Yield the
+        number of forced ids too.
         """
         asked, before = [], len(self._tokenizer.add_target_tokens([], self._engine.eos)) - 1
         for number, (sentence, ids, fixed) in enumerate(outputs):
             source = self._tokenizer.add_special_tokens(self._tokenizer.encode(sentence.source))
-            draft = self._tokenizer.add_target_tokens(ids, self._engine.eos)
+            # Of the draft, one token more than the prefix is needed.
+            draft = [*self._tokenizer.add_target_tokens(ids, self._engine.eos), self._engine.eos]
             asked.append(Sentence(number, source, draft, prefix=before + fixed))
         for hypothesis in self._engine.decode(asked):
             sentence, _, fixed = outputs[hypothesis.number]
             sentence.rounds += hypothesis.rounds
-            if hypothesis.ids[-1:] == [self._engine.eos]:
-                sentence.found.append(self._judged(sentence, hypothesis, before + fixed if continues else 0))
+            yield sentence, hypothesis, before + fixed
 
     def _judged(self, sentence: _Sentence, hypothesis: Hypothesis, fixed: int) -> _Output:
         output, usual = (self._tokenizer.decode(each.ids) for each in (hypothesis, sentence.found[0].hypothesis))
         terms = sum(come_out(sentence.terms, output))
         whole = sentence.text.with_part(sentence.place, hypothesis, self._tokenizer.decode)
-        faults = set(output_warnings(sentence.source, output)) - set(output_warnings(sentence.source, usual))
-        complete = not faults and whole is not None and terms == len(sentence.matches)
+        complete = whole is not None and terms == len(sentence.matches)
+        complete = complete and not is_spoilt(sentence.source, usual, output, sentence.matches)
         return _Output(hypothesis, terms, complete, fixed)
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from unicodedata import category, normalize
 
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import read_text_lines
+from specdec_cli.text.lines import read_listed
 from specdec_cli.text.protected import protected_spans
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w")
 _OPENING = " \t\u00a0\"'([{\u00ab\u00bb\u201e\u201c\u201a\u2018\u201d\u2019*_#-\u2013\u2014"
 _ENDS = ".!?:\u2026"
 
@@ -111,16 +113,13 @@ def capitalised(phrase: str) -> str:
 
 
 def read_glossary(path: Path) -> list[Term]:
-    """Read terms: source TAB target on each line; blank lines and lines that begin with # are left out.
+    """Read terms: source TAB target on each line (see `read_listed`).
 
     Raises InputError naming file and line for a line without exactly one tab, an empty side, a source with two targets,
     or invalid UTF-8.
     """
     terms: dict[str, tuple[Term, int]] = {}
-    for number, line in enumerate(read_text_lines(path), start=1):
-        text = line.removeprefix("\ufeff" if number == 1 else "")
-        if not text.strip() or text.startswith("#"):
-            continue
+    for number, text in read_listed(path):
         fields = [" ".join(field.split()) for field in text.split("\t")]
         if len(fields) != 2:
             raise InputError(f"{path}, line {number}: {len(fields) - 1} tabs, expected one between source and target")
@@ -145,5 +144,16 @@ def with_kept(terms: Sequence[Term], kept: Iterable[str]) -> list[Term]:
 
 
 def _spaced(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and text of each word and mark of `text`."""
-    return ((match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text))
+    """Start, end and normal form (NFC) of each word and mark of `text`. Combining marks are letters of their word."""
+    spans: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if spans and spans[-1][1] == start and (_combines(text[start]) or _combines(text[start - 1])) and _WORD.match(text, spans[-1][0]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return ((start, end, normalize("NFC", text[start:end])) for start, end in spans)
+
+
+def _combines(character: str) -> bool:
+    return category(character).startswith("M")

@@ -67,6 +67,16 @@ def read_text_lines(path: Path) -> Iterator[str]:
     return (line.text for line in _lines_of(path, MAX_LINE_BYTES))
 
 
+def read_listed(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line of a file, without blank lines, lines that begin with # (comments), and a byte
+    order mark. Raises InputError as `read_text_lines` does.
+    """
+    for number, line in enumerate(read_text_lines(path), start=1):
+        text = line.removeprefix("\ufeff" if number == 1 else "")
+        if text.strip() and not text.startswith("#"):
+            yield number, text
+
+
 def _lines_of(path: Path, max_bytes: int) -> Iterator[Line]:
     if path == STDIO:
         yield from _decoded(raw_stdin(), None, "stdin", max_bytes)

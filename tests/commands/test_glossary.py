@@ -92,6 +92,48 @@ def test_a_copied_translation_has_the_terms_too(tmp_path: Path) -> None:
     assert "K\u00e4ltetruhe" in first and "defekt" in first and second == "Moin."
 
 
+def test_drafts_of_sentences_with_terms_count(tmp_path: Path) -> None:
+    pytest.importorskip("rapidfuzz")
+    memory, text = tmp_path / "memory.tsv", "The fridge is broken.\n"
+    usual = run(tmp_path, terms=None, text=text).stdout.strip()
+    memory.write_text(f"The fridge is broken.\t{usual}\n", encoding="utf-8")
+    plain, helped = (json.loads(run(tmp_path, "--tm", str(memory), "--json", text=text, terms=terms).stdout) for terms in (None, TERMS))
+    assert helped["decoding"] == "glossary" and helped["accepted"] == plain["accepted"] > 0
+
+
+def test_an_empty_glossary_has_no_terms(tmp_path: Path) -> None:
+    result = run(tmp_path, "--json", "--stats", text="Good morning.\n", terms="# none yet\n")
+    assert json.loads(result.stdout)["terms"] == [] and "0, of which the output has 0" in " ".join(result.stderr.split())
+    assert "terms" not in json.loads(run(tmp_path, "--json", text="Good morning.\n", terms=None).stdout)
+
+
+@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.slow)])
+def test_a_full_stop_of_a_target_also_ends_the_sentence(engine: str, tmp_path: Path) -> None:
+    result = run(tmp_path, "--engine", engine, text="He went to the train station.\n", terms="train station\tHbf.\n")
+    assert result.stdout.endswith(" Hbf.\n")
+
+
+def test_a_term_between_tags_is_translated_alone(tmp_path: Path) -> None:
+    assert "<i>Bude</i>" in run(tmp_path, text="The <i>house</i> is red.\n", terms="house\tBude\n").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("I saw " + ", ".join(f"w{each}" for each in range(12)) + " and the other things in the garden.\n", 12),
+        (" ".join(f"w{each}" for each in range(40)) + ".\n", 40),
+        ("The w0 " * 100 + ".\n", 1),
+    ],
+)
+def test_a_sentence_with_too_many_terms_is_translated_as_usual(text: str, terms: int, tmp_path: Path) -> None:
+    glossary = "".join(f"w{each}\tzq{each}xx\n" for each in range(terms))
+    result = run(tmp_path, "--json", text=text, terms=glossary)
+    plain = run(tmp_path, "--json", text=text, terms=None)
+    translated = json.loads(result.stdout)
+    assert translated["text"] == json.loads(plain.stdout)["text"] and not all(term["found"] for term in translated["terms"])
+    assert result.stderr.count("the translation lacks") == terms and translated["rounds"] == json.loads(plain.stdout)["rounds"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "terms", "code", "message"),
     [

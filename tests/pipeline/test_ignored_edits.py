@@ -47,7 +47,7 @@ def test_categories_reject_edits_whose_errors_are_all_of_them() -> None:
 
 
 def test_a_file_has_a_word_on_each_line(tmp_path: Path) -> None:
-    (tmp_path / "words").write_text("# names\nspecdec  # a program\n\n New  Yorker \n")
-    assert IgnoredEdits.of(["iOS"], tmp_path / "words").words == ("New Yorker", "iOS", "specdec")
+    (tmp_path / "words").write_text("\ufeff# names\nspecdec\n\n New  Yorker \nC#\n", encoding="utf-8")
+    assert IgnoredEdits.of(["iOS"], tmp_path / "words").words == ("C#", "New Yorker", "iOS", "specdec")
     with pytest.raises(InputError, match="No such file"):
         IgnoredEdits.of(file=tmp_path / "missing")

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
+from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossary, with_kept
 
 Words = st.text(st.sampled_from("aB .-'"), max_size=12)
@@ -28,6 +31,8 @@ def found(phrases: list[str], text: str) -> list[str]:
         (["fridge"], "Fridge? A Fridge. \u201cFridge!\u201d", ["Fridge", "Fridge"]),
         (["Apple"], "apple Apple", ["Apple"]),
         (["\u00fcber"], "\u00dcber uns", ["\u00dcber"]),
+        (["cafe", "e"], "cafe\u0301 cafe e\u0301e e", ["cafe", "e"]),
+        (["caf\u00e9", "re\u0301sume"], "cafe\u0301s cafe\u0301 r\u00e9sume", ["cafe\u0301", "r\u00e9sume"]),
     ],
 )
 def test_terms_are_whole_words_and_the_longest_ones(phrases: list[str], text: str, expected: list[str]) -> None:
@@ -54,10 +59,50 @@ def test_two_terms_do_not_share_an_occurrence() -> None:
     assert come_out([Term("a", "Haus")], "Haustür, haus") == [False]
 
 
+@pytest.mark.parametrize(
+    ("output", "spoilt"),
+    [
+        ("Die Mieze kam mit dem Bus.", False),
+        ("Die Katze kam mit dem Bus. Mieze.", True),
+        ("Die Mieze kam mit der Mieze und dem Bus.", True),
+        ("Die Mieze kam mit der ca. Katze..", True),
+        ("Die Mieze, die Mieze, die Mieze, die Mieze.", True),
+    ],
+)
+def test_faults_of_outputs_with_terms(output: str, spoilt: bool) -> None:
+    source = "The cat came by bus."
+    matches = Glossary([Term("cat", "Mieze"), Term("bus", "Katze.")]).find(source)
+    assert is_spoilt(source, "Die Katze kam mit dem Bus.", output, matches) == spoilt
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "spoilt"), [("House!", "Haus Bude", True), ("House!", "Bude!", False), ("A house", "Die Bude", False)]
+)
+def test_terms_alone_have_nothing_beside_their_targets(source: str, output: str, spoilt: bool) -> None:
+    assert is_spoilt(source, "Haus", output, Glossary([Term("house", "Bude")]).find(source)) == spoilt
+
+
+def test_tokens_of_targets_do_not_count() -> None:
+    ids, words = [0, 1, 2, 3], ["Die ", "Mie", "ze ", "kam"]
+    hypothesis = Hypothesis(0, ids, 1, -23.0, log_probabilities=(-1.0, -9.0, -10.0, -3.0))
+    assert mean_around(hypothesis, [Term("cat", "Mieze")], lambda some: "".join(words[each] for each in some)) == -2.0
+
+
+def test_outputs_with_leftovers_of_placeholders_are_refused() -> None:
+    source = "The cat sees the dog."
+    matches = Glossary([Term("cat", "Mieze"), Term("dog", "Hd.")]).find(source)
+    plain, crosses, *_ = replaced_sources(source, matches)
+    assert (plain.source, crosses.source) == ("The Mieze sees the Hd.", "The X1 sees the X2.")
+    assert crosses.restore("Die X1 sieht den X2.") == "Die Mieze sieht den Hd."
+    assert crosses.restore("Die X1 sieht den Hund.") == "Die Mieze sieht den Hund."
+    for output in ("Die X1 sieht den X.", "Die X1 sieht den X22.", "Die X1 sieht den X1."):
+        assert crosses.restore(output) is None
+
+
 def test_a_glossary_is_read(tmp_path: Path) -> None:
     path = tmp_path / "terms.tsv"
-    path.write_bytes("\ufeff# terms\r\n\r\nfire wall\t Brand  mauer \na\tb\na\tb\n".encode())
-    assert read_glossary(path) == [Term("fire wall", "Brand mauer"), Term("a", "b")]
+    path.write_bytes("\ufeff# terms\r\n\r\nfire wall\t Brand  mauer \na\tb\na\tb\nC#\tC# 12 # new\n".encode())
+    assert read_glossary(path) == [Term("fire wall", "Brand mauer"), Term("a", "b"), Term("C#", "C# 12 # new")]
 
 
 @pytest.mark.parametrize(

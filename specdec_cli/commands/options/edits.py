@@ -63,7 +63,10 @@ IgnoreOption = Annotated[
     _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
 ]
 IgnoreFileOption = Annotated[
-    Path | None, _edits_option("--ignore-file", metavar="FILE", help="File of words to leave as they are, one a line; # begins a comment.")
+    Path | None,
+    _edits_option(
+        "--ignore-file", metavar="FILE", help="File of words to leave as they are, one a line; lines that begin with # are comments."
+    ),
 ]
 IgnoreCategoryOption = Annotated[
     list[str] | None,

@@ -20,7 +20,7 @@ GlossaryOption = Annotated[
     typer.Option(
         "--glossary",
         metavar="FILE",
-        help="Terms with the translation that they must have: source, tab, target on each line; # begins a comment.",
+        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments.",
         show_default=False,
         rich_help_panel=_PANEL,
     ),
@@ -38,12 +38,13 @@ class GlossaryOptions(OptionGroup):
     glossary: GlossaryOption = None
     keep: KeepOption = None
 
-    def read(self, *, n_best: int) -> "Sequence[Term]":
-        """The terms of the glossary and those that are kept. Raises InputError for a file that cannot be read, and UsageError for a
-        term with two targets, and with `n_best` above 1.
+    def read(self, *, n_best: int) -> "Sequence[Term] | None":
+        """The terms of the glossary and those that are kept; None if neither option is given.
+
+        Raises InputError for a file that cannot be read, and UsageError for a term with two targets, and with `n_best` above 1.
         """
         if self.glossary is None and not self.keep:
-            return ()
+            return None
         from specdec_cli.text.glossary import read_glossary, with_kept
 
         if n_best > 1:

@@ -1,0 +1,59 @@
+"""Checks of outputs into which terms were brought: whether they are still translations of their sentence."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.text.glossary import Match, Phrases, Term
+from specdec_cli.text.output_checks import output_warnings
+
+MOST_WORSE = 2.0
+"""By how much, in nats a token, the words around the terms may be less likely than the usual translation."""
+_BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
+_WORD_BREAK = re.compile(rf"(?<!\d){_BREAK.pattern}")
+
+
+def is_spoilt(source: str, usual: str, output: str, matches: Sequence[Match]) -> bool:
+    """Whether `output` has a fault that `usual`, the usual translation of `source`, does not have: one of `output_warnings`, a
+    target more often than its term, a second full stop after a target, more sentences, or words beside the targets if
+    `source` has none beside the terms.
+    """
+    if set(output_warnings(source, output)) - set(output_warnings(source, usual)):
+        return True
+    asked = Counter(match.term.target for match in matches)
+    phrases = Phrases(asked)
+    there = phrases.find(output)
+    had, has = (Counter(found[0] for found in each) for each in (phrases.find(usual), there))
+    if any(has[target] > max(asked[target], had[target]) or (target[-1] == "." and f"{target}." in output) for target in asked):
+        return True
+    rest = _outside(output, [found[1:3] for found in there])
+    if is_all_terms(source, matches) and any(map(str.isalnum, rest)):
+        return True
+    # A number with a full stop is often an ordinal number.
+    return len(_WORD_BREAK.findall(rest)) > max(len(_BREAK.findall(source)), len(_BREAK.findall(usual)))
+
+
+def is_all_terms(source: str, matches: Sequence[Match]) -> bool:
+    """Whether `source` has no words beside its terms, as a heading or a table cell often has none."""
+    return not any(map(str.isalnum, _outside(source, [(match.start, match.end) for match in matches])))
+
+
+def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """`text` with an underscore in the place of each of the `spans`, which are in order."""
+    edges = [(0, 0), *spans, (len(text), len(text))]
+    return "_".join(text[before[1] : after[0]] for before, after in pairwise(edges))
+
+
+def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], decode: Callable[[Sequence[int]], str]) -> float:
+    """The mean log probability of the tokens of `hypothesis` that are in no target of `terms`."""
+    ids = hypothesis.ids
+    spans = Phrases(term.target for term in terms).find(decode(ids))
+    ends = [len(decode(ids[: number + 1])) for number in range(len(ids))]
+    around = [
+        score
+        for start, end, score in zip([0, *ends], ends, hypothesis.log_probabilities, strict=False)
+        if not any(first < end and start < last for _, first, last, _ in spans)
+    ]
+    return sum(around) / max(len(around), 1)
