@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from specdec_cli.documents.accelerators import accelerator_at, accelerator_sign, with_accelerator, without_sign
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.po_file import Entry, PoString, decoded, escaped, read_entries, written
 from specdec_cli.documents.reading import decode, known_encoding
@@ -16,20 +17,34 @@ _PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d{1,2})", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Message:
-    """The text of a string, and the segments of it, each with its first and last offset in the text."""
+    """The text of a string, and the segments of it, each with its first and last offset in the text.
+
+    `accelerator` is a sign and letter such as "&F" that the only segment is without.
+    """
 
     text: str
     segments: tuple[Segment, ...]
     spans: tuple[tuple[int, int], ...]
+    accelerator: str = ""
 
     def composed(self, outputs: Sequence[str]) -> str:
         """The text with an output in the place of each segment."""
         pieces, position = [], 0
         for segment, (start, end), output in zip(self.segments, self.spans, outputs, strict=True):
             own = self.text[start:end] if output == segment.text else segment.layout.write(output, lambda *_: "")
+            if self.accelerator and output != segment.text:
+                own = with_accelerator(own, self.accelerator)
             pieces += [self.text[position:start], own]
             position = end
         return "".join([*pieces, self.text[position:]])
+
+    def without_accelerator(self, sign: str) -> "Message":
+        """The message with its accelerator, if it has one with this sign, apart from its segment."""
+        place = accelerator_at(self.text, sign)
+        if place is None or len(self.segments) != 1 or "\n" in self.text.strip():
+            return self
+        segment = without_sign(self.segments[0], place - self.spans[0][0])
+        return replace(self, segments=(segment,), accelerator=self.text[place : place + 2])
 
 
 class Catalogue(TextDocument):
@@ -38,19 +53,20 @@ class Catalogue(TextDocument):
     def __init__(self, source: Source, content: str, encoding: str) -> None:
         entries = read_entries(content, source.name)
         translated = [entry for entry in entries if not _is_header(content, entry)]
+        header = next((decoded(content, entry.translations()[0]).text for entry in entries if _is_header(content, entry)), "")
         self.units: list[tuple[Entry, list[Message]]] = []
         if source.purpose == "translate":
+            sign = accelerator_sign(header, [decoded(content, entry.strings["msgid"]).text for entry in translated])
             for entry in translated:
                 if source.redo or _needs_translation(entry):
                     sources = [entry.strings[keyword] for keyword in ("msgid", "msgid_plural") if keyword in entry.strings]
-                    self.units.append((entry, [message(content, string) for string in sources]))
+                    self.units.append((entry, [message(content, string).without_accelerator(sign) for string in sources]))
             segments = [segment for _, messages in self.units for each in messages for segment in each.segments]
         else:
             segments = [
                 one for entry in translated for string in entry.translations() for one in message(content, string, escaped).segments
             ]
         super().__init__(source, content, segments, encoding)
-        header = next((decoded(content, entry.translations()[0]).text for entry in entries if _is_header(content, entry)), "")
         plurals = _PLURALS.search(header)
         self._forms = int(plurals[1]) if plurals else 0
 

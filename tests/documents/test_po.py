@@ -127,3 +127,29 @@ def test_finished_catalogues_are_not_changed(pairs: list[tuple[str, str]]) -> No
     for purpose in ("translate", "correct"):
         document = parse(data, "po", purpose=purpose)
         assert unchanged(document) == data
+
+
+def _catalogue(*texts: str, header: str = HEADER) -> str:
+    return header + "\n\n".join(f'msgid "{text}"\nmsgstr ""' for text in texts) + "\n"
+
+
+def _translations(text: str, table: dict[str, str]) -> list[str]:
+    return [entry.msgstr for entry in polib.pofile(translated(text, "po", lambda each: table.get(each, each)))]
+
+
+def test_accelerators_are_in_the_translation_once() -> None:
+    table = {"File": "Datei", "Exit": "Beenden", "Save as": "Alles sichern", "Open %s": "%s auf", "AT&T": "Firma"}
+    signs = _translations(_catalogue("&File", "E&xit", "&Save as", "&Open %s", "AT&T"), table)
+    assert signs == ["&Datei", "&Beenden", "Alle&s sichern", "%s &auf", "Firma"]
+    assert _translations(_catalogue("_File", "_Exit", "_Save as"), table) == ["_Datei", "B_eenden", "Alle_s sichern"]
+    assert _translations(_catalogue("E&xit", "&Same", "&Old"), {"Old": "42"}) == ["E&xit", "&Same", "&42"]
+
+
+def test_other_signs_are_no_accelerators() -> None:
+    others = ["a snake_case", "number %_d", "&amp; this", "a && b", "R&D", "see http://e.org/?a&b", "do some_thing"]
+    accelerators = ["&File", "&Open", "&Save"]
+    assert set(others) <= set(texts(parse(_catalogue(*others, *accelerators), "po")))
+    assert set(others) <= set(texts(parse(_catalogue(*others, "_File", "_Open", "_Save"), "po")))
+    assert texts(parse(_catalogue("&File", "&Open"), "po")) == ["&File", "&Open"]  # too few to tell
+    header = HEADER.replace('"Plural', '"X-Accelerator-Marker: &\\n"\n"Plural')
+    assert texts(parse(_catalogue("&File", header=header), "po")) == ["File"]
