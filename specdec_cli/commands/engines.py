@@ -49,9 +49,10 @@ def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRe
             if not quiet:
                 print(f"specdec: the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}", file=sys.stderr)
             return opened
-        except (Unsupported, UnsupportedModel):
-            if trace:  # the output that is decoded without a trace
-                options = replace(options, precision="int8")
+        except UnsupportedModel:
+            pass
+        except Unsupported:  # the native engine decodes this model otherwise: the output is to equal that of greedy decoding there
+            options = replace(options, precision="int8")
     return _open_reference(model, options, request, trace=trace)
 
 

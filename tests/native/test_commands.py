@@ -33,7 +33,9 @@ def run(command: str, *arguments: str, text: str) -> Result:
 @pytest.mark.parametrize(("command", "text"), [("translate", LINES), ("correct", LEARNER)])
 def test_defaults_import_neither_torch_nor_ctranslate2_nor_numpy(command: str, text: str, options: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", WATCH, command, *options], input=text, capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines()[-1] == "[]"
+    # The types of errors need lemminflect, which imports numpy.
+    names_types = command == "correct" and "--json" in options
+    assert done.stderr.splitlines()[-1] == ("['numpy']" if names_types else "[]")
     assert done.stdout.count("\n") == text.count("\n")
 
 
