@@ -87,7 +87,7 @@ def reference_terms(pairs: Sequence[Pair]) -> list[Term]:
 
 
 def measure(data: Path) -> Iterator[dict[str, Any]]:
-    """Yield a record for each text and kind of terms."""
+    """Measure each dev set with each kind of terms, and yield a record of the result."""
     bundle = describe_bundle(SHIPPED / "en-de", "", "")
     engine = NativeEngine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=32), bundle), 1)
     corpus = {path.stem.split(".")[1]: list(read_tsv(path)) for path in sorted((data / "en-de").glob("dev.*.tsv"))}

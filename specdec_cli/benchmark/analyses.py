@@ -61,7 +61,7 @@ class Analysis:
 
 
 def check_analyses(names: Sequence[str], *, references: bool) -> None:
-    """Raise UsageError for a name that is no key of ANALYSES, and for an analysis that needs references if there are none."""
+    """Raise UsageError if a name is not a key of ANALYSES, or if an analysis needs references and there are none."""
     for name in names:
         if name not in ANALYSES:
             raise UsageError(f"analysis {name!r} is not known; known are {', '.join(ANALYSES)}")

@@ -15,7 +15,7 @@ from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.engine import Engine
 
 PARTS = ("encoder", "drafter's encoder", "drafter", "verifier")
-"""The timed parts. The drafter's encoder is what the drafter computes once from the source, also if it has no encoder of its own."""
+"""The timed parts. "Drafter's encoder" is what the drafter computes once for each source, even if it has no encoder."""
 
 
 class Stopwatch:

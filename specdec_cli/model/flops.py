@@ -23,7 +23,7 @@ def encode(config: TransformerConfig, source: int) -> int:
 
 
 def read_memory(config: TransformerConfig, source: int) -> int:
-    """Operations of the decoder layers' keys and values of a source of `source` tokens."""
+    """Operations that compute the keys and values of cross-attention, in all decoder layers, for a source of `source` tokens."""
     return config.decoder_layers * source * 4 * config.width**2
 
 

@@ -46,8 +46,10 @@ class _Output:
 
 @dataclass
 class _Sentence:
-    """A sentence whose translation lacks terms: number `place` in the attempt of `text`. `found` are outputs, the first one that of the
-    usual decoding; they took `rounds`. `usual` is the mean log probability of the usual tokens; None if it is not known.
+    """A sentence whose translation lacks terms. It is sentence number `place` of the line `text`.
+
+    `found` holds the outputs so far; the first one is the usual translation. All of them together took `rounds` rounds. `usual` is the
+    mean log probability of the tokens of the usual translation; None if it is not known.
     """
 
     text: DecodedText
@@ -73,8 +75,8 @@ class _Sentence:
         return _best(output for output in self.found if output.terms < len(self.matches))
 
     @property
-    def attempts(self) -> int:
-        """About how many tokens a search decodes: each missing term, one after the other, before each token of the kept outputs."""
+    def search_tokens(self) -> int:
+        """Estimate of the tokens that a search decodes, which tries each missing term before each token of the kept outputs."""
         best = self.unfinished[-1]
         missing, length = len(self.matches) - best.terms, len(best.hypothesis.ids)
         return _KEPT * length**2 * missing * (missing + 1) // 2
@@ -97,7 +99,7 @@ class TermPlacer:
         self._score_usual(waiting)
         self._try_replaced(waiting)
         for sentence in waiting:
-            best, can_search = self._best_of(sentence), sentence.attempts <= _MOST_TOKENS
+            best, can_search = self._best_of(sentence), sentence.search_tokens <= _MOST_TOKENS
             for keeps_rest in (False, True):
                 if best is None and can_search:
                     self._search(sentence, keeps_rest=keeps_rest)

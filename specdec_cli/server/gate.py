@@ -20,7 +20,7 @@ _HOST = re.compile(r"\[([^\[\]]+)\](?::\d*)?|([^\[\]:]+)(?::\d*)?")
 
 
 class Gate:
-    """Passes requests to `app`, counts and logs them, and logs unexpected exceptions, which `app` has answered.
+    """Passes requests to `app`, and counts and logs them. Unexpected exceptions are logged here; `app` has sent the response.
 
     Requests of web pages of other sites than `origins` are refused. With `checks_host`, so are requests over TCP whose
     header Host names another machine: a page of another site whose name was made to point to this machine (DNS

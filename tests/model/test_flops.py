@@ -25,7 +25,7 @@ SOURCE, TARGET = 11, 7
 
 @contextmanager
 def counting() -> Iterator[FlopCounterMode]:
-    """A context manager that counts operations; attention is computed by products, which the counter knows."""
+    """A context manager that counts operations. Attention uses the backend MATH, whose matrix products the counter can count."""
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         yield counter
 
