@@ -1,6 +1,8 @@
 """A machine that a cluster loses during `distill --ray`. The machines are nodes of a Ray cluster on this one."""
 
+import os
 import re
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,13 @@ import pytest
 
 from tests.commands.cluster_runs import alone, run, start
 from tests.conftest import make_lines
+from tests.faults.process_tree import descendants, kill
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 pytestmark = pytest.mark.slow
 
 _SECONDS = 300.0
+_WORKERS = ("ray::Worker", "specdec_cli.distillation.worker")
 
 
 def _wait_for_shards(output: Path, count: int, process: Any) -> None:
@@ -23,6 +27,14 @@ def _wait_for_shards(output: Path, count: int, process: Any) -> None:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def _stop_workers() -> list[int]:
+    """Stop the workers below this process where they are, so that the shard under way is not finished."""
+    workers = [number for number, line in descendants(os.getpid()).items() if any(name in line for name in _WORKERS)]
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    return workers
 
 
 def test_the_work_of_a_lost_machine_is_done_by_one_that_joins(bundle_folder: Path, tmp_path: Path) -> None:
@@ -38,7 +50,11 @@ def test_the_work_of_a_lost_machine_is_done_by_one_that_joins(bundle_folder: Pat
             ray = ["--ray", machines.address, "--workers", 1]
             with start("distill", bundle_folder, tmp_path / "ray", *options, *ray) as process:
                 _wait_for_shards(tmp_path / "ray", 10, process)
+                workers = _stop_workers()
+                assert len(workers) == 2
                 machines.remove_node(lost, allow_graceful=False)
+                for worker in workers:
+                    kill(worker)
                 machines.add_node(num_cpus=1)
                 _, errors = process.communicate()
         finally:
