@@ -52,6 +52,15 @@ AverageOption = Annotated[
         show_default="share 0.5",
     ),
 ]
+OrderOption = Annotated[
+    Path | None,
+    _bundle_option(
+        "--order-vocabulary",
+        metavar="TSV",
+        help="Give the tokens that are most frequent in the targets of these pairs the lowest ids, which a drafter's shortlist has.",
+        show_default=False,
+    ),
+]
 SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
 TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
 DecoderLayersOption = Annotated[
@@ -77,6 +86,7 @@ def convert(
     storage: StorageOption = "float32",
     changes: SetOption = None,
     averaged: AverageOption = None,
+    ordered: OrderOption = None,
     quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: QuietOption = False,
@@ -93,11 +103,16 @@ def convert(
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo, save_bundle
     from specdec_cli.model.formats import ConversionOptions
+    from specdec_cli.model.vocabulary_order import order_vocabulary
     from specdec_cli.new_folder import new_folder
     from specdec_cli.recipe import apply_changes
+    from specdec_cli.text.parallel import read_tsv
+    from specdec_cli.text.subwords import FILE
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
+    if ordered and target_format != "bundle":
+        raise UsageError("--order-vocabulary is for bundles, not for --to")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     if averaged:
@@ -119,6 +134,8 @@ def convert(
             typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
     with new_folder(output, "bundle.json", force) as partial:
+        if ordered:
+            order_vocabulary(bundle, (pair.target for pair in read_tsv(ordered)), partial / FILE)
         save_bundle(bundle, partial, storage)
         check(partial)
 

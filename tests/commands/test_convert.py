@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import read_info
-from tests.conftest import largest_file
+from specdec_cli.model.bundle import load_bundle, read_info
+from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
 app.command()(convert)
@@ -54,6 +54,18 @@ def test_a_bundle_is_stored_in_another_format(bundle_folder: Path, tmp_path: Pat
     weights = Path("verifier", "model.safetensors")
     assert (tmp_path / "small" / weights).stat().st_size < 0.6 * (bundle_folder / weights).stat().st_size
     assert isinstance(run(bundle_folder, tmp_path / "small").exception, UsageError)
+
+
+def test_a_vocabulary_is_ordered_by_pairs(bundle_folder: Path, tmp_path: Path) -> None:
+    lines = make_lines(20, seed=4)
+    (tmp_path / "pairs.tsv").write_text("".join(f"some source\t{line}\n" for line in lines))
+    order = ("--order-vocabulary", tmp_path / "pairs.tsv")
+    result = run(bundle_folder, tmp_path / "ordered", *order)
+    assert result.exit_code == 0, result.output
+    assert "This is a short sentence. -> " in result.stderr
+    before, after = (load_bundle(folder).tokenizer for folder in (bundle_folder, tmp_path / "ordered"))
+    assert max(after.encode(lines[0])) < max(before.encode(lines[0]))
+    assert isinstance(run(bundle_folder, tmp_path / "model", *order, "--to", "ctranslate2").exception, UsageError)
 
 
 def test_folders_of_other_kinds_are_refused(tmp_path: Path) -> None:
