@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,6 +17,7 @@ from specdec_cli.server.request_error import RequestError
 BYTES_PER_CHARACTER = 12
 """The most bytes of a character in a form: four bytes of UTF-8, each written as %XX."""
 _MOST_FIELDS = 10_000
+_UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _OVERHEAD = 2**16
 
 
@@ -61,21 +63,23 @@ def checked_text(value: Any, name: str) -> str:
     """Return `value`, of the field `name`, if it is a text that can be decoded; else raise RequestError."""
     if not isinstance(value, str):
         raise RequestError(400, f"Invalid request: {name} is not a text")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if _UNUSABLE.search(value):
         raise RequestError(400, f"Invalid request: {name} has a NUL character or half of a surrogate pair")
     return value
 
 
 async def _body(request: Request, most: int) -> bytes:
-    too_large = RequestError(413, f"the body has more than {most} bytes")
-    if int(request.headers.get("content-length", 0)) > most:
-        raise too_large
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > most:
-            raise too_large
-        chunks.append(chunk)
+    size = int(request.headers.get("content-length", 0))
+    chunks: list[bytes] = []
+    if size <= most:
+        size = 0
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > most:
+                break
+            chunks.append(chunk)
+    if size > most:
+        raise RequestError(413, f"the body has more than {most} bytes")
     return b"".join(chunks)
 
 

@@ -1,6 +1,7 @@
 """Metrics of the server, in the format of Prometheus."""
 
 from collections.abc import Callable
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -26,6 +27,9 @@ class Metrics:
         self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, registry=own)
         self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], registry=own)
         self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", registry=own)
+        # A look-up by labels takes several times as long as counting.
+        self._of_path = cache(lambda path, status: (self._requests.labels(path, str(status)), self._seconds.labels(path)))
+        self._of_task = cache(lambda task: tuple(one.labels(task) for one in (self._characters, self._tokens, self._rounds)))
 
     def watch(self, in_progress: Callable[[], float]) -> None:
         """Report the value of `in_progress` as the number of requests in progress."""
@@ -33,14 +37,14 @@ class Metrics:
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request to a route of the server."""
-        self._requests.labels(path, str(status)).inc()
-        self._seconds.labels(path).observe(seconds)
+        requests, times = self._of_path(path, status)
+        requests.inc()
+        times.observe(seconds)
 
     def count_decoded(self, task: str, characters: int, tokens: int, rounds: int) -> None:
         """Count what was decoded for a request of the task "translate" or "correct"."""
-        self._characters.labels(task).inc(characters)
-        self._tokens.labels(task).inc(tokens)
-        self._rounds.labels(task).inc(rounds)
+        for counter, value in zip(self._of_task(task), (characters, tokens, rounds), strict=True):
+            counter.inc(value)
 
     def count_batch(self, task: str, requests: int, seconds: float) -> None:
         """Count a batch and the seconds in which it was decoded."""

@@ -23,6 +23,8 @@ from specdec_cli.server.request_error import ClientLeft, RequestError
 T = TypeVar("T")
 _LONGEST_RETRY = 60
 _LONG = 2000
+_UNWATCHED = 0.05
+"""Seconds after which a request is decoded only for as long as its client waits: to watch each from its start takes processor time."""
 
 
 @dataclass
@@ -108,22 +110,29 @@ class Service:
         task = asyncio.ensure_future(work)
         try:
             self.admit()
-        except RequestError:
-            task.cancel()
-            raise
-        left = asyncio.ensure_future(_disconnected(request))
-        try:
             with self.in_use():
-                done, _ = await asyncio.wait({task, left}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+                async with asyncio.timeout(self.limits.seconds):
+                    await _wait(task, request)
+        except TimeoutError as error:
+            message = f"not done within {self.limits.seconds:g} seconds; send less text"
+            raise RequestError(503, message, {"Retry-After": "1"}) from error
         finally:
-            left.cancel()
-            if not task.done():
-                task.cancel()
-        if task in done:
-            return task.result()
-        if left in done:
-            raise ClientLeft
-        raise RequestError(503, f"not done within {self.limits.seconds:g} seconds; send less text", {"Retry-After": "1"})
+            task.cancel()
+        return task.result()
+
+
+async def _wait(task: "asyncio.Future[T]", request: Request) -> None:
+    """Wait until `task` is done. Raises ClientLeft if the client closes its connection before that."""
+    await asyncio.wait({task}, timeout=_UNWATCHED)
+    if task.done():
+        return
+    left = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        left.cancel()
+    if not task.done():
+        raise ClientLeft
 
 
 async def _disconnected(request: Request) -> None:
