@@ -109,6 +109,11 @@ _specdec() {
                 --max-requests) return ;;
                 --max-characters) return ;;
                 --time-limit) return ;;
+                --glossary) compopt -o default; return ;;
+                --keep) return ;;
+                --ignore) return ;;
+                --ignore-file) compopt -o default; return ;;
+                --ignore-category) return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -129,7 +134,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
+                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --ignore --ignore-file --ignore-category --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
             esac
             ;;
         bench)

@@ -126,7 +126,7 @@ def correct(
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
-    correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignored(), report_format, coloured)
+    correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 

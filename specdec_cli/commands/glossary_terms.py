@@ -30,9 +30,14 @@ class TermTotals:
 
 def open_glossary(terms: Sequence[Term], order: str) -> Glossary:
     """Make a glossary of `terms` for a model that writes in `order`. Raises UsageError if it is not from left to right."""
+    check_order(order)
+    return Glossary(terms)
+
+
+def check_order(order: str) -> None:
+    """Raise UsageError if a model that writes in `order` can have no glossary."""
     if order != "left-to-right":
         raise UsageError(f"a glossary is for models that write from left to right, not in the order {order}")
-    return Glossary(terms)
 
 
 def term_fields(outcome: Outcome) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from specdec_cli.commands.loading import bundle_task
 from specdec_cli.commands.machine import usable_processors
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
+from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
@@ -23,6 +25,7 @@ from specdec_cli.text.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.decoder import SentenceDecoder
+    from specdec_cli.server.models import Words
     from specdec_cli.server.service import Service
     from specdec_cli.server.showing import Showing
 
@@ -69,6 +72,8 @@ def serve(
     time_limit: TimeLimitOption = 30.0,
     quiet: QuietOption = False,
     *,
+    glossary: GlossaryOptions,
+    ignoring: IgnoreOptions,
     decoding: DecodingOptions,
     machine: MachineOptions,
 ) -> None:
@@ -81,6 +86,7 @@ def serve(
     if missing:
         raise UsageError(f"{' and '.join(missing)} is missing; install the extra: pip install 'specdec[server]'")
 
+    from specdec_cli.commands.server_words import check_words, read_words
     from specdec_cli.server.application import make_application
     from specdec_cli.server.keys import Keys, read_keys
     from specdec_cli.server.limits import Limits
@@ -95,6 +101,7 @@ def serve(
         raise UsageError(f"--host {host}: other machines may reach this address; give --keys FILE with the keys of the clients")
     origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
+    words = read_words(glossary, ignoring)
     service = Service({}, {}, Limits(max_requests, max_characters, time_limit), known, Log(quiet=quiet))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
@@ -103,17 +110,20 @@ def serve(
             opened.callback(unix.unlink, missing_ok=True)
         showings: dict[str, Showing] = {}
         for name in models or _MODELS:
-            showings |= _load(service, name, machine, decoding)
+            showings |= _load(service, name, machine, decoding, words)
+        check_words(words, service)
         application = make_application(service, origins, showings, checks_host=not known.are_required)
         run(service, application, sockets, time_limit)
 
 
-def _load(service: "Service", name: str, options: MachineOptions, decoding: DecodingOptions) -> dict[str, "Showing"]:
+def _load(service: "Service", name: str, options: MachineOptions, decoding: DecodingOptions, words: "Words") -> dict[str, "Showing"]:
     """Load a model of `service`. Returns what the page shows of it.
 
-    Raises what `open_engine` raises, and UsageError for a second model of one task and language.
+    Raises what `open_engine` raises, and UsageError for a second model of one task and language, and for a glossary that the model cannot
+    use.
     """
     from specdec_cli.commands.engines import open_engine
+    from specdec_cli.commands.glossary_terms import check_order
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.pipeline.settings import resolve
     from specdec_cli.server.models import add_model
@@ -123,13 +133,15 @@ def _load(service: "Service", name: str, options: MachineOptions, decoding: Deco
     choice = ModelChoice(name, offline=options.offline, quiet=True)
     request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
     opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
+    if words.glossary is not None:
+        check_order(opened.bundle.shape.order)
     engine = opened.engine
     if isinstance(engine, NativeEngine):
         engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
     shared = isinstance(engine, NativeEngine) and engine.is_shareable
     if not shared and threads > 1:
         engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
-    add_model(service, opened.bundle, engine, threads if shared else 1)
+    add_model(service, opened.bundle, engine, threads if shared else 1, words)
     service.log.write("loaded", model=name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
     drafting = replace(request, decoding=resolve(request, opened.bundle).decoding, batch_size=1)
     if request.block_size is None and opened.bundle.drafter_config is not None:
@@ -141,4 +153,4 @@ def _load(service: "Service", name: str, options: MachineOptions, decoding: Deco
 
     info = opened.bundle.info
     languages = [info.source_language, info.target_language] if info.task == "translate" else [info.source_language]
-    return {" ".join([info.task, *map(short_code, languages)]): Showing(opened.bundle, open_single)}
+    return {" ".join([info.task, *map(short_code, languages)]): Showing(opened.bundle, open_single, words)}

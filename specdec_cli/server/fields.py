@@ -19,6 +19,7 @@ BYTES_PER_CHARACTER = 12
 _MOST_FIELDS = 10_000
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _OVERHEAD = 2**16
+_CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 
 async def read_fields(request: Request, limits: Limits, keys: Keys) -> dict[str, Any]:
@@ -40,7 +41,7 @@ async def _read_body(request: Request, limits: Limits) -> dict[str, Any]:
         async with asyncio.timeout(limits.seconds):
             body = await _body(request, limits.characters * BYTES_PER_CHARACTER + _OVERHEAD)
     except TimeoutError as error:
-        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds") from error
+        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds", _CLOSE) from error
     kind = request.headers.get("content-type", "")
     if kind.lower().startswith("multipart/form-data"):
         return _grouped(read_form_data(kind, body))
@@ -79,7 +80,7 @@ async def _body(request: Request, most: int) -> bytes:
                 break
             chunks.append(chunk)
     if size > most:
-        raise RequestError(413, f"the body has more than {most} bytes")
+        raise RequestError(413, f"the body has more than {most} bytes", _CLOSE)
     return b"".join(chunks)
 
 

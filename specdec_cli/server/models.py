@@ -1,22 +1,36 @@
 """Models of the server, each with a decoder for its language or pair of languages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from specdec_cli.errors import UsageError
-from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
+from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.service import Service
+from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.languages import short_code
 
 
-def add_model(service: Service, bundle: Described, engine: SentenceDecoder, threads: int = 1) -> None:
+@dataclass(frozen=True)
+class Words:
+    """What the user says about words: the `glossary` of translations, None without one, and the edits that corrections do not make."""
+
+    glossary: Glossary | None = None
+    ignored: IgnoredEdits = NOTHING_IGNORED
+
+
+NO_WORDS = Words()
+
+
+def add_model(service: Service, bundle: Described, engine: SentenceDecoder, threads: int = 1, words: Words = NO_WORDS) -> None:
     """Add a decoder for the model of `bundle` to `service`, and decode a text, so that the first request is fast.
 
     `engine` must allow calls by `threads` threads at the same time.
@@ -27,7 +41,7 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     pair = short_code(info.source_language), short_code(info.target_language)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     on_batch = partial(service.metrics.count_batch, info.task)
-    decode = make_decode(bundle, engine, types=True)
+    decode = make_decode(bundle, engine, words, types=True)
     decoder: BatchDecoder[Any]
     if info.task == "translate":
         if pair in service.translators:
@@ -42,7 +56,9 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     list(decode(["Hello.", "She have a dog."]))  # the second text has an error, whose type needs the lexicon
 
 
-def make_decode(bundle: Described, engine: SentenceDecoder, *, types: bool = False) -> Callable[[Sequence[str]], Iterable[Any]]:
+def make_decode(
+    bundle: Described, engine: SentenceDecoder, words: Words = NO_WORDS, *, types: bool = False
+) -> Callable[[Sequence[str]], Iterable[Any]]:
     """Make the function that translates or corrects lines with the model of `bundle`, each on its own.
 
     With `types`, edits have the types of their errors.
@@ -52,9 +68,14 @@ def make_decode(bundle: Described, engine: SentenceDecoder, *, types: bool = Fal
     info = bundle.info
     languages = info.source_language, info.target_language
     if info.task == "translate":
-        return Translator(engine, bundle.tokenizer, languages=languages).translate
+        translator = Translator(engine, bundle.tokenizer, languages=languages)
+        if words.glossary is not None:
+            translator.use_glossary(words.glossary)
+        return translator.translate
     if info.task == "correct":
-        return partial(_correct_apart, Corrector(engine, bundle.tokenizer, EditFilter.of(info), languages=languages, types=types))
+        edit_filter = EditFilter.of(info)
+        corrector = Corrector(engine, bundle.tokenizer, edit_filter, languages=languages, ignored=words.ignored, types=types)
+        return partial(_correct_apart, corrector)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 

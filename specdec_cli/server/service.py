@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from starlette.requests import Request
 
@@ -127,8 +127,9 @@ async def _wait(task: "asyncio.Future[T]", request: Request) -> None:
     if task.done():
         return
     left = asyncio.ensure_future(_disconnected(request))
+    waited: set[asyncio.Future[Any]] = {task, left}
     try:
-        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
     finally:
         left.cancel()
     if not task.done():

@@ -11,7 +11,7 @@ from specdec_cli.native.records import DecodedRound
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described
-from specdec_cli.server.models import make_decode
+from specdec_cli.server.models import NO_WORDS, Words, make_decode
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.pieces import split_pieces
 from specdec_cli.text.tokenizer import Tokenizer
@@ -69,8 +69,8 @@ class Rounds:
 class Showing:
     """Shows how the model of `bundle` decodes; `open_engine` loads its engines at the first use. One text at a time."""
 
-    def __init__(self, bundle: Described, open_engine: OpenEngine) -> None:
-        self._bundle, self._open = bundle, open_engine
+    def __init__(self, bundle: Described, open_engine: OpenEngine, words: Words = NO_WORDS) -> None:
+        self._bundle, self._open, self._words = bundle, open_engine, words
         self._lock = threading.Lock()
 
     @cached_property
@@ -78,7 +78,7 @@ class Showing:
         """An engine that drafts and one that decodes greedily; each has decoded a sentence."""
         engines = self._open(greedy=False), self._open(greedy=True)
         for engine in engines:
-            list(make_decode(self._bundle, engine)(["Hello."]))
+            list(make_decode(self._bundle, engine, self._words)(["Hello."]))
         return engines
 
     def show(self, text: str, emit: Emit, is_stopped: Callable[[], bool]) -> None:
@@ -117,7 +117,7 @@ class Showing:
         if isinstance(engine, NativeEngine):
             engine.meanwhile, engine.onlooker = check, onlooker
         corrects = self._bundle.info.task == "correct"
-        return (_corrected if corrects else _translated)(text, make_decode(self._bundle, engine))
+        return (_corrected if corrects else _translated)(text, make_decode(self._bundle, engine, self._words))
 
 
 def _added(known: str, longer: str) -> str:

@@ -1,12 +1,14 @@
 """Clients that send slowly, or nothing, neither stop the server nor use up its connections."""
 
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
 from specdec_cli.server.connections import most_connections
+from specdec_cli.server.limits import Limits
 from tests.server.conftest import Running, leave, running
 
 BROKEN = [
@@ -48,8 +50,29 @@ def test_a_body_that_goes_on_after_the_response_ends_the_connection(monkeypatch:
     monkeypatch.setattr("specdec_cli.server.connections.HEADER_SECONDS", 0.2)
     with running() as (server, _), leave(server.port, "/translate", b"q=", shut=False, missing=10**8) as own:
         assert own.recv(65536).startswith(b"HTTP/1.1 413")
-        own.sendall(b"more")
+        with suppress(ConnectionError):
+            own.sendall(b"more")
         assert b"HTTP" not in received(own)
+
+
+@pytest.mark.parametrize("pause", [0.01, 0.07])
+def test_a_body_that_arrives_byte_by_byte_has_a_time_limit(pause: float) -> None:
+    stopped = threading.Event()
+    with running(limits=Limits(seconds=0.4)) as (server, service), leave(server.port, "/translate", b"q=", shut=False, missing=1000) as own:
+
+        def send() -> None:
+            with suppress(ConnectionError):
+                while not stopped.wait(pause):
+                    own.sendall(b"a")
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        assert server.translate("meanwhile").json == {"translatedText": "MEANWHILE"}
+        answer = own.recv(65536)
+        stopped.set()
+        sending.join()
+        assert answer.startswith(b"HTTP/1.1 408") and b"connection: close" in answer.lower() and b"within 0.4 seconds" in answer
+        assert received(own) == b"" and service.in_progress == 0
 
 
 def test_of_too_many_connections_the_oldest_incomplete_one_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,14 @@ def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     assert code == 3 and "nothing" in said
     code, said = fails("-m", str(bundle_folder), "-m", str(bundle_folder), "--port", "0")
     assert code == 2 and "already" in said
+    code, said = fails("-m", str(bundle_folder), "--ignore", "word", "--port", "0")
+    assert code == 2 and "a model that corrects" in said
+    code, said = fails("-m", "en-gec", "--keep", "word", "--port", "0")
+    assert code == 2 and "translate: none" in said
+    code, said = fails("--ignore-category", "nothing")
+    assert code == 2 and "SPELL" in said
+    code, said = fails("--glossary", str(tmp_path / "none"))
+    assert code == 3 and "none" in said
     file = tmp_path / "file"
     file.touch()
     code, said = fails("--unix", str(file))
@@ -82,6 +90,22 @@ def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Sig
         events = [json.loads(line) for line in process.stderr]
     assert [event["event"] for event in events][-2:] == ["request", "stopped"]
     assert {"time", "level", "event", "method", "path", "status", "milliseconds"} == set(events[-2])
+
+
+@pytest.mark.slow
+def test_a_glossary_and_words_that_stay(tmp_path: Path) -> None:
+    glossary, words = tmp_path / "terms.tsv", tmp_path / "words"
+    glossary.write_text("letter\tSchreiben\n", encoding="utf-8")
+    words.write_text("# ours\nhause\n", encoding="utf-8")
+    given = ["--glossary", str(glossary), "--keep", "Orangework", "--ignore-file", str(words), "--ignore-category", "VERB:SVA"]
+    with serving("--port", "0", *given) as (_, listening):
+        server = Running(int(listening["addresses"][0].rpartition(":")[2]))
+        answers = [server.translate(text).json["translatedText"] for text in ("The letter is long.", "I like Orangework.")]
+        assert "Schreiben" in answers[0] and "Orangework" in answers[1]
+        matches = server.post("/v2/check", text="She have a hause. I has seen too many car.", language="en").json["matches"]
+        fields = {"task": "translate", "source": "en", "target": "de"}
+        assert "Schreiben" in server.post("/show", text="The letter is long.", **fields).body.decode()
+    assert [match["replacements"] for match in matches] == [[{"value": "cars"}]]
 
 
 @pytest.mark.slow

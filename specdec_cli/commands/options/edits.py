@@ -1,22 +1,19 @@
-"""Command-line options of `correct` about edits: how they are written, and which are not made."""
+"""Command-line options of `correct` about edits: how they are written, and which are accepted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from specdec_cli.commands.options.groups import OptionGroup
+from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.commands.options.values import not_nan, output_option
 from specdec_cli.commands.reports.names import REPORTS, ReportFormat
 from specdec_cli.documents.names import FORMATS, Format
 from specdec_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 
 _edits_option = partial(typer.Option, rich_help_panel="Edits")
 
@@ -56,24 +53,6 @@ MaxEditRatioOption = Annotated[
         callback=not_nan,
         help="Leave a sentence unchanged if more than this share of its words would change.",
         show_default="0.6; no limit if the bundle does not correct",
-    ),
-]
-IgnoreOption = Annotated[
-    list[str] | None,
-    _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
-]
-IgnoreFileOption = Annotated[
-    Path | None,
-    _edits_option(
-        "--ignore-file", metavar="FILE", help="File of words to leave as they are, one a line; lines that begin with # are comments."
-    ),
-]
-IgnoreCategoryOption = Annotated[
-    list[str] | None,
-    _edits_option(
-        "--ignore-category",
-        metavar="NAME",
-        help="Make no edits whose errors are all of this type, such as PUNCT, VERB or R:VERB:SVA (of ERRANT). Repeatable.",
     ),
 ]
 
@@ -134,12 +113,4 @@ class EditOptions(OptionGroup):
     mode: ModeOption = None
     min_score: MinScoreOption = None
     max_edit_ratio: MaxEditRatioOption = None
-    ignore: IgnoreOption = None
-    ignore_file: IgnoreFileOption = None
-    ignore_category: IgnoreCategoryOption = None
-
-    def ignored(self) -> "IgnoredEdits":
-        """The edits that are not made. Raises what `IgnoredEdits.of` raises."""
-        from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-
-        return IgnoredEdits.of(self.ignore or (), self.ignore_file, self.ignore_category or ())
+    ignoring: IgnoreOptions

@@ -1,0 +1,49 @@
+"""Command-line options of edits that are not made: those of certain words and of certain types of errors."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specdec_cli.commands.options.groups import OptionGroup
+
+if TYPE_CHECKING:
+    from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+
+_edits_option = partial(typer.Option, rich_help_panel="Edits")
+
+IgnoreOption = Annotated[
+    list[str] | None,
+    _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
+]
+IgnoreFileOption = Annotated[
+    Path | None,
+    _edits_option(
+        "--ignore-file", metavar="FILE", help="File of words to leave as they are, one a line; lines that begin with # are comments."
+    ),
+]
+IgnoreCategoryOption = Annotated[
+    list[str] | None,
+    _edits_option(
+        "--ignore-category",
+        metavar="NAME",
+        help="Make no edits whose errors are all of this type, such as PUNCT, VERB or R:VERB:SVA (of ERRANT). Repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IgnoreOptions(OptionGroup):
+    """The options of edits that are not made."""
+
+    ignore: IgnoreOption = None
+    ignore_file: IgnoreFileOption = None
+    ignore_category: IgnoreCategoryOption = None
+
+    def ignored(self) -> "IgnoredEdits":
+        """The edits that are not made. Raises what `IgnoredEdits.of` raises."""
+        from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+
+        return IgnoredEdits.of(self.ignore or (), self.ignore_file, self.ignore_category or ())
