@@ -36,6 +36,18 @@ NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", he
 DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
 SourceLanguageOption = Annotated[str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses.")]
 TargetLanguageOption = Annotated[str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses.")]
+SameNumbersOption = Annotated[bool, _cleaning_option("--same-numbers", help="Drop pairs whose sides have different numbers.")]
+VaryOption = Annotated[
+    float,
+    typer.Option(
+        "--vary",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Replace the numbers of this share of pairs by random ones, and the names by rare ones of the text.",
+        show_default="0",
+    ),
+]
 HeldOutOption = Annotated[
     list[Path] | None,
     _cleaning_option(
@@ -64,7 +76,9 @@ def prepare(
     min_characters: MinCharactersOption = 1,
     max_characters: MaxCharactersOption = 400,
     max_ratio: MaxRatioOption = 3.0,
+    same_numbers: SameNumbersOption = False,
     held_out: HeldOutOption = None,
+    vary: VaryOption = 0.0,
     normalize_punctuation: NormalizeOption = False,
     detokenize: DetokenizeOption = False,
     source_language: SourceLanguageOption = "en",
@@ -85,6 +99,7 @@ def prepare(
         minimum_length=min_characters,
         maximum_length=max_characters,
         maximum_ratio=max_ratio,
+        same_numbers=same_numbers,
         normalize_punctuation=normalize_punctuation,
         detokenize=detokenize,
         languages=(source_language, target_language),
@@ -97,7 +112,7 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, quiet)
+        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, quiet)
     finally:
         if made:
             with suppress(OSError):
@@ -115,18 +130,21 @@ def _prepare(
     rules: "CleaningRules",
     held_out: list[Path],
     vocabulary: Path | int | None,
+    share: float,
     quiet: bool,
 ) -> tuple["CleaningReport", int]:
     """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
-    `vocabulary` is a file, a size, or None for the default size. Raises OSError, naming a file.
+    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names.
+    Raises OSError, naming a file.
     """
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.new_folder import partial_folder
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.held_out import HeldOut
-    from specdec_cli.text.parallel import read_pairs
+    from specdec_cli.text.parallel import read_pairs, read_tsv
     from specdec_cli.text.subwords import Subwords, train_subwords
+    from specdec_cli.text.variation import Variation
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
     given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
@@ -137,13 +155,16 @@ def _prepare(
             pairs = clean(read_pairs(tsv, aligned), rules, report, HeldOut(held_out))
             with naming(output / train.name, train):
                 write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
+                if share:
+                    varied = map(Variation(read_tsv(train), share), read_tsv(train))
+                    write_atomically(train, lambda partial: _write_pairs(varied, partial, report))
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
         else:
             with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
                 subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, report, len(subwords)))
+        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, report, len(subwords)) | {"varied": share})
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)

@@ -19,7 +19,7 @@ if [ -n "${TRIAL:-}" ]; then
         --set optimizer.learning_rate=1e-2 --set optimizer.warmup=20)
     small=(--set model.width=32 --set model.feed_forward=64 --set model.heads=2
         --set model.encoder_layers=1 --set model.decoder_layers=1)
-    drafter=(--set drafter.feed_forward=64 --set drafter.layers=1 --set drafter.max_block=3 --set drafter.chain=16)
+    drafter=(--set drafter.feed_forward=64 --set drafter.shortlist=100 --set drafter.max_block=3 --set drafter.chain=16)
 fi
 domains=()
 for domain in 'tatoeba*' kde-sentences wmt20-chat woz gnome-help mozilla-www 'manual-*' 'web-*' 'dialogue-*' 'wiki-*'; do
@@ -31,10 +31,16 @@ done
 specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
     --recipe en-de-verifier "${small[@]}" "${short[@]}"
 specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128
+for pairs in distilled/distilled data/train; do
+    [ -e "$work/varied-${pairs%/*}/prepare.json" ] ||
+        specdec prepare "$work/varied-${pairs%/*}" "$work/$pairs.tsv" --tokenizer "$work/data/tokenizer.model" --same-numbers --vary 0.5
+done
 specdec train-verifier "$work/verifier" --init "$work/teacher" --recipe en-de-distilled "${short[@]}" \
-    --data "$work/distilled/distilled.tsv*2" --data "$work/data" "${dev[@]}"
+    --data "$work/varied-distilled" --data "$work/varied-data" "${dev[@]}"
 specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-size 1 --keep-copies --max-length 128
-specdec train-drafter "$work/trained" --model "$work/verifier" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
+[ -e "$work/ordered/bundle.json" ] ||
+    specdec convert "$work/verifier" "$work/ordered" --order-vocabulary "$work/outputs/distilled.tsv"
+specdec train-drafter "$work/trained" --model "$work/ordered" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
     --recipe en-de-drafter "${drafter[@]}" "${short[@]}"
-specdec train-drafter "$work/trained" --model "$work/verifier" "${dev[@]}" --simulate
+specdec train-drafter "$work/trained" --model "$work/ordered" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec

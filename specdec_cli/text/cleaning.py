@@ -10,6 +10,7 @@ from sacremoses import MosesDetokenizer, MosesPunctNormalizer
 
 from specdec_cli.text.held_out import HeldOut
 from specdec_cli.text.parallel import Pair
+from specdec_cli.text.variation import same_numbers
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,9 @@ class CleaningRules:
 
     Pairs are kept if their domain matches a pattern of `domains` (such as "wiki-*"; empty: all), and if both lengths
     are from `minimum_length` to `maximum_length`. If the longer side has more than `short` characters, it may be at
-    most `maximum_ratio` times as long as the other. `detokenize` and `normalize_punctuation`, in this order, rewrite
-    both sides before all checks but that of the domain, by the rules of Moses for the `languages` (source, target).
+    most `maximum_ratio` times as long as the other. With `same_numbers`, both sides must have the same numbers.
+    `detokenize` and `normalize_punctuation`, in this order, rewrite both sides before all checks but that of the
+    domain, by the rules of Moses for the `languages` (source, target).
     """
 
     domains: frozenset[str] = frozenset()
@@ -27,6 +29,7 @@ class CleaningRules:
     maximum_length: int = 400
     maximum_ratio: float = 3.0
     short: int = 20
+    same_numbers: bool = False
     normalize_punctuation: bool = False
     detokenize: bool = False
     languages: tuple[str, str] = ("en", "de")
@@ -87,6 +90,8 @@ def _reason_to_drop(pair: Pair, rules: CleaningRules) -> str | None:
         return "NUL byte"
     if "\t" in pair.source or "\t" in pair.target:
         return "tab inside"
+    if rules.same_numbers and not same_numbers(pair):
+        return "other numbers"
     return None
 
 

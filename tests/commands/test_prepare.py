@@ -42,6 +42,18 @@ def test_prepare_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["prepare.json", "tokenizer.model", "train.tsv"]
 
 
+def test_numbers_vary_on_request(tmp_path: Path, tsv: Path) -> None:
+    result = run(tmp_path / "out", tsv, "--same-numbers", "--vary", 1, "--vocabulary-size", 320)
+    assert result.exit_code == 0, result.output
+    before, after = (list(read_tsv(path)) for path in (tsv, tmp_path / "out" / "train.tsv"))
+    assert [pair.source.rpartition(" ")[0] for pair in after] == [pair.source.rpartition(" ")[0] for pair in before]
+    assert all(pair.target == pair.source.upper() for pair in after)
+    assert sum(one.source != other.source for one, other in zip(before, after, strict=True)) > 100
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
+    assert manifest["varied"] == 1
+    assert manifest["rules"]["same_numbers"]
+
+
 def test_dropped_pairs_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     rows = ["a\tb", "a\tb", "\tb", "x" * 41 + "\ty", "x" * 30 + "\ty", "n\0\tn", *(f"{line}\t{line}" for line in LINES)]
