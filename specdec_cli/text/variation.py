@@ -52,8 +52,8 @@ class Variation:
         return Pair(_replaced(pair.source, changes), _replaced(pair.target, changes), pair.domain) if changes else pair
 
     def _other_number(self, number: str) -> str:
-        first, *others = number
-        return "".join([self._random.choice("123456789" if first != "0" else "0"), *(self._random.choice("0123456789") for _ in others)])
+        first = self._random.choice("123456789") if number[0] != "0" else "0"
+        return first + "".join(self._random.choice("0123456789") for _ in number[1:])
 
 
 def _replaced(text: str, changes: dict[str, str]) -> str:
