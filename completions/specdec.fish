@@ -35,7 +35,7 @@ complete -c specdec -n '__fish_seen_subcommand_from translate' -l length-penalty
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l max-length -x -d 'Most tokens emitted for a sentence, the end of sentence included'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l n-best -x -d 'With --json and beam search: hypotheses for each line'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l tm -r -F -d 'Translation memory (.tmx, .po, or source and target in a TSV file) whose most similar entry is the draft of a sentence'
-complete -c specdec -n '__fish_seen_subcommand_from translate' -l previous -r -F -d 'Earlier version of the text and its translation, line by line'
+complete -c specdec -n '__fish_seen_subcommand_from translate' -l previous -r -F -d 'Earlier version of the text or document and its translation'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s s -l similarity -x -d 'Least similarity of sources for a draft'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l exact-matches -x -a 'draft copy' -d 'Equal sources: verify their translation like other drafts, or copy it to the output as it is'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l glossary -r -F -d 'Terms with the translation that they must have: source, tab, target on each line'

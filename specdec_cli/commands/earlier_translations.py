@@ -1,14 +1,20 @@
 """Drafts from earlier translations for `specdec translate`: opening what finds them, and what is said of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from specdec_cli.commands.options.drafts import DraftOptions
+from specdec_cli.documents.names import DOCUMENTS, Format, format_of
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
-from specdec_cli.text.parallel import read_aligned
+from specdec_cli.text.parallel import Pair, read_aligned
+
+if TYPE_CHECKING:
+    from specdec_cli.memories.pairs import Entry
 
 
 @dataclass
@@ -44,11 +50,14 @@ class DraftTotals:
         return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
 
 
-def open_drafts(options: DraftOptions, info: BundleInfo, batch_size: int, sentences: Sequence[str], *, split: bool) -> Drafts:
+def open_drafts(
+    options: DraftOptions, info: BundleInfo, batch_size: int, sentences: Sequence[str], format: Format | None, *, split: bool
+) -> Drafts:
     """Open the memory or the earlier version that `options` name, for batches of at most `batch_size` sentences.
 
-    `sentences` are those of the whole new text, for an earlier version. Without `split`, a line is one sentence. Raises
-    InputError for files that cannot be read, and UsageError if a library is not installed.
+    `sentences` are those of the whole new text, for an earlier version; this has the `format` (None: by the ending of its
+    source's name). Without `split`, a line is one sentence. Raises InputError for files that cannot be read or do not belong
+    together, and UsageError for two formats, and if a library is not installed.
     """
     # Imported here because they import numpy, which other runs do not need.
     from specdec_cli.memories.opening import open_memory
@@ -57,10 +66,23 @@ def open_drafts(options: DraftOptions, info: BundleInfo, batch_size: int, senten
 
     gate, copies = DraftGate.for_batches(batch_size), options.exact_matches == "copy"
     if options.previous is not None:
-        old = list(sentence_pairs(read_aligned(*options.previous), split=split, whole=not split))
+        pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
+        old = list(sentence_pairs(pairs, split=split, whole=not split))
         return Drafts(PreviousVersion(old, sentences, options.least_similarity), gate, copies)
     assert options.tm is not None
     return Drafts(open_memory(options.tm, info.source_language, info.target_language, options.least_similarity), gate, copies)
+
+
+def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":
+    """The texts of the earlier version with their translations; `given` if both files have the `format` that the user gave."""
+    other = format_of(target)
+    if format not in DOCUMENTS:
+        return read_aligned(source, target)
+    if not given and other in DOCUMENTS and other != format:
+        raise UsageError(f"--previous: {source} is {format} and {target} is {other}; give two files of one format, or --format")
+    from specdec_cli.documents.translated_pairs import translated_pairs
+
+    return translated_pairs(source, target, format)
 
 
 def draft_fields(use: DraftUse | None) -> dict[str, Any]:

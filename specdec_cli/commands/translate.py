@@ -66,7 +66,7 @@ class Translating:
         if self.earlier.given:
             stream.totals.drafts = DraftTotals()
             sentences = translator.sentences(self.whole)
-            translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, split=split))
+            translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, self.text.format, split=split))
         if self.terms is not None:
             stream.totals.terms = TermTotals()
             translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))

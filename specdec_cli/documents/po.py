@@ -48,19 +48,23 @@ class Message:
 
 
 class Catalogue(TextDocument):
-    """A catalogue; `units` are the entries to translate, with the message of their msgid and, for plurals, of msgid_plural."""
+    """A catalogue; `units` are the entries to translate, with the message of their msgid and, for plurals, of msgid_plural.
+
+    `accelerator_sign` is the sign of its accelerators, "" for none; messages to correct keep them.
+    """
 
     def __init__(self, source: Source, content: str, encoding: str) -> None:
         entries = read_entries(content, source.name)
         translated = [entry for entry in entries if not _is_header(content, entry)]
         header = next((decoded(content, entry.translations()[0]).text for entry in entries if _is_header(content, entry)), "")
+        self.accelerator_sign = ""
         self.units: list[tuple[Entry, list[Message]]] = []
         if source.purpose == "translate":
-            sign = accelerator_sign(header, [decoded(content, entry.strings["msgid"]).text for entry in translated])
+            self.accelerator_sign = accelerator_sign(header, [decoded(content, entry.strings["msgid"]).text for entry in translated])
             for entry in translated:
                 if source.redo or _needs_translation(entry):
                     sources = [entry.strings[keyword] for keyword in ("msgid", "msgid_plural") if keyword in entry.strings]
-                    self.units.append((entry, [message(content, string).without_accelerator(sign) for string in sources]))
+                    self.units.append((entry, [message(content, string).without_accelerator(self.accelerator_sign) for string in sources]))
             segments = [segment for _, messages in self.units for each in messages for segment in each.segments]
         else:
             segments = [

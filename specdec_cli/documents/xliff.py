@@ -29,19 +29,19 @@ class Unit:
 
 
 class Xliff(TextDocument):
-    """An XLIFF file; `units` are those that are decoded, in order."""
+    """An XLIFF file; `events` are its tags and texts, and `units` those that are decoded, in order."""
 
     def __init__(self, source: Source) -> None:
-        content, encoding, self._events = read_xml(source.data, source.name)
-        root = next(event for event in self._events if event.kind == "start")
+        content, encoding, self.events = read_xml(source.data, source.name)
+        root = next(event for event in self.events if event.kind == "start")
         self._version = root.attributes.get("version", "")[:1]
         if root.name != "xliff" or self._version not in _UNIT:
             raise InputError(f"{source.name}, line {content.count(chr(10), 0, root.begin) + 1}: not XLIFF of version 1 or 2")
         self.units: list[Unit] = []
-        for unit in _units(self._events, _UNIT[self._version]):
+        for unit in _units(self.events, _UNIT[self._version]):
             element = self._element(unit, source)
             if element is not None:
-                unit.segments = list(xliff_segments(content, self._events[element[0] + 1 : element[1]]))
+                unit.segments = list(xliff_segments(content, self.events[element[0] + 1 : element[1]]))
                 self.units.append(unit)
         super().__init__(source, content, (one for unit in self.units for one in unit.segments), encoding, references=True)
 
@@ -51,7 +51,7 @@ class Xliff(TextDocument):
         made: list[Change] = []
         for unit in self.units:
             first, last = self._text_of(unit)
-            begin, finish = self._events[first].finish, self._events[last].begin
+            begin, finish = self.events[first].finish, self.events[last].begin
             changes = [
                 Change(each.start - begin, each.end - begin, each.text)
                 for segment, output in ((segment, next(rest)) for segment in unit.segments)
@@ -68,8 +68,8 @@ class Xliff(TextDocument):
             return None
         if source.purpose == "correct":
             return target if has_target else None
-        state = self._events[unit.start if self._version == "2" else target[0] if target else unit.start].attributes.get("state", "")
-        approved = self._events[unit.start].attributes.get("approved") == "yes"
+        state = self.events[unit.start if self._version == "2" else target[0] if target else unit.start].attributes.get("state", "")
+        approved = self.events[unit.start].attributes.get("approved") == "yes"
         return self._text_of(unit) if source.redo or not has_target or (state in _UNTRANSLATED and not approved) else None
 
     def _text_of(self, unit: Unit) -> Range:
@@ -77,27 +77,27 @@ class Xliff(TextDocument):
 
     def _filled(self, unit: Unit, text: str) -> Iterator[Change]:
         """Yield the changes that make `text` the target of a unit."""
-        opening = self._events[unit.elements["source"][0]]
+        opening = self.events[unit.elements["source"][0]]
         prefix = re.match(r"<((?:[\w.-]+:)?)", self.content[opening.begin : opening.finish])
         name = f"{prefix[1] if prefix else ''}target"
         target = unit.elements.get("target")
         states = _STATES[self._version]
         if self._version == "2":
-            tag = self._events[unit.start]
+            tag = self.events[unit.start]
             yield Change(tag.begin, tag.finish, with_attributes(self.content[tag.begin : tag.finish], states))
         if target is None:
             place = self._end(self._text_of(unit)[1])
             start = f"<{name}>" if self._version == "2" else with_attributes(f"<{name}>", states)
-            yield Change(place, place, f"{self._indent(self._events[self._text_of(unit)[0]])}{start}{text}</{name}>")
+            yield Change(place, place, f"{self._indent(self.events[self._text_of(unit)[0]])}{start}{text}</{name}>")
             return
-        tag = self._events[target[0]]
+        tag = self.events[target[0]]
         start = self.content[tag.begin : tag.finish]
         start = re.sub(r"\s*/>$", ">", start)
         yield Change(tag.begin, self._end(target[1]), f"{start if self._version == '2' else with_attributes(start, states)}{text}</{name}>")
 
     def _end(self, index: int) -> int:
         """The end of an element in the file. The tag of its end may be followed by white space in the same part."""
-        event = self._events[index]
+        event = self.events[index]
         text = self.content[event.begin : event.finish]
         return event.begin + (text.index(">") + 1 if text.startswith("</") else 0)
 

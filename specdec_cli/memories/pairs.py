@@ -21,13 +21,13 @@ class Entry(NamedTuple):
     guessed: bool = False
 
 
-def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = True) -> Iterator[Entry]:
+def sentence_pairs(pairs: Iterable[Pair | Entry], *, split: bool = True, whole: bool = True) -> Iterator[Entry]:
     """Yield source and target of each pair of texts, and of their sentences if both texts have as many (and more than
     one).
 
-    Both are stripped of white space, and of markers such as bullets if they have the same ones. Without `whole`, a
-    pair of several sentences is left out itself; without `split`, no pair is split. Blank texts and texts of more
-    than LONGEST characters are left out.
+    A pair that is a guess stays one. Both texts are stripped of white space, and of markers such as bullets if they have
+    the same ones. Without `whole`, a pair of several sentences is left out itself; without `split`, no pair is split.
+    Blank texts and texts of more than LONGEST characters are left out.
     """
     for pair in pairs:
         source, target = _unmarked(pair.source.strip(), pair.target.strip())
@@ -39,7 +39,7 @@ def sentence_pairs(pairs: Iterable[Pair], *, split: bool = True, whole: bool = T
         if several:
             yield from (Entry(*each, guessed=True) for each in zip(sources, targets, strict=True))
         if whole or not several:
-            yield Entry(source, target)
+            yield Entry(source, target, guessed=isinstance(pair, Entry) and pair.guessed)
 
 
 def _unmarked(source: str, target: str) -> tuple[str, str]:

@@ -11,15 +11,20 @@ from specdec_cli.text.output_checks import output_warnings
 
 MOST_WORSE = 2.0
 """By how much, in nats a token, the words around the terms may be less likely than the usual translation."""
+LAST_WORSE = 4.0
+"""The same, for a sentence that has no better output, such as one whose verb is replaced by a noun."""
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
+_END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
 _WORD_BREAK = re.compile(rf"(?<!\d){_BREAK.pattern}")
 
 
 def is_spoilt(source: str, usual: str, output: str, matches: Sequence[Match]) -> bool:
     """Whether `output` has a fault that `usual`, the usual translation of `source`, does not have: one of `output_warnings`, a
-    target more often than its term, a second full stop after a target, more sentences, or words beside the targets if
-    `source` has none beside the terms.
+    target more often than its term, a second full stop after a target, more sentences, no punctuation at the end, or
+    words beside the targets if `source` has none beside the terms.
     """
+    if _END.search(usual) and not _END.search(output):
+        return True
     if set(output_warnings(source, output)) - set(output_warnings(source, usual)):
         return True
     asked = Counter(match.term.target for match in matches)

@@ -4,7 +4,8 @@ First, the sentence is decoded with the target of each term in the place of the 
 verifier scores these outputs as translations of the sentence as it is, and the best one that has all terms is taken. If
 there is none, a missing term is forced at each word of the best outputs, and the verifier continues greedily after it,
 until all terms are there (as in grid beam search, Hokamp and Liu 2017). If that fails, the term is inserted there, or
-replaces a word, and nothing else changes. A sentence that would take too many attempts is not searched.
+replaces a word, and nothing else changes. A sentence that would take too many attempts is not searched. A sentence for which all this
+fails is translated in parts.
 
 An output is not taken if it has a new fault, or if the words around the terms are far less likely than the usual translation.
 """
@@ -16,15 +17,18 @@ from specdec_cli.decoding.names import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.term_judging import MOST_WORSE, is_all_terms, is_spoilt, mean_around
+from specdec_cli.pipeline.term_judging import LAST_WORSE, MOST_WORSE, is_all_terms, is_spoilt, mean_around
+from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
+from specdec_cli.text.placeholders import Attempt
+from specdec_cli.text.sentences import whole_line
 from specdec_cli.text.tokenizer import Tokenizer
 
 _KEPT = 3
 """Outputs of a sentence to which the next term is added."""
 _MOST_TOKENS = 50_000
-"""Most tokens of the outputs that a search may decode."""
+"""Most tokens of the outputs that a search for a sentence may decode, or those for all of its parts."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +99,21 @@ class TermPlacer:
 
     def place(self, texts: Sequence[DecodedText]) -> None:
         """Replace the outputs of `texts` by ones that have their terms; an output stays as it is if none was found."""
+        self._place(texts, _MOST_TOKENS)
+
+    def _place(self, texts: Sequence[DecodedText], most_tokens: int, *, are_parts: bool = False) -> None:
+        """Do what `place` says, by searches of at most so many tokens each. Texts that `are_parts` of sentences are not cut again."""
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
         self._score_usual(waiting)
         self._try_replaced(waiting)
         for sentence in waiting:
-            best, can_search = self._best_of(sentence), sentence.search_tokens <= _MOST_TOKENS
+            best, can_search = self._best_of(sentence), sentence.search_tokens <= most_tokens
             for keeps_rest in (False, True):
                 if best is None and can_search:
                     self._search(sentence, keeps_rest=keeps_rest)
                     best = self._best_of(sentence)
+            if best is None and not are_parts:
+                best = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE)
             if best is not None:
                 score = best.hypothesis.score if self._engine.settings.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
@@ -116,12 +126,12 @@ class TermPlacer:
             if not all(found):
                 yield _Sentence(text, place, matches, part.rounds, [_Output(part, sum(found))])
 
-    def _best_of(self, sentence: _Sentence) -> _Output | None:
-        """The most likely of the complete outputs that are not far worse than the usual translation; None if there is none."""
+    def _best_of(self, sentence: _Sentence, most_worse: float = MOST_WORSE) -> _Output | None:
+        """The most likely of the complete outputs that are at most so much worse than the usual translation; None if there is none."""
         for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
             if sentence.usual is None or is_all_terms(sentence.source, sentence.matches):
                 return each
-            if mean_around(each.hypothesis, sentence.terms, self._tokenizer.decode) >= sentence.usual - MOST_WORSE:
+            if mean_around(each.hypothesis, sentence.terms, self._tokenizer.decode) >= sentence.usual - most_worse:
                 return each
         return None
 
@@ -143,6 +153,30 @@ class TermPlacer:
                 outputs[id(sentence), output] = sentence
         encoded = self._tokenizer.encode_targets([output for _, output in outputs])
         self._force([(sentence, ids, len(ids) + 1) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
+
+    def _in_parts(self, sentence: _Sentence) -> _Output | None:
+        """Translate the sentence in parts, in shorter and shorter ones until an output has all terms and no new fault."""
+        for attempt in cuts(sentence.source, sentence.matches, lambda text: len(self._tokenizer.encode(text))):
+            texts = attempt.segments.texts
+            outputs = [with_end_of(text, output) for text, output in zip(texts, self._translated(sentence, texts), strict=True)]
+            ways = [attempt.restore(way) or "" for way in (outputs, *lowered(texts, outputs))]
+            encoded = self._tokenizer.encode_targets(ways)
+            self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
+            best = self._best_of(sentence)
+            if best is not None:
+                return best
+        return None
+
+    def _translated(self, sentence: _Sentence, texts: Sequence[str]) -> list[str]:
+        """The translations of parts of a sentence, with their terms where this succeeds."""
+        parts = [DecodedText(text, iter([Attempt(whole_line(text))]), is_fragment=True) for text in texts]
+        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(text)) for text in texts]
+        for hypothesis in self._engine.decode([Sentence(number, ids) for number, ids in enumerate(sources)]):
+            parts[hypothesis.number].parts.append(hypothesis)
+            parts[hypothesis.number].settle(self._tokenizer.decode)
+        self._place(parts, _MOST_TOKENS // max(len(parts), 1), are_parts=True)
+        sentence.rounds += sum(part.parts[0].rounds for part in parts)
+        return [part.output or "" for part in parts]
 
     def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
         states = sentence.unfinished

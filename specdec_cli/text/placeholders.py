@@ -129,7 +129,7 @@ def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
         yield from (
             _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text
         )
-    yield _split_at_spans(text, positions, spans)
+    yield split_at_spans(text, positions, spans)
 
 
 def count_kept(source: str, output: str) -> tuple[int, int]:
@@ -154,7 +154,8 @@ def _with_placeholders(text: str, positions: Sequence[tuple[int, int]], spans: t
     return PlaceholderAttempt(Segments((rendered,), ("", "")), text, spans, names, joined)
 
 
-def _split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
+def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
+    """Decode the texts between the `spans`, which are at the `positions` (start, end) of `text`, separately."""
     texts: list[str] = []
     gaps, position = [""], 0
     for start, end in [*positions, (len(text), len(text))]:

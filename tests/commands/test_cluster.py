@@ -63,16 +63,20 @@ def test_decoded_files_equal_those_without_a_cluster(cluster: None, bundle_folde
     other = tmp_path / "other.txt"
     other.write_text("kalo\n\nmita resu\r\n", encoding="utf-8")
     (tmp_path / "empty.txt").touch()
+    terms = tmp_path / "terms"
+    terms.write_text("resu\tpe difo\n")
     files = (text, other, tmp_path / "empty.txt")
-    options = ("-m", bundle_folder, "--max-length", 6, "--json", "--threads", 1)
+    options = ("-m", bundle_folder, "--max-length", 6, "--json", "--threads", 1, "--glossary", terms, "--keep", "mita")
     assert run("translate", *files, *options, "--output-dir", tmp_path / "plain").returncode == 0
     ray = run("translate", *files, *options, "--output-dir", tmp_path / "ray", "--ray", "--shard-lines", 30)
     assert ray.returncode == 0, ray.stderr
     assert "ray" not in ray.stderr.lower().replace("time of this run", "")  # nothing that Ray prints
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.txt", "other.txt", "plain", "ray", "text.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.txt", "other.txt", "plain", "ray", "terms", "text.txt"]
     written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("plain", "ray")]
     assert written[0] == written[1]
-    assert [json.loads(line)["line"] for line in (tmp_path / "ray" / "other.txt").read_text().splitlines()] == [1, 2, 3]
+    records = [json.loads(line) for line in (tmp_path / "ray" / "other.txt").read_text().splitlines()]
+    assert [record["line"] for record in records] == [1, 2, 3]
+    assert [[term["target"] for term in record["terms"]] for record in records] == [[], [], ["mita", "pe difo"]]
 
 
 @pytest.mark.slow

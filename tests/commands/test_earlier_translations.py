@@ -87,6 +87,27 @@ def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
     assert one == other
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "changed"),
+    [
+        ("a.md", "# kalo mita\n\nno *pe* difo,\nkalo resu!\n\n- mita kalo\n- mita pe\n", ("mita pe", "mita no")),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nkalo mita.\n\n2\n00:00:03,000 --> 00:00:04,000\nresu <i>pe</i>\n", ("resu", "difo")),
+        ("a.po", 'msgid "kalo mita"\nmsgstr ""\n\nmsgid "no pe"\nmsgstr ""\n', ("no", "mita")),
+        ("a.html", "<p>kalo mita</p><p>no <b>pe</b></p>", ("no", "mita")),
+    ],
+)
+def test_documents_have_earlier_versions_too(name: str, text: str, changed: tuple[str, str], bundle_folder: Path, tmp_path: Path) -> None:
+    old, translated, new = (tmp_path / f"{which}-{name}" for which in ("old", "translated", "new"))
+    old.write_text(text)
+    translated.write_text(run(bundle_folder, old).stdout.replace("#, fuzzy\n", ""))
+    new.write_text(text.replace(*changed))
+    greedy = run(bundle_folder, new)
+    drafted = run(bundle_folder, "--previous", old, translated, new, "--batch-size", 1)
+    assert (drafted.exit_code, drafted.stdout) == (0, greedy.stdout)
+    first = records(run(bundle_folder, "--previous", old, translated, new, "--json"))[0]
+    assert (first["draft"], first["similarity"]) == ("previous", 100.0)
+
+
 def test_equal_sources_are_copied_on_request_only(bundle_folder: Path, tmp_path: Path) -> None:
     memory = tmp_path / "memory.tsv"
     memory.write_text("kalo mita resu\tetwas ganz anderes\nkalo mita rese\tnein\n")
@@ -123,6 +144,8 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
         (("--tm", "m.tsv", "-s", "nan"), 2, "--similarity"),
         (("--tm", "missing.tmx"), 3, "missing.tmx: No such file"),
         (("--tm", "m.tsv", "--previous"), 2, "requires 2 arguments"),
+        (("--previous", "m.md", "n.html"), 2, "--previous: m.md is md and n.html is html; give two files of one format, or --format"),
+        (("--previous", "m.md", "n.md"), 3, "n.md: no such file"),
         (("--previous", "m.tsv", "n.tsv"), 3, "n.tsv: ends after line 1, but m.tsv has more lines"),
     ],
 )
@@ -131,6 +154,7 @@ def test_wrong_use_is_explained(
 ) -> None:
     (tmp_path / "m.tsv").write_text("kalo\tmita\nmita\tkalo\n")
     (tmp_path / "n.tsv").write_text("kalo\n")
+    (tmp_path / "m.md").write_text("# kalo\n")
     monkeypatch.chdir(tmp_path)
     result = run(bundle_folder, *arguments)
     assert result.exit_code == code, result.output

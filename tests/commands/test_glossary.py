@@ -1,6 +1,7 @@
 """`specdec translate --glossary` and `--keep`: terms in lines and documents, JSON, statistics, warnings and refused options."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -122,16 +123,26 @@ def test_a_term_between_tags_is_translated_alone(tmp_path: Path) -> None:
     [
         ("I saw " + ", ".join(f"w{each}" for each in range(12)) + " and the other things in the garden.\n", 12),
         (" ".join(f"w{each}" for each in range(40)) + ".\n", 40),
-        ("The w0 " * 100 + ".\n", 1),
     ],
 )
-def test_a_sentence_with_too_many_terms_is_translated_as_usual(text: str, terms: int, tmp_path: Path) -> None:
+def test_a_sentence_with_many_terms_is_translated_in_parts(text: str, terms: int, tmp_path: Path) -> None:
     glossary = "".join(f"w{each}\tzq{each}xx\n" for each in range(terms))
-    result = run(tmp_path, "--json", text=text, terms=glossary)
-    plain = run(tmp_path, "--json", text=text, terms=None)
-    translated = json.loads(result.stdout)
-    assert translated["text"] == json.loads(plain.stdout)["text"] and not all(term["found"] for term in translated["terms"])
-    assert result.stderr.count("the translation lacks") == terms and translated["rounds"] == json.loads(plain.stdout)["rounds"]
+    translated = json.loads(run(tmp_path, "--json", text=text, terms=glossary).stdout)
+    assert all(term["found"] for term in translated["terms"]) and translated["text"].endswith(".")
+    assert re.findall(r"zq(\d+)xx", translated["text"]) == list(map(str, range(terms)))
+
+
+def test_a_sentence_of_terms_alone_has_their_targets(bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(tmp_path, "-m", str(bundle_folder), "--max-length", "9", text="kalo mita\n", terms="kalo\tpe no\nmita\tresu\n")
+    assert (result.exit_code, result.stdout) == (0, "Pe no resu\n")
+
+
+def test_a_sentence_that_cannot_have_its_terms_is_translated_as_usual(tmp_path: Path) -> None:
+    text = "The w0 " * 100 + ".\n"
+    result, plain = (run(tmp_path, "--json", text=text, terms=terms) for terms in ("w0\tzq0xx\n", None))
+    translated, usual = (json.loads(each.stdout) for each in (result, plain))
+    assert (translated["text"], translated["rounds"]) == (usual["text"], usual["rounds"])
+    assert not any(term["found"] for term in translated["terms"]) and result.stderr.count("the translation lacks") == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, is_dataclass, replace
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from specdec_cli.text.lines import Line
 from specdec_cli.text.writing import output_line
 
 _FEWEST_MEGABYTES = 64
+_LONGEST = 200
+"""Most characters of a setting in a manifest."""
 _NOT_IN_OUTPUT = ("batch_size", "memory", "threads", "offline", "output", "output_dir", "stats", "trace", "quiet", "max_line_bytes")
 
 
@@ -105,5 +108,10 @@ def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, Mapping):
             found |= _settings(value)
         elif name not in (*_NOT_IN_OUTPUT, "name", "coloured"):
-            found[name] = value if isinstance(value, str | int | float | None) else repr(value)
+            found[name] = value if isinstance(value, str | int | float | None) else _described(repr(value))
     return found
+
+
+def _described(value: str) -> str:
+    """A value for the manifest: the digest of a long one, such as a glossary."""
+    return value if len(value) <= _LONGEST else f"sha256 {sha256(value.encode()).hexdigest()}"

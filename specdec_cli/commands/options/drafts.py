@@ -32,7 +32,7 @@ PreviousOption = Annotated[
     _draft_option(
         "--previous",
         metavar="OLD_SOURCE OLD_TARGET",
-        help="Earlier version of the text and its translation, line by line; unchanged and similar sentences get their old translation "
+        help="Earlier version of the text or document and its translation; unchanged and similar sentences get their old translation "
         "as draft.",
         show_default=False,
     ),

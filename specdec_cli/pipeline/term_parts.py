@@ -1,0 +1,61 @@
+"""Cutting of a sentence into parts that are translated one by one, to bring terms into its translation."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from specdec_cli.text.glossary import Match, capitalised
+from specdec_cli.text.placeholders import Attempt, SplitAttempt, split_at_spans
+from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.sentences import Count, split_to_limit
+
+_SHARES = (2, 4, 8)
+"""The shares of a sentence's tokens that a part may have, as divisors."""
+_SHORTEST = 6
+"""A sentence is not cut into parts of fewer tokens, except at its terms."""
+_MOST_LOWERED = 5
+"""Most parts of which all choices of first letters are tried."""
+_END = re.compile(r"[.,;:!?\u2026]*$")
+
+
+def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Attempt]:
+    """Yield `source` cut into shorter and shorter parts: between clauses or words, into parts of at most a half of its tokens, a
+    quarter and an eighth; at last around its terms, which become their targets.
+
+    `matches` are the terms of `source`; `count` returns the number of tokens of a text.
+    """
+    tokens = count(source)
+    for limit in (tokens // share for share in _SHARES):
+        if limit >= _SHORTEST:
+            yield SplitAttempt(split_to_limit(source, limit, count), source, ())
+    yield _at_terms(source, matches)
+
+
+def with_end_of(part: str, output: str) -> str:
+    """`output` with the punctuation at the end of `part`, a part of a sentence, instead of its own."""
+    ends = [_END.search(text) for text in (part, output)]
+    return "".join([output[: ends[1].start() if ends[1] else None], ends[0].group() if ends[0] else ""])
+
+
+def lowered(parts: Sequence[str], outputs: Sequence[str]) -> Iterator[list[str]]:
+    """Yield `outputs` with a small first letter in some of those whose part of the sentence begins with one."""
+    places = [place for place, (part, output) in enumerate(zip(parts, outputs, strict=True)) if part[:1].islower() and output[:1].isupper()]
+    sizes = range(1, len(places) + 1) if len(places) <= _MOST_LOWERED else (1, len(places))
+    for chosen in (set(some) for size in sizes for some in combinations(places, size)):
+        yield [output[:1].lower() + output[1:] if place in chosen else output for place, output in enumerate(outputs)]
+
+
+def _at_terms(source: str, matches: Sequence[Match]) -> Attempt:
+    replaced, spans, position = "", [], 0
+    for match in matches:
+        replaced += source[position : match.start]
+        target = capitalised(match.term.target) if match.initial else match.term.target
+        spans.append((len(replaced), len(replaced) + len(target)))
+        replaced += target
+        position = match.end
+        if target.endswith(".") and source[position:].startswith("."):
+            position += 1
+    replaced += source[position:]
+    kept = [span for span in protected_spans(replaced) if not any(span[0] < end and start < span[1] for start, end in spans)]
+    places = sorted([*spans, *kept])
+    return split_at_spans(replaced, places, tuple(replaced[start:end] for start, end in places))
