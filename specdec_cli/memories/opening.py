@@ -11,6 +11,7 @@ from specdec_cli.memories.index import Index, build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.memories.po import read_po
+from specdec_cli.memories.rules import rules_version
 from specdec_cli.memories.similarity import load_rapidfuzz
 from specdec_cli.memories.storage import map_index, write_index
 from specdec_cli.memories.tmx import read_tmx
@@ -22,8 +23,6 @@ MOST_ENTRIES = 10_000_000
 """Most entries of a memory."""
 WORTH_STORING = 20_000
 """Entries from which on the index is stored in the cache folder; making a smaller one takes less than a second."""
-READING = 2
-"""Number of the rules by which files are read and sentences are taken out of them."""
 _COMPRESSED = (".gz", ".xz")
 _KINDS = {".tmx": "TMX", ".po": "PO", ".pot": "PO"}
 
@@ -33,8 +32,9 @@ def open_memory(path: Path, source: str, target: str, similarity: float) -> Memo
     plain or compressed (.gz, .xz).
 
     It finds sources that are similar by at least `similarity` percent. The index of a large memory is stored in the
-    cache folder, and is mapped from there while the file stays the same. Raises InputError, with the line, for a file
-    that cannot be read, is too large or has no entries, and UsageError if RapidFuzz is not installed.
+    cache folder, and is mapped from there while the file, and the code that reads it, stay the same. A damaged index is
+    made again. Raises InputError, with the line, for a file that cannot be read, is too large or has no entries, and
+    UsageError if RapidFuzz is not installed.
     """
     load_rapidfuzz()
     check_regular(path, InputError)
@@ -45,7 +45,7 @@ def open_memory(path: Path, source: str, target: str, similarity: float) -> Memo
     if described.st_size > LARGEST:
         raise InputError(f"{path}: larger than {LARGEST // 2**30} GiB")
     stored = cache_folder() / f"memory-{hashed(f'{path.resolve()} {source} {target}'):016x}.index"
-    key = f"{READING} {described.st_size} {described.st_mtime_ns} {described.st_ino}"
+    key = f"{rules_version()} {described.st_size} {described.st_mtime_ns} {described.st_ino}"
     index = map_index(stored, key)
     if index is None:
         index = _built(path, source, target)

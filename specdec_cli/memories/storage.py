@@ -15,7 +15,7 @@ from specdec_cli.memories.features import hashed
 from specdec_cli.memories.index import Index, Texts
 
 FORMAT = 3
-"""Number of the layout of the files and of the rules by which features are made."""
+"""Number of the layout of the files."""
 _ALIGNMENT = 64
 """Bytes of which the place of every array is a multiple, as numpy copies unaligned arrays in each operation."""
 _HEADER = 128
@@ -51,7 +51,7 @@ def map_index(path: Path, key: str) -> Index | None:
     """Map the index in the file `path` into memory; None if there is none, or if it was made from something else than
     `key` says, or is damaged.
     """
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, IndexError, OverflowError):
         bytes_ = np.memmap(path, np.uint8, "r")
         numbers = [int(number) for number in bytes_[: 8 * (3 + len(_TYPES))].view(np.uint64)]
         if numbers[:2] != [FORMAT, hashed(key)]:

@@ -4,17 +4,19 @@ import gzip
 import lzma
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
+import specdec_cli
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.memories import opening
 from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import Index, build_index
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.memories.pairs import Entry
+from specdec_cli.memories.rules import rules_version
 
 TMX = '<tmx><body><tu><tuv xml:lang="en"><seg>rain</seg></tuv><tuv xml:lang="de"><seg>Regen</seg></tuv></tu></body></tmx>'
 PO = 'msgid "rain"\nmsgstr "Regen"\n'
@@ -68,22 +70,75 @@ def test_a_missing_library_is_reported_before_the_file_is_read(tmp_path: Path, m
         open_memory(path, "en", "de", 70)
 
 
-def test_an_index_by_other_rules_of_reading_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    builds = 0
+@pytest.fixture
+def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Indices of memories of any size are stored in a cache folder of the test; the function returns how many were built."""
+    count = 0
 
     def build(pairs: Iterable[Entry]) -> Index:
-        nonlocal builds
-        builds += 1
+        nonlocal count
+        count += 1
         return build_index(pairs)
 
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(opening, "WORTH_STORING", 1)
     monkeypatch.setattr(opening, "build_index", build)
+    return lambda: count
+
+
+def test_an_index_by_other_rules_is_made_again(builds: Callable[[], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.tsv", TSV)
-    for rules, expected in ((1, 1), (1, 1), (2, 2)):
-        monkeypatch.setattr(opening, "READING", rules)
+    for rules, expected in (("old", 1), ("old", 1), ("new", 2), ("new", 2)):
+        monkeypatch.setattr(opening, "rules_version", lambda rules=rules: rules)
         open_memory(path, "en", "de", 70)
-        assert builds == expected
+        assert builds() == expected
+
+
+@pytest.mark.parametrize(("part", "changes"), [("memories", True), ("text", True), ("server", False)])
+def test_the_rules_are_the_code_that_reads_memories(part: str, changes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("memories", "text", "server"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text("a = 1\n")
+    monkeypatch.setattr(specdec_cli, "__file__", str(tmp_path / "__init__.py"))
+    before = rules_version.__wrapped__()
+    (tmp_path / part / "a.py").write_text("a = 2\n")
+    assert (rules_version.__wrapped__() != before) is changes
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:0],
+        lambda data: data[:8],
+        lambda data: data[:40],
+        lambda data: data[:-1],
+        lambda data: data + bytes(64),
+        lambda data: data[:20] + bytes(range(60)) + data[80:],
+        lambda data: data[:16] + bytes(8) + data[24:],
+        lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
+        lambda data: bytes(8) + data[8:],
+        lambda data: b"\xff" * len(data),
+    ],
+)
+def test_a_damaged_index_is_made_again(damage: Callable[[bytes], bytes], builds: Callable[[], int], tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", TSV)
+    open_memory(path, "en", "de", 70)
+    (stored,) = (tmp_path / "cache").glob("memory-*.index")
+    whole = stored.read_bytes()
+    stored.write_bytes(damage(whole))
+    assert open_memory(path, "en", "de", 70).find(["rain"]) == [FoundDraft("Regen", EXACT, "tm")]
+    assert builds() == 2 and stored.read_bytes() == whole
+    open_memory(path, "en", "de", 70)
+    assert builds() == 2
+
+
+def test_a_folder_in_the_place_of_an_index_is_no_error(builds: Callable[[], int], tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", TSV)
+    open_memory(path, "en", "de", 70)
+    (stored,) = (tmp_path / "cache").glob("memory-*.index")
+    stored.unlink()
+    (stored / "a").mkdir(parents=True)
+    assert open_memory(path, "en", "de", 70).find(["rain"]) == [FoundDraft("Regen", EXACT, "tm")] and builds() == 2
 
 
 def written(path: Path, content: str) -> Path:
