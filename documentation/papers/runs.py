@@ -1,9 +1,11 @@
 """The runs behind docs/papers.md, and their stored results: docs/results/papers/NAME.json, in the format of `bench --json`.
 
 The runs are in runs.toml: by name, the `label` of the text, and the `command`, in which DATA stands for the folder of data sets and
-BUNDLES for the output folder of the recipe papers.sh; OUT is a temporary folder for pictures, which are not kept.
+BUNDLES for the output folder of the recipe papers.sh; OUT is a temporary folder for pictures, which are not kept. The environment of
+a result has the `updates` of each trained bundle, as far as its folder has the log of its training.
 """
 
+import csv
 import json
 import shlex
 import subprocess
@@ -91,7 +93,20 @@ def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
         subprocess.run([sys.executable, "-m", "specdec_cli", *arguments, *output], check=True, stdout=subprocess.DEVNULL)
         text = path.read_text(encoding="utf-8")
     record: dict[str, Any] = json.loads(text.replace(f"{bundles}/", "").replace(f"{data}/", ""))
+    if bundles is not None and (updates := _updates(run, bundles)):
+        record["environment"]["updates"] = updates
     return record
+
+
+def _updates(run: Run, bundles: Path) -> dict[str, int]:
+    """The number of updates of the bundles of a run, by name; bundles without metrics.csv are left out."""
+    found = {}
+    for name in run.bundles:
+        log = bundles / name / "metrics.csv"
+        if log.exists():
+            with log.open(encoding="utf-8", newline="") as stream:
+                found[name] = max(int(row["update"]) for row in csv.DictReader(stream))
+    return found
 
 
 def _placed(part: str, places: dict[str, Path | None]) -> str:

@@ -95,7 +95,7 @@ def sources(names: Sequence[str]) -> str:
     """The commands of the runs `names`, the machine and date of those that are stored, and the names of those that are not."""
     commands = "".join(f"{_command(name)}\n" for name in names)
     results = [one for name in names if (one := stored(name)) is not None]
-    lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_busy(one)}" for one in results))
+    lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_updates(one)}{_busy(one)}" for one in results))
     missing = [name for name in names if stored(name) is None]
     if missing:
         lines.append(f"Not measured yet: {', '.join(missing)}.")
@@ -106,6 +106,11 @@ def _command(name: str) -> str:
     if name in runs():
         return " ".join(["specdec", *runs()[name].command])
     return load(name).command
+
+
+def _updates(result: Stored) -> str:
+    updates: Mapping[str, int] = result.record["environment"].get("updates") or {}
+    return f" Updates of training: {', '.join(f'{name} {count:,}' for name, count in updates.items())}." if updates else ""
 
 
 def _busy(result: Stored) -> str:

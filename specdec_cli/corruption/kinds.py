@@ -8,6 +8,7 @@ from specdec_cli.corruption import (
     articles,
     auxiliaries,
     capitals,
+    characters,
     collocations,
     confusions,
     nouns,
@@ -77,5 +78,9 @@ _KINDS: tuple[Kind, ...] = (
     punctuation.apostrophe,
     capitals.lower_case,
     capitals.upper_case,
+    characters.character_drop,
+    characters.character_insert,
+    characters.character_confusion,
+    characters.character_swap,
 )
 KINDS: dict[str, Kind] = {kind.__name__: kind for kind in _KINDS}

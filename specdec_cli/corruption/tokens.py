@@ -9,15 +9,19 @@ from specdec_cli.text.abbreviations import is_abbreviation
 NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
 # The typographic apostrophe.
 APOSTROPHE = "\u2019"
+_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+"""The Chinese characters of Unicode, as ranges of a regular expression."""
+_CHARACTER = re.compile(f"[{_CHARACTERS}]")
 _TOKEN = re.compile(
-    r"""
-      (?P<word> [^\W\d_\u0300-\u036f]++ (?> (?:['\u2019-][^\W\d_]++)* ) (?! [\w@\\\u0300-\u036f] | [.:][^\W_] | -\d | :/ ) )
+    rf"""
+      (?P<character> [{_CHARACTERS}] )
+    | (?P<word> [^\W\d_\u0300-\u036f]++ (?> (?:['\u2019-][^\W\d_]++)* ) (?! [\w@\\\u0300-\u036f] | [.:][^\W_] | -\d | :/ ) )
     | (?P<protected>
           (?: https?:// | ftp:// | www\. ) \S* [^\s.,;:!?)\]'"\u2019\u201d]     # addresses
-        | <[^<>\s][^<>]*> | &\#?\w+; | \{[^{}\s]*\}                   # markup and placeholders
+        | <[^<>\s][^<>]*> | &\#?\w+; | \{{[^{{}}\s]*\}}                   # markup and placeholders
         | [$€£¥@\#%\\~+-]?\w (?: (?: [^\s,;!?"“”()\[\]] | [,?!](?=\w) )* [\w%°/] )? %?
       )
-    | (?P<mark> \.{2,} | -{2,} | \S )
+    | (?P<mark> \.{{2,}} | -{{2,}} | \S )
     """,
     re.VERBOSE,
 )
@@ -26,7 +30,10 @@ _ENDING = frozenset({".", "!", "?", "…", "..."})
 
 
 class Token(NamedTuple):
-    """A token of a line: a word, a number, a punctuation mark, or an address or markup; `start` and `end` (exclusive) in code points."""
+    """A token of a line, with `start` and `end` (exclusive) in code points.
+
+    It is a word, a Chinese character, a number, a punctuation mark, an address or markup.
+    """
 
     text: str
     start: int
@@ -37,9 +44,9 @@ class Sentence:
     """A line of one or several sentences, and its tokens.
 
     `words[i]` is the normalised form of token i for table look-up: an English word in lower case with straight apostrophes,
-    a punctuation mark, or NUMBER, NAME (any word with unexpected capitals) or PROTECTED (addresses, markup). `words` ends
-    with three additional empty strings, so that the indices -3 to `len(tokens)` + 2 are valid. `initials` are the indices of the
-    first words of sentences; `length` is the number of tokens that are not punctuation marks.
+    a Chinese character, a punctuation mark, or NUMBER, NAME (any word with unexpected capitals) or PROTECTED (addresses, markup).
+    `words` ends with three additional empty strings, so that the indices -3 to `len(tokens)` + 2 are valid. `initials` are the
+    indices of the first words of sentences; `length` is the number of tokens that are not punctuation marks.
     """
 
     __slots__ = ("initials", "length", "text", "tokens", "words")
@@ -59,7 +66,7 @@ class Sentence:
             else:
                 if starts:
                     self.initials.add(len(self.words))
-                self.words.append(_word(piece, starts) if match.lastgroup == "word" else _protected(piece))
+                self.words.append(_normalised(match, starts))
                 self.length += 1
                 starts = False
             self.tokens.append(Token(piece, match.start(), match.end()))
@@ -73,6 +80,10 @@ class Sentence:
         """Whether token i is an ordinary word of ASCII letters, without hyphen or apostrophe."""
         word = self.words[i]
         return word.isalpha() and word.isascii()
+
+    def is_character(self, i: int) -> bool:
+        """Whether token i is a Chinese character."""
+        return _CHARACTER.fullmatch(self.words[i]) is not None
 
     def is_wordlike(self, i: int) -> bool:
         """Whether token i is a word (hyphens and apostrophes allowed) or a name, not a number, punctuation mark, address or markup."""
@@ -91,6 +102,12 @@ def straight(text: str) -> str:
 def is_first_person(text: str) -> bool:
     """Whether `text` is the pronoun I or a contraction of it (I'm, I've), which is always capitalised."""
     return text == "I" or text.startswith(("I'", f"I{APOSTROPHE}"))
+
+
+def _normalised(match: re.Match[str], starts: bool) -> str:
+    if match.lastgroup == "character":
+        return match[0]
+    return _word(match[0], starts) if match.lastgroup == "word" else _protected(match[0])
 
 
 def _word(text: str, starts: bool) -> str:

@@ -11,10 +11,10 @@ from specdec_cli.errors import ModelError
 from specdec_cli.recipe import load_recipe
 
 
-def test_the_shipped_recipe_has_every_kind_of_error() -> None:
-    recipe = load_recipe(CorruptionRecipe, RECIPES / "en-gec-corrupt.toml")
-    assert list(recipe.rates) == list(KINDS)
-    assert all(rate > 0 for rate in recipe.rates.values())
+def test_the_shipped_recipes_have_every_kind_of_error() -> None:
+    english, chinese = (load_recipe(CorruptionRecipe, RECIPES / f"{name}-corrupt.toml").rates for name in ("en-gec", "zh-gec"))
+    assert [*english, *chinese] == list(KINDS)
+    assert all(rate > 0 for rate in [*english.values(), *chinese.values()])
 
 
 def test_changes_apply_to_nested_keys() -> None:

@@ -94,6 +94,10 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("apostrophe", "I don't know.", ("I dont know.", "I do'nt know.")),
     ("lower_case", "Now I saw Rome.", ("now I saw Rome.", "Now i saw Rome.", "Now I saw rome.")),
     ("upper_case", "The river Thames.", ("The River Thames.",)),
+    ("character_drop", "书在家。", ("书家。", "在家。", "书在。")),
+    ("character_insert", "书。", tuple(f"{word}书。" for word in "的了是有在也就对不很都我会个")),
+    ("character_confusion", "买书。", ("卖书。", "买书\uff0c")),
+    ("character_swap", "我买书。", ("买我书。", "我书买。")),
 )  # fmt: skip
 SPELLING = ("misspelling", "sound", "keyboard", "transposition", "letter_drop", "letter_double")
 

@@ -66,11 +66,13 @@ def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monke
     monkeypatch.setattr(tables, "tables", lambda: {"t": (("iterations", "bleu"), rows)})
     assert "| AT | — | N | — | 28.7 |" in paper("t") and "Not measured yet: one." in paper("t")
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
-    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD))
+    trained = {"environment": RECORD["environment"] | {"updates": {"small": 300}}}
+    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD | trained))
     monkeypatch.setattr(tables, "load", lambda _: Stored("one", json.loads(one.path.read_text())))
     text = paper("t")
     assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
     assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
+    assert "Updates of training: small 300." in text
     monkeypatch.setattr(tables, "tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
     with pytest.raises(ValueError, match="2 rows match"):
         paper("t")
@@ -91,11 +93,13 @@ def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_p
     assert "one: skipped; small missing" in "".join(measure(["one"], *places)) and not commands
     (places[1] / "small").mkdir(parents=True)
     (places[1] / "small" / "bundle.json").touch()
+    (places[1] / "small" / "metrics.csv").write_text("time,update\n1,100\n2,300\n")
     assert list(measure(["one"], *places))[-1] == "one: failed" and not one.path.exists()
     list(measure(["one"], *places))
     assert commands[1][3:7] == ["bench", "-m", f"{places[1]}/small", f"{places[0]}/dev.tsv"]
     record = json.loads(one.path.read_text())
     assert (record["model"], record["input"]["name"], record["command"]) == ("small", "dev.tsv", list(one.command))
+    assert record["environment"]["updates"] == {"small": 300}
     assert list(measure(["one"], *places)) == ["one: stored already"]
     assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 3
 
