@@ -1,4 +1,4 @@
-"""`specdec corrupt`: pairs of a corrupted and a clean line from clean English."""
+"""`specdec corrupt`: pairs of a corrupted and a clean line from clean text."""
 
 import os
 import sys
@@ -54,11 +54,11 @@ def corrupt(
     *,
     cluster: ShardOptions,
 ) -> None:
-    """Put artificial errors into correct English, to train a corrector.
+    """Put artificial errors into correct text, to train a corrector.
 
     Writes lines of corrupted TAB correct text, in the order of the input. The errors are those of learners and careless
-    writers; the recipe gives their number and kinds. FILE and the output file may be compressed (.gz, .xz). The output file is
-    created when it is complete.
+    writers of English; the recipe gives their number and kinds. The recipe zh-gec-corrupt is for Chinese. FILE and the output
+    file may be compressed (.gz, .xz). The output file is created when it is complete.
 
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).

@@ -75,6 +75,7 @@ def train_drafter(
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.drafter import DrafterTask
+    from specdec_cli.training.drafter_operations import operations_counter
     from specdec_cli.training.recipe import DrafterRecipe
 
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
@@ -91,11 +92,10 @@ def train_drafter(
             raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
         held_out = _held_out(bundle, dev, teller(quiet))
         if source:
-            own = output / "outputs"
             resources = Resources(device, threads or os.cpu_count() or 1)
             outputs_plan = plan_distillation([str(find_bundle(model))], resources=resources, beam_size=1, keep_copies=True)
-            distill_files(outputs_plan, own, source, quiet=quiet, cluster=ClusterOptions())
-            texts = [DataSource(own / "distilled.tsv")]
+            distill_files(outputs_plan, output / "outputs", source, quiet=quiet, cluster=ClusterOptions())
+            texts = [DataSource(output / "outputs" / "distilled.tsv")]
         fabric = launch_fabric(plan.run, machine.device, devices)
         bundle.verifier.to(fabric.device)
         first = None if init is None else load_bundle(find_bundle(init)).drafter
@@ -103,7 +103,8 @@ def train_drafter(
             raise UsageError(f"--init {init}: the bundle has no drafter")
         bundle = with_new_drafter(bundle, plan, first)
         outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
-        train(DrafterTask(bundle, outputs, held_out, plan, fabric.world_size), plan, output, fabric, quiet)
+        task = DrafterTask(bundle, outputs, held_out, plan, fabric.world_size)
+        train(task, plan, output, fabric, quiet, operations_counter(task))
 
 
 def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Callable[[str], None]) -> None:

@@ -105,7 +105,8 @@ def train_verifier(
         kind = MaskedTask if model.config.order == "masked" else VerifierTask
         # Other runs count weighted or masked tokens, from which the operations do not follow.
         countable = kind is VerifierTask and plan.run.edit_weight == 1
-        operations = operations_a_token(model.config, pairs) if countable else None
+        a_token = operations_a_token(model.config, pairs) if countable else 0.0
+        operations = (lambda progress: progress.tokens * a_token) if countable else None
         train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet, operations)
 
 

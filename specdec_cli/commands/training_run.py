@@ -13,7 +13,7 @@ from specdec_cli.folder_lock import locked, rank
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-    from specdec_cli.training.loop import TrainingTask
+    from specdec_cli.training.loop import Progress, TrainingTask
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 
 
@@ -44,11 +44,11 @@ def train(
     output: Path,
     fabric: "Fabric",
     quiet: bool,
-    operations_a_token: float | None = None,
+    operations: "Callable[[Progress], float] | None" = None,
 ) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
-    At the end, the floating-point operations of the whole run are printed if `operations_a_token`, those for each target token, are
+    At the end, the floating-point operations of the whole run are printed if `operations`, which counts them from its progress, is
     given.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
@@ -73,8 +73,8 @@ def train(
     except KeyboardInterrupt:
         tell("interrupted; the same command resumes from the last checkpoint")
         raise
-    if operations_a_token is not None:
-        tell(f"update {trainer.progress.update:,}: {trainer.progress.tokens * operations_a_token:.2e} floating-point operations")
+    if operations is not None:
+        tell(f"update {trainer.progress.update:,}: {operations(trainer.progress):.2e} floating-point operations")
     if trainer.stopped:
         tell(f"stopped after update {trainer.progress.update:,}; the same command resumes there")
         raise typer.Exit(128 + trainer.stopped)

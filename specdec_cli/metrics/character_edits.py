@@ -1,7 +1,7 @@
 """Edits of characters, for grammatical error correction of text without spaces, after ChERRANT (Zhang et al. 2022, MuCGEC).
 
-The alignment and the choice among annotators are ChERRANT's. Its lists of similar characters and meanings are not used: all
-substitutions have the cost that ChERRANT gives to unrelated characters.
+The alignment, the edits and the choice among annotators are ChERRANT's. Its lists of similar characters and meanings are not used:
+all substitutions have the cost that ChERRANT gives to unrelated characters, and only text with the same characters moves.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,19 +28,35 @@ class CharacterEdit:
 def character_edits(source: str, changed: str) -> frozenset[CharacterEdit]:
     """The edits that turn `source` into `changed`, both without white space.
 
-    Adjacent insertions are one edit, and adjacent deletions are one edit; each substituted character is an edit, and so are
-    adjacent characters that only change their order.
+    Adjacent changes are one edit. So are adjacent characters that only change their order, and text that moves over unchanged text:
+    a deletion and an insertion of the same characters.
     """
     if source == changed:
         return frozenset()
     edits: list[CharacterEdit] = []
-    kinds: list[str] = []
+    was_move = False
     for kind, start, end, text in _steps(source, changed):
-        joined = kind in ("insert", "delete") and bool(edits) and kinds[-1] == kind and edits[-1].end == start
+        joined = bool(edits) and edits[-1].end == start and not was_move and kind != "move"
         before = edits.pop() if joined else CharacterEdit(start, start, "")
         edits.append(CharacterEdit(before.start, end, before.text + text))
-        kinds.append(kind)
-    return frozenset(edits)
+        was_move = kind == "move"
+    return frozenset(_with_moves(source, edits))
+
+
+def _with_moves(source: str, edits: Sequence[CharacterEdit]) -> list[CharacterEdit]:
+    """`edits`, in order, with one edit for a deletion and the insertion of the same characters that follows or precedes it."""
+    found: list[CharacterEdit] = []
+    for edit in edits:
+        before = found[-1] if found else edit
+        first, second = source[before.start : before.end], source[edit.start : edit.end]
+        later = not before.text + second and sorted(first) == sorted(edit.text)
+        earlier = not first + edit.text and sorted(before.text) == sorted(second)
+        if before is not edit and (later or earlier):
+            between = source[before.end : edit.start]
+            found[-1] = CharacterEdit(before.start, edit.end, before.text + between + edit.text)
+        else:
+            found.append(edit)
+    return found
 
 
 def annotated_edits(one: AnnotatedSentence) -> list[frozenset[CharacterEdit]]:

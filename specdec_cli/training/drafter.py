@@ -82,7 +82,7 @@ class DrafterTask:
     """Trains `bundle.drafter` on `outputs`, pairs of a source and the verifier's greedy output.
 
     The best state is the one with the most tokens per round, averaged over the dev sets `dev` (pairs as in `outputs`, by name). An
-    update has batches of `processes` processes.
+    update has batches of `processes` processes, and `sentences_an_update` sentences on average.
     """
 
     higher_is_better = True
@@ -105,7 +105,9 @@ class DrafterTask:
         self._shortest = 1 if isinstance(self.network, Heads) and not self.network.config.start else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._update_batches = recipe.run.accumulation * processes
-        self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
+        epoch = epoch_order(self._groups, recipe.run.seed, 0)
+        self._epoch_batches = len(epoch)
+        self.sentences_an_update = self._update_batches * sum(len(indices) for _, indices in epoch) / len(epoch)
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, ShapeGroup, tuple[int, ...]]]:
         """The batches of an epoch in order, each as (epoch, number in the epoch, shape group, indices into `outputs`)."""

@@ -35,7 +35,8 @@ FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-lear
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "gad-drafter-quick", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
-OTHERS = ("en-de.sh", "en-gec.sh", "papers.sh", "en-gec-corrupt", "en-gec-corrupt-learners", "report-gec-finetune", "report-gec-12-2")
+SCRIPTS = ("en-de.sh", "en-gec.sh", "papers.sh", "zh-gec.sh")
+OTHERS = ("en-gec-corrupt", "en-gec-corrupt-learners", "zh-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
 
 
 def run(*arguments: object) -> Result:
@@ -61,7 +62,7 @@ def text(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> Path:
 
 def test_every_recipe_has_a_test() -> None:
     shipped = {path.name.removesuffix(".toml") for path in FOLDER.iterdir() if path.suffix in (".toml", ".sh")}
-    assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *MASKED, *DRAFTERS, *OTHERS}
+    assert shipped == {*SCRATCH, *FURTHER, *ORDERED, *MASKED, *DRAFTERS, *SCRIPTS, *OTHERS}
 
 
 @pytest.mark.parametrize("recipe", SCRATCH)
@@ -169,6 +170,25 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder))
     info = load_bundle(tmp_path / "work" / "en-gec").info
     assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.35, -2.0))
+
+
+def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
+    generator = random.Random(0)
+    clean = ["".join(generator.choices("我你他在家学校看书买菜的了很好天早晚", k=generator.randint(5, 12))) + "。" for _ in range(80)]
+    references = ("没有错误" if i % 5 == 0 else f"{line}\t{line}好" for i, line in enumerate(clean))
+    pairs = [
+        f"{line if i % 5 == 0 else line[1:]}\t{reference}\n" for i, (line, reference) in enumerate(zip(clean, references, strict=True))
+    ]
+    (tmp_path / "text").write_text("".join(pairs), encoding="utf-8")
+    _run_script("zh-gec.sh", tmp_path, INIT=str(bundle_folder))
+    work = tmp_path / "work"
+    trained, held_out = ((work / name).read_text(encoding="utf-8").splitlines() for name in ("clean.txt", "test.tsv"))
+    assert {clean[0], clean[2], f"{clean[2]}好", clean[10]} <= set(trained) and not set(trained) & set(clean[1::2])
+    assert held_out[0] == pairs[1].rstrip("\n") and held_out[7] == f"{clean[15]}\t{clean[15]}"
+    assert load_bundle(work / "zh-gec").info.target_language == "zh"
+    rows = json.loads((work / "zh-gec.json").read_text(encoding="utf-8"))["rows"]
+    assert [row["decoding"] for row in rows] == ["greedy", "beam", "input-guided"]
+    assert rows[0]["identical"] == rows[2]["identical"] == [40, 40] and rows[0]["f05"] is not None
 
 
 def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`specdec train-drafter`: from text to a bundle with a drafter."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
+from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
@@ -23,6 +25,9 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     result = run(*arguments, *settings(*RUN, *shape))
     assert result.exit_code == 0, result.output
     assert "tokens_per_round" in result.stderr
+    counted = re.search(r"update 2: (\S+) floating-point operations", result.stderr)
+    # An update decodes and trains at least one sentence of a few tokens.
+    assert counted is not None and float(counted[1]) > 2 * flops.forward(load_bundle(folder).verifier.config, 2, 2)
     simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
