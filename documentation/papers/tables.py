@@ -2,6 +2,7 @@
 
 The tables are in tables.toml: by name, the `columns` (keys of a row of `bench --json`), and the `rows`. Each row has the paper's name of
 it, our row as `RUN: [MODEL/]DECODING[:VARIANT] [KEY=VALUE...]` ("" if we have none), and the published values in the order of columns.
+After ` over `, a row of another model of the run can follow, in the same form, over which the speedups of our row are.
 """
 
 import tomllib
@@ -71,11 +72,25 @@ def _ours(text: str) -> Mapping[str, Any] | None:
     result = stored(run) if run else None
     if result is None:
         return None
+    selected, _, baseline = selector.partition(" over ")
+    row = _row(result, selected)
+    if not baseline:
+        return row
+    speedup = _seconds(_row(result, baseline)) / _seconds(row)
+    return {**row, "speedup_vs_greedy": speedup, "speedup_vs_beam": speedup}
+
+
+def _row(result: Stored, selector: str) -> Mapping[str, Any]:
     named, *settings = selector.split()
     found = [row for row in result.rows if _matches(row, named, settings)]
     if len(found) != 1:
-        raise ValueError(f"{text}: {len(found)} rows match")
+        raise ValueError(f"{result.name}, {selector}: {len(found)} rows match")
     return found[0]
+
+
+def _seconds(row: Mapping[str, Any]) -> float:
+    """The mean time of a sentence in seconds."""
+    return float(row["iterations"] * row["tokens_per_round"] / row["tokens_per_second"])
 
 
 def _matches(row: Mapping[str, Any], named: str, settings: Sequence[str]) -> bool:

@@ -21,8 +21,22 @@ PAGE = (DOCS / "papers.md").read_text(encoding="utf-8")
 RECORD: dict[str, Any] = {
     "environment": {"cpu": "Some", "cores": 2, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02", "busy": 0.5},
     "rows": [
-        {"decoding": "greedy", "settings": {"batch_size": 1}, "bleu": 30.0, "iterations": 4.0},
-        {"decoding": "greedy", "settings": {"batch_size": 8}, "bleu": 31.0, "iterations": None},
+        {
+            "decoding": "greedy",
+            "settings": {"batch_size": 1},
+            "bleu": 30.0,
+            "iterations": 4.0,
+            "tokens_per_round": 2.0,
+            "tokens_per_second": 80.0,
+        },
+        {
+            "decoding": "greedy",
+            "settings": {"batch_size": 8},
+            "bleu": 31.0,
+            "iterations": 6.0,
+            "tokens_per_round": 1.0,
+            "tokens_per_second": 20.0,
+        },
     ],
 }
 
@@ -73,6 +87,9 @@ def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monke
     assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
     assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
     assert "Updates of training: small 300." in text
+    speeds = ("speedup_vs_greedy",), (tables.PaperRow("shallow", "one: greedy batch_size=1 over greedy batch_size=8", ("1.4x",)),)
+    monkeypatch.setattr(tables, "tables", lambda: {"t": speeds})
+    assert "| shallow | 3.00x | 1.4x |" in paper("t")
     monkeypatch.setattr(tables, "tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
     with pytest.raises(ValueError, match="2 rows match"):
         paper("t")
