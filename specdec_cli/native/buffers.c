@@ -42,6 +42,9 @@ int row_reserve(const struct specdec_session *session, struct row *row, int64_t 
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
 
+// Of the room of a pass, which is written before it is read: zeroing it would take a large part of the time of a short sentence.
+static void *take_unset(struct worker *worker, int64_t count, int64_t size) { return arena_take_unset(&worker->arena, count, size); }
+
 static int open_rows(struct worker *worker, const struct specdec_session *session) {
     const int64_t batch = session->options.batch, hypotheses = product_of(batch, session->beam);
     worker->rows = take(worker, batch, sizeof *worker->rows);
@@ -126,29 +129,31 @@ static int open_room(struct worker *worker, const struct specdec_session *sessio
         const int64_t link_inputs = sum_of(2 * model->drafter.link.width, QUANTIZED_ALONE);
         room->own_size = larger(larger(room->own_size, own_size_of(drafter, longest)), larger(link_room(model), link_inputs));
     }
-    room->wide = take(worker, product_of(positions, wide), sizeof(float));
-    room->mixed = take(worker, product_of(positions, width), sizeof(float));
-    room->bytes = take(worker, product_of(positions, larger(inner, width)), 1);
+    room->wide = take_unset(worker, product_of(positions, wide), sizeof(float));
+    room->mixed = take_unset(worker, product_of(positions, width), sizeof(float));
+    room->bytes = take_unset(worker, product_of(positions, larger(inner, width)), 1);
     room->ranges = take(worker, positions, sizeof *room->ranges);
-    room->own = take(worker, product_of(threads, room->own_size), sizeof(float));
+    room->own = take_unset(worker, product_of(threads, room->own_size), sizeof(float));
     return room->wide && room->mixed && room->bytes && room->ranges && room->own;
 }
 
 int worker_open(struct worker *worker, struct specdec_session *session) {
     const struct specdec_model *model = session->model;
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
+    const int64_t of_row = larger(session->longest_draft + 1, session->beam), rows = smaller(session->count, session->options.batch);
+    const int64_t at_once = smaller(AT_ONCE, product_of(rows, of_row));
     worker->session = session;
     worker->team = session->team;
     const int64_t threads = session->team ? session->options.threads : 1;
     if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_beam(worker, session) || !open_room(worker, session, threads)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
-    worker->x = take(worker, product_of(positions, width), sizeof(float));
+    worker->x = take_unset(worker, product_of(positions, width), sizeof(float));
     worker->places = take(worker, positions, sizeof *worker->places);
     worker->ends = take(worker, positions, sizeof *worker->ends);
     worker->predicted = take(worker, positions, sizeof *worker->predicted);
     worker->scores = take(worker, positions, sizeof *worker->scores);
-    worker->logits = take(worker, product_of(AT_ONCE, size), sizeof(float));
-    worker->tops = take(worker, product_of(AT_ONCE, size / TILE + 1), sizeof(float));
+    worker->logits = take_unset(worker, product_of(at_once, size), sizeof(float));
+    worker->tops = take_unset(worker, product_of(at_once, size / TILE + 1), sizeof(float));
     return worker->positions && worker->x && worker->places && worker->ends && worker->predicted && worker->scores && worker->logits && worker->tops;
 }
 

@@ -21,10 +21,10 @@ int64_t sum_of(int64_t a, int64_t b) {
     return a + b;
 }
 
-void *arena_take(struct arena *arena, int64_t count, int64_t size) {
+static void *take(struct arena *arena, int64_t count, int64_t size, int zeroed) {
     const int64_t bytes = product_of(count, size), whole = sum_of(bytes, ALIGNMENT + (int64_t)sizeof(struct block));
     if (whole < 0 || (uint64_t)whole > SIZE_MAX) return 0;
-    char *start = calloc(1, (size_t)whole);
+    char *start = zeroed ? calloc(1, (size_t)whole) : malloc((size_t)whole);
     if (!start) return 0;
     char *place = start + sizeof(struct block);
     place += (ALIGNMENT - (uintptr_t)place % ALIGNMENT) % ALIGNMENT;
@@ -35,6 +35,10 @@ void *arena_take(struct arena *arena, int64_t count, int64_t size) {
     arena->last = block;
     return place;
 }
+
+void *arena_take(struct arena *arena, int64_t count, int64_t size) { return take(arena, count, size, 1); }
+
+void *arena_take_unset(struct arena *arena, int64_t count, int64_t size) { return take(arena, count, size, 0); }
 
 void arena_free(struct arena *arena) {
     while (arena->last) {

@@ -14,6 +14,8 @@ struct arena {
 
 // `count` times `size` bytes, zeroed, aligned to 64; NULL where that overflows or there is no memory.
 void *arena_take(struct arena *arena, int64_t count, int64_t size);
+// The same, but not zeroed: for what is written before it is read.
+void *arena_take_unset(struct arena *arena, int64_t count, int64_t size);
 void arena_free(struct arena *arena);
 
 // a * b and a + b, or -1 where an operand is negative or the result is beyond 2^62.
