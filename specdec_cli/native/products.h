@@ -9,6 +9,8 @@
 
 #define TILE 64
 #define ROWS 6
+#define AHEAD 8192 // bytes: how far before their use weights are fetched from memory
+#define LINE 64    // bytes that the processor fetches together
 
 INLINE int32_t four_bytes(const uint8_t *x) {
     int32_t four;
@@ -16,6 +18,11 @@ INLINE int32_t four_bytes(const uint8_t *x) {
     return four;
 }
 
+// Begins to fetch the weights that stand AHEAD of these, `size` bytes: the processor's own prefetching falls behind where several
+// rows are multiplied at once. A prefetch beyond the last weights has no effect.
+INLINE void fetch_ahead(const int8_t *weights, int64_t size) {
+    for (int64_t i = 0; i < size; i += LINE) __builtin_prefetch((const void *)((uintptr_t)weights + AHEAD + (uintptr_t)i));
+}
 
 #if defined(ISA_AVX512)
 
@@ -24,6 +31,7 @@ INLINE void multiply_some(const int rows, const uint8_t *x, int64_t inputs, cons
     for (int row = 0; row < rows; row++)
         for (int part = 0; part < 4; part++) sums[row][part] = _mm512_setzero_si512();
     for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+        fetch_ahead(weights, 4 * TILE);
         const __m512i first = _mm512_loadu_si512(weights), second = _mm512_loadu_si512(weights + 64);
         const __m512i third = _mm512_loadu_si512(weights + 128), fourth = _mm512_loadu_si512(weights + 192);
 #pragma GCC unroll 6
@@ -86,6 +94,7 @@ INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, cons
         for (int row = 0; row < rows; row++) sums[row][part] = missing;
     }
     for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+        fetch_ahead(weights, 2 * TILE);
         factor factors[AT_ONCE];
 #pragma GCC unroll 3
         for (int row = 0; row < rows; row++) factors[row] = factor_of(four_bytes(x + row * inputs + i));
