@@ -96,6 +96,10 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         browser.call("Input.insertText", text="She don't like coffee. 😀 He have no tea, and it is good.")
         browser.wait_for("document.querySelectorAll('#result ins').length > 1")
         assert browser.value("document.querySelector('#result del').textContent") == "don't"
+        browser.value("location.hash = '%'")  # not the code of a character
+        browser.wait_for("document.getElementById('problem').textContent.includes('after #')")
+        browser.value("location.hash = 'He%20have%20no%20tea.'")
+        browser.wait_for("document.querySelector('#result ins')?.textContent === 'has'")
         assert browser.value("document.documentElement.scrollWidth") <= width
         assert browser.problems == []
 

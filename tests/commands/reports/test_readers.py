@@ -47,6 +47,24 @@ def test_vim_finds_the_words(essay: Path, format: str) -> None:
         assert set(words) <= {"have", "go", "days.", "every"} and "go" in words
 
 
+@pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
+def test_emacs_finds_the_words(essay: Path) -> None:
+    essay.write_text("Fine.\n\tNote:\tHe have no tea.\nThe caf\u00e9 were closed, and he go home.\n", encoding="utf-8")
+    report = check(essay).stdout
+    Path("report").write_text(f"specdec\n{report}", encoding="utf-8")  # Emacs goes to the finding after the first line
+    script = """(progn
+      (setq compilation-error-screen-columns nil)
+      (find-file "report") (compilation-mode)
+      (dotimes (_ (1- (count-lines (point-min) (point-max))))
+        (next-error)
+        (with-current-buffer (window-buffer)
+          (princ (format "%s %s\\n" (line-number-at-pos) (buffer-substring (point) (line-end-position)))))))"""
+    done = subprocess.run(["emacs", "-Q", "--batch", "--eval", script], capture_output=True, encoding="utf-8", timeout=60, check=True)
+    found = [line.split()[:2] for line in done.stdout.splitlines()]
+    assert len(found) == len(report.splitlines())
+    assert found == [["2", "have"], ["3", "were"], ["3", "go"]]
+
+
 def test_every_format_has_the_same_findings(essay: Path) -> None:
     plain = check(essay).stdout.splitlines()
     assert plain
