@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from specdec_cli.server.connections import Connection
 from specdec_cli.server.listening import address_of
 from specdec_cli.server.logs import LogHandler
+from specdec_cli.server.memory import keep_freed_memory
 from specdec_cli.server.service import Service
 
 _KEEP_ALIVE = 30
@@ -65,6 +66,7 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
     Then no new request is accepted, and those in progress are finished for at most `stop_seconds`; a second signal
     ends them at once.
     """
+    keep_freed_memory()
     logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
     with service:
         service.log.write("listening", addresses=[address_of(own) for own in sockets])
