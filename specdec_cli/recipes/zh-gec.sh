@@ -2,12 +2,12 @@
 # Train a small corrector of Chinese on artificial errors in a few hundred sentences, and measure it: a demonstration for a table of
 # docs/papers.md, not a useful model. The references of every other line of a dev set are the clean text; the other lines are the test.
 # usage: zh-gec.sh TSV WORK    TSV has lines of source TAB reference [TAB reference...]; the reference 没有错误 says: no error
-# UPDATES=N: updates (800). THREADS=N: threads (1). TRIAL=1: all steps in less than a minute; the model is not useful.
+# UPDATES=N: updates (600). THREADS=N: threads (1). TRIAL=1: all steps in less than a minute; the model is not useful.
 # INIT=BUNDLE initialises the layers from another bundle than en-gec.
 set -euo pipefail
 text=$1 work=$2 init=${INIT:-en-gec}
 copies=40 vocabulary=(--vocabulary-size 2600)
-run=(--set run.max_updates="${UPDATES:-800}" --set run.batch_tokens=2048 --set run.evaluate_every=100 --set run.edit_weight=3.0)
+run=(--set run.max_updates="${UPDATES:-600}" --set run.batch_tokens=2048 --set run.evaluate_every=100 --set run.edit_weight=3.0)
 run+=(--set run.dropout=0.1 --set run.smoothing=0.05)
 run+=(--set optimizer.learning_rate=1e-3 --set optimizer.warmup=100 --set optimizer.schedule=constant --set optimizer.decay_from=0.5)
 if [ -n "${TRIAL:-}" ]; then
