@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 from math import inf
 from typing import Self
@@ -194,6 +195,7 @@ class Corrector:
         sums = [0.0, *accumulate(part.log_probabilities)]
         scored, places = [], range(len(part.ids))
 
+        @cache  # searches for neighbouring places look at the same ones
         def end(place: int) -> int:
             """Length of the output text up to and including the token at `place`."""
             return len(self.tokenizer.decode(part.ids[: place + 1]))

@@ -82,9 +82,13 @@ class NativeEngine:
         were given (WORTH_LOADING), and is used if the measured costs of rounds allow a gain; until then, or if it is
         never used, the settings say "greedy" with block size 0.
         """
-        if self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None):
+        if self._is_greedy:
             return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
         return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
+
+    @property
+    def _is_greedy(self) -> bool:
+        return self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None)
 
     def expect(self, sentences: int) -> None:
         """Count sentences that are about to be decoded. Once there were so many that an optional drafter can pay, load it,
@@ -164,10 +168,11 @@ class NativeEngine:
         self.expect(len(sentences))
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
-        settings, way = self.settings, self._way
+        way = self._way
         request = replace(
-            self._request(self._rows(sentences)),
-            decoding="greedy" if settings.decoding == "greedy" else way.decoding,
+            self._request,
+            batch=self._rows(sentences),
+            decoding="greedy" if self._is_greedy else way.decoding,
             block_size=way.block_size,
             word_starts=self._word_starts if way.decoding == "input-guided" else b"",
             top_beta=min(way.top_beta, self._shape.vocabulary_size),
@@ -175,12 +180,13 @@ class NativeEngine:
             adaptive=None if self._sizes is None else self._sizes.address,
             memory=None if self._memory is None else self._memory.address,
         )
-        yield from self._hypotheses(sentences, request, settings.decoding)
+        yield from self._hypotheses(sentences, request, "greedy" if self._is_greedy else self._asked.decoding)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences that come with a draft; those with a prefix get scores."""
         request = replace(
-            self._request(self._rows(sentences)),
+            self._request,
+            batch=self._rows(sentences),
             decoding=GIVEN,
             block_size=self._asked.given_block_size,
             with_scores=self._asked.with_scores or any(sentence.prefix for sentence in sentences),
@@ -191,12 +197,12 @@ class NativeEngine:
         )
         yield from self._hypotheses(sentences, request, GIVEN)
 
-    def _request(self, rows: int) -> Request:
-        """The options that all decodings have in common, for batches of `rows`."""
+    @cached_property
+    def _request(self) -> Request:
+        """The options that all decodings have in common."""
         settings, info = self._asked, self._info
         return Request(
             match=str(settings.options.get(MATCH.name, "nearest")),
-            batch=rows,
             threads=self._threads,
             max_length=min(settings.max_length or 0, _MOST_TOKENS),
             forced=self._tokenizer.special_tokens.forced,
@@ -223,15 +229,15 @@ class NativeEngine:
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""
-        if self.settings.batch_size == 1 or (self._threads > 1 and len(sentences) < LEAST_SENTENCES * self._threads):
+        if self._asked.batch_size == 1 or (self._threads > 1 and len(sentences) < LEAST_SENTENCES * self._threads):
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
         head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
-        positions = self.settings.beam_size * self._model.capacity(longest, self._info.min_length) + longest
+        positions = self._asked.beam_size * self._model.capacity(longest, self._info.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
-        fitting = self.settings.memory // (self._threads * _FLOAT * keys_values) if self.settings.memory else len(sentences)
-        return max(1, min(self.settings.batch_size, -(-len(sentences) // self._threads), fitting))
+        fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
+        return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))
 
 
 def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bool) -> Hypothesis:
