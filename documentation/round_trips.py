@@ -34,7 +34,7 @@ DEBIAN = (
     "node-express",
     "node-typescript",
 )
-PYPI = ("webvtt-py", "python-docx", "pysubs2", "docxtpl", "mammoth", "srt", "aeidon", "pycaption")
+PYPI = ("webvtt-py", "python-docx", "pysubs2", "docxtpl", "mammoth", "srt", "aeidon", "pycaption", "pysrt", "mkdocs")
 WHEELS = ("Django",)
 FILES = 20
 """The largest number of files of each format."""

@@ -132,8 +132,11 @@ def _share(segment: Segment, begin: int, finish: int) -> int:
 
 
 def _distance(words: Sequence[str], place: int, whole: int, share: float) -> float:
-    pause = any(word[-1:] in (",", ";", ":", ".", "!", "?", "\u2026") for word in words[max(place - 1, 0) : place])
-    return abs(sum(map(len, words[:place])) / whole - share) - _PAUSE_BONUS * pause
+    last, following = "".join(words[max(place - 1, 0) : place])[-1:], "".join(words[place : place + 1])
+    pauses = last != "" and last in ",;:.!?\u2026"
+    # A cue that ends with an abbreviation would be read as the end of a sentence.
+    preference = -1 if last == "." and (following[:1].islower() or following[:1].isdigit()) else int(pauses)
+    return abs(sum(map(len, words[:place])) / whole - share) - _PAUSE_BONUS * preference
 
 
 def _expanded(word: str, marks: dict[str, str]) -> str:

@@ -101,6 +101,7 @@ def test_shares_and_lines_have_similar_lengths() -> None:
     assert split_by_shares(words, [0, 10]) == [[], words]
     assert split_by_shares(["one"], [10, 10]) == [["one"], []]
     assert split_by_shares(["yes,", "we", "can", "do", "it", "now"], [12, 12])[0] == ["yes,", "we", "can"]
+    assert split_by_shares(["an", "I.", "q", "of", "48"], [5, 5])[0] == ["an", "I.", "q"]
     assert fold(["one", "two", "three", "four", "five", "six"], 2, 40) == ["one two three", "four five six"]
     assert fold(["one", "two"], 2, 40) == ["one two"]
     assert fold(["word"] * 20, 1, 32) == [" ".join(["word"] * 5)] * 4
