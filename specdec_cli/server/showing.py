@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Protocol
@@ -71,6 +72,7 @@ class Showing:
 
     def __init__(self, bundle: Described, open_engine: OpenEngine, words: Words = NO_WORDS) -> None:
         self._bundle, self._open, self._words = bundle, open_engine, words
+        self._usual = replace(words, glossary=None)
         self._lock = threading.Lock()
 
     @cached_property
@@ -78,14 +80,15 @@ class Showing:
         """An engine that drafts and one that decodes greedily; each has decoded a sentence."""
         engines = self._open(greedy=False), self._open(greedy=True)
         for engine in engines:
-            list(make_decode(self._bundle, engine, self._words)(["Hello."]))
+            list(make_decode(self._bundle, engine, self._usual)(["Hello."]))
         return engines
 
     def show(self, text: str, emit: Emit, is_stopped: Callable[[], bool]) -> None:
         """Decode a text and emit an event "round" for each round, if the engine is the native one, and then "result".
 
         The result has the text, its edits if the model corrects, tokens, rounds, and the least milliseconds of
-        decoding the text again a few times, with drafts and greedily. Raises Stopped as soon as `is_stopped` is true.
+        decoding the text again a few times, with drafts and greedily. A glossary changes the text alone: the rounds and the rest are those
+        of the usual translation. Raises Stopped as soon as `is_stopped` is true.
         """
         with self._lock:
             drafting, plain = self._engines
@@ -100,6 +103,8 @@ class Showing:
         least = [1000 * min(own) for own in times]
         same = found["text"] == greedy["text"]
         values = {"milliseconds": least[0], "greedyMilliseconds": least[1], "sameAsGreedy": same, "decoding": drafting.settings.decoding}
+        if self._words.glossary is not None:
+            found["text"] = self._decode(plain, text, is_stopped, words=self._words)["text"]
         emit("result", found | values)
 
     def _decode(
@@ -108,6 +113,7 @@ class Showing:
         text: str,
         is_stopped: Callable[[], bool],
         onlooker: Callable[[DecodedRound], None] | None = None,
+        words: Words | None = None,
     ) -> dict[str, Any]:
         def check() -> None:
             if is_stopped():
@@ -117,7 +123,7 @@ class Showing:
         if isinstance(engine, NativeEngine):
             engine.meanwhile, engine.onlooker = check, onlooker
         corrects = self._bundle.info.task == "correct"
-        return (_corrected if corrects else _translated)(text, make_decode(self._bundle, engine, self._words))
+        return (_corrected if corrects else _translated)(text, make_decode(self._bundle, engine, words or self._usual))
 
 
 def _added(known: str, longer: str) -> str:
