@@ -30,7 +30,7 @@ def operations_a_sentence(network: AnyDrafter, recipe: DrafterRecipe, outputs: S
     """
     generator = numpy.random.default_rng(recipe.run.seed)
     shortest = 1 if isinstance(network, Heads) and not network.config.start else 0
-    sample = outputs[:: max(1, len(outputs) // SAMPLE)]
+    sample = outputs[:: -(-len(outputs) // SAMPLE)]
     total, largest = 0, network.config.max_block
     for pair in sample:
         varied = recipe.vary_block and generator.random() >= 0.5
