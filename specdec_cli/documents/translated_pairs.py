@@ -29,12 +29,13 @@ def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
     one document has more texts than the other, they are aligned by their lengths, and the pairs are guesses. Raises InputError for a
     document that cannot be read, and if one has far more texts than the other.
     """
-    document = READERS[format](Source(read_bytes(target), str(target), "translate", redo=True))
+    sources = [Source(read_bytes(path), str(path), "translate", redo=True) for path in (source, target)]
+    document = READERS[format](sources[1])
     if isinstance(document, Catalogue | Xliff):
         both = _catalogue_pairs(document) if isinstance(document, Catalogue) else _xliff_pairs(document)
         equal = (zip(*pair, strict=True) for pair in both if len(pair[0]) == len(pair[1]))
         return [_entry(one.text, other.text) for pairs in equal for one, other in pairs]
-    original = READERS[format](Source(read_bytes(source), str(source), "translate", redo=True))
+    original = READERS[format](sources[0])
     texts, translations = ([segment.text for segment in each.segments] for each in (original, document))
     if len(texts) == len(translations):
         return list(map(_entry, texts, translations))

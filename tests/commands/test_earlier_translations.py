@@ -146,6 +146,7 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
         (("--tm", "m.tsv", "--previous"), 2, "requires 2 arguments"),
         (("--previous", "m.md", "n.html"), 2, "--previous: m.md is md and n.html is html; give two files of one format, or --format"),
         (("--previous", "m.md", "n.md"), 3, "n.md: no such file"),
+        (("--previous", "n.po", "m.po"), 3, "n.po: no such file"),
         (("--previous", "m.tsv", "n.tsv"), 3, "n.tsv: ends after line 1, but m.tsv has more lines"),
     ],
 )
