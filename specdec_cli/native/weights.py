@@ -70,6 +70,11 @@ class Weights:
             if each.shape != expected[name]:
                 raise ModelError(f"{self.path}: {name!r} is {each.shape}, the configuration asks for {expected[name]}")
 
+    def release(self) -> None:
+        """Give back the memory of the pages that were read; what is used again is read anew, from the cache of the file system."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def tensor(self, name: str) -> Tensor:
         """The C structure for the tensor `name`; it is valid as long as this object exists.
 
