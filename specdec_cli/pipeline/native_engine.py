@@ -25,6 +25,8 @@ MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 4096
 """Most sentences of a batch; more would not be faster."""
+MOST_TOGETHER = 16
+"""Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can
 save.
@@ -237,7 +239,7 @@ class NativeEngine:
         positions = self._asked.beam_size * self._model.capacity(longest, self._info.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
-        return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))
+        return max(1, min(self._asked.batch_size, MOST_TOGETHER, -(-len(sentences) // self._threads), fitting))
 
 
 def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bool) -> Hypothesis:

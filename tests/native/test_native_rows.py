@@ -1,10 +1,17 @@
-"""The settings of a row of bench that the native engine decodes."""
+"""The settings of a row of bench that the native engine decodes, and how many sentences it decodes together."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
 
 from specdec_cli.benchmark.row_decoding import describe_settings, request_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Decoded, Request
+from specdec_cli.pipeline.native_engine import MOST_TOGETHER, NativeEngine
 from specdec_cli.pipeline.settings import resolve
 
 
@@ -14,3 +21,19 @@ def test_lookup_reports_the_block_size_that_it_has_by_default() -> None:
         settings = resolve(request_of(row, bundle.info), bundle)
         described = describe_settings(row, settings, NativeEngine(bundle, settings, 1), bundle.info)
         assert described.get("block_size") == expected
+
+
+def test_a_thread_decodes_at_most_sixteen_sentences_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = describe_bundle(SHIPPED / "en-gec")
+    settings = resolve(request_of(Row("greedy", batch_size=64), bundle.info), bundle)
+    engine = NativeEngine(bundle, settings, 1)
+    asked: list[Request] = []
+
+    def decode(_: NativeModel, sources: Sequence[Sequence[int]], request: Request, *__: object) -> Iterator[Decoded]:
+        asked.append(request)
+        return (Decoded(number, list(source), (), 1) for number, source in enumerate(sources))
+
+    monkeypatch.setattr(NativeModel, "decode", decode)
+    for count in (3, MOST_TOGETHER + 1):
+        list(engine.decode([Sentence(number, [5, 3]) for number in range(count)]))
+    assert [request.batch for request in asked] == [3, MOST_TOGETHER]
