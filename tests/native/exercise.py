@@ -94,6 +94,28 @@ def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: 
             assert {each.number: each.ids for each in model.decode(sources, request)} == same, request.decoding
 
 
+def check_replaced_drafts(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
+    """Decode after given prefixes, and with recorded drafts; the output is that of greedy decoding."""
+    generator = random.Random(3)
+    expected = {each.number: each.ids for each in model.decode(sources, Request(max_length=20))}
+    eos, vocabulary = bundle.shape.eos, range(bundle.shape.vocabulary_size)
+    texts = [[*(token for token in expected[n] if token != eos), eos] for n in range(len(sources))]
+    prefixed = Request(
+        GIVEN,
+        max_length=20,
+        word_starts=bytes(bundle.tokenizer.word_starts()),
+        drafts=texts,
+        first_drafts=[0] * len(sources),
+        prefix_lengths=[generator.randrange(len(text)) for text in texts],
+    )
+    recorded = [[[*expected[n][:2], *generator.choices(vocabulary, k=size)][:3] for size in (3, 0)] for n in range(len(sources))]
+    drafting = "lookup" if bundle.drafter_config is None else "specdec"
+    for batch, threads in WAYS:
+        for request in (prefixed, Request(drafting, block_size=3, max_length=20, recorded=recorded)):
+            found = model.decode(sources, replace(request, batch=batch, threads=threads, with_scores=True))
+            assert {each.number: each.ids for each in found} == expected, request.decoding
+
+
 def drafting(bundle: BundleDescription) -> Iterator[list[Request]]:
     """Requests with a drafter, by block size and rule."""
     assert isinstance(bundle.drafter_config, DrafterConfig)
@@ -137,6 +159,7 @@ def exercise(
     if bundle.drafter_config is not None:
         check_adaptive_sizes(model, sources)
     check_drafted_texts(bundle, model, sources)
+    check_replaced_drafts(bundle, model, sources)
     try:
         list(model.decode([[-1]], Request()))
         raise AssertionError("an id of -1 was taken")
