@@ -57,7 +57,8 @@ OrderOption = Annotated[
     _bundle_option(
         "--order-vocabulary",
         metavar="TSV",
-        help="Give the tokens that are most frequent in the targets of these pairs the lowest ids, which a drafter's shortlist has.",
+        help="Give the tokens that are most frequent in the targets of these pairs the lowest ids, which a drafter's shortlist has. "
+        "The bundle's drafter is dropped.",
         show_default=False,
     ),
 ]
@@ -112,7 +113,7 @@ def convert(
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
     if ordered and target_format != "bundle":
-        raise UsageError("--order-vocabulary is for bundles, not for --to")
+        raise UsageError("--order-vocabulary is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     if averaged:
@@ -135,6 +136,8 @@ def convert(
         return
     with new_folder(output, "bundle.json", force) as partial:
         if ordered:
+            if bundle.drafter is not None and not quiet:
+                typer.echo(f"{source}: its drafter is dropped; train another for the new order", err=True)
             order_vocabulary(bundle, (pair.target for pair in read_tsv(ordered)), partial / FILE)
         save_bundle(bundle, partial, storage)
         check(partial)

@@ -156,15 +156,16 @@ def _prepare(
             with naming(output / train.name, train):
                 write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
                 if share:
-                    varied = map(Variation(read_tsv(train), share), read_tsv(train))
-                    write_atomically(train, lambda partial: _write_pairs(varied, partial, report))
+                    vary = Variation(read_tsv(train), share)
+                    write_atomically(train, lambda partial: _write_pairs(map(vary, read_tsv(train)), partial, report))
+                    report.varied = vary.varied
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
         else:
             with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
                 subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, report, len(subwords)) | {"varied": share})
+        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, share, report, len(subwords)))
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)
@@ -210,6 +211,7 @@ def _manifest(
     rules: "CleaningRules",
     held_out: list[Path],
     vocabulary: Path | int | None,
+    share: float,
     report: "CleaningReport",
     pieces: int,
 ) -> dict[str, Any]:
@@ -223,6 +225,7 @@ def _manifest(
         "held_out": [str(path) for path in held_out],
         "tokenizer": str(vocabulary) if isinstance(vocabulary, Path) else None,
         "vocabulary_size": pieces,
+        "varied": {"share": share, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "dropped": dict(report.dropped.most_common())},
     }
 
@@ -245,6 +248,8 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     for reason, count in report.dropped.most_common():
         table.add_row(f"dropped: {reason}", f"{count:,}")
     table.add_row("kept", f"{report.kept:,}")
+    if report.varied:
+        table.add_row("of those, varied", f"{report.varied:,}")
     console = Console(stderr=True)
     console.print(table)
     console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)

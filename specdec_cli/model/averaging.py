@@ -49,8 +49,8 @@ def average(bundle: Bundle, others: Sequence[Share]) -> None:
     verifier = _mean(bundle.verifier, own, [(part.verifier, other.share) for other, part in read])
     if bundle.drafter is not None and len(drafters) == len(read):
         bundle.drafter.load_state_dict(_mean(bundle.drafter, own, drafters))
-    else:
-        bundle.drafter = None
+    elif bundle.drafter is not None:
+        bundle.drop_drafter()
     bundle.verifier.load_state_dict(verifier)
 
 

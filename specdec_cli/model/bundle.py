@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +50,11 @@ class Bundle:
     def drafter_config(self) -> AnyDrafterConfig | None:
         """The drafter's configuration; None for a bundle without a drafter."""
         return None if self.drafter is None else self.drafter.config
+
+    def drop_drafter(self) -> None:
+        """Remove the drafter, and what the description says of its drafts: `auto` chooses the decoding then."""
+        self.drafter = None
+        self.info = replace(self.info, decoding="auto", block_size=0, presets={})
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:

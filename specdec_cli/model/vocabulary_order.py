@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import InputError, ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.piece_order import frequent_first, reorder_pieces
 from specdec_cli.text.subwords import MASK, Subwords
@@ -16,12 +16,15 @@ def order_vocabulary(bundle: Bundle, texts: Iterable[str], path: Path) -> None:
 
     Scores of pieces do not change, and every row of the embeddings moves with its piece, so the model translates as before. The
     new SentencePiece model is written to `path`, from which the bundle reads it. A drafter is dropped: its shortlist is made of
-    the lowest ids. Raises ModelError for other tokenizers than SentencePiece models that `specdec prepare` made.
+    the lowest ids. Raises ModelError for other tokenizers than SentencePiece models that `specdec prepare` made, and InputError
+    if there is no text.
     """
     tokenizer, config = bundle.tokenizer, bundle.verifier.config
     if not isinstance(tokenizer, Subwords) or config.source_vocabulary_size:
         raise ModelError(f"{bundle.path}: only a vocabulary that specdec prepare made can be ordered")
     counts = Counter(chain.from_iterable(tokenizer.encode(text) for text in texts))
+    if not counts:
+        raise InputError("the pairs for the order of the vocabulary have no text")
     order = frequent_first([counts[each] for each in range(config.vocabulary_size)], MASK + 1)
     path.write_bytes(reorder_pieces(tokenizer.path.read_bytes(), order))
     weights = bundle.verifier.state_dict()
@@ -29,4 +32,5 @@ def order_vocabulary(bundle: Bundle, texts: Iterable[str], path: Path) -> None:
         if name.endswith("embedding.tokens.weight") or name.startswith("output."):
             weights[name] = weights[name][order]
     bundle.verifier.load_state_dict(weights)
-    bundle.tokenizer, bundle.drafter = Subwords(path), None
+    bundle.tokenizer = Subwords(path)
+    bundle.drop_drafter()

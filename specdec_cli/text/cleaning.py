@@ -38,11 +38,12 @@ class CleaningRules:
 @dataclass
 class CleaningReport:
     """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a
-    short text.
+    short text. `varied` is the number of those kept that `prepare --vary` has changed.
     """
 
     read: int = 0
     kept: int = 0
+    varied: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
 

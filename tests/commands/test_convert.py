@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
-from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import load_bundle, read_info
+from specdec_cli.errors import InputError, ModelError, UsageError
+from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafters import make_drafter
 from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
@@ -66,6 +69,20 @@ def test_a_vocabulary_is_ordered_by_pairs(bundle_folder: Path, tmp_path: Path) -
     before, after = (load_bundle(folder).tokenizer for folder in (bundle_folder, tmp_path / "ordered"))
     assert max(after.encode(lines[0])) < max(before.encode(lines[0]))
     assert isinstance(run(bundle_folder, tmp_path / "model", *order, "--to", "ctranslate2").exception, UsageError)
+    (tmp_path / "pairs.tsv").write_text("")
+    assert isinstance(run(bundle_folder, tmp_path / "model", *order).exception, InputError)
+
+
+def test_ordering_a_vocabulary_drops_the_drafter(bundle_folder: Path, tmp_path: Path) -> None:
+    bundle = load_bundle(bundle_folder)
+    bundle.drafter = make_drafter(DrafterConfig(layers=1, feed_forward=32), bundle.verifier)
+    bundle.info = replace(bundle.info, decoding="specdec")
+    save_bundle(bundle, tmp_path / "drafted")
+    (tmp_path / "pairs.tsv").write_text("a\tb c\n")
+    result = run(tmp_path / "drafted", tmp_path / "ordered", "--order-vocabulary", tmp_path / "pairs.tsv")
+    assert result.exit_code == 0, result.output
+    assert "its drafter is dropped" in result.stderr
+    assert read_info(tmp_path / "ordered").decoding == "auto"
 
 
 def test_folders_of_other_kinds_are_refused(tmp_path: Path) -> None:

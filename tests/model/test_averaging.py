@@ -44,8 +44,10 @@ def test_weights_are_averaged(shares: list[str], factor: float, bundle: Bundle, 
 
 def test_a_drafter_that_others_lack_is_dropped(bundle: Bundle, tmp_path: Path) -> None:
     mean = load_bundle(save(bundle, tmp_path / "1", drafter=True))
+    mean.info = replace(mean.info, decoding="specdec", block_size=3)
     average(mean, [Share(save(bundle, tmp_path / "2"), 0.5)])
     assert mean.drafter is None
+    assert (mean.info.decoding, mean.info.block_size) == ("auto", 0)
 
 
 def test_shares_beyond_the_whole_are_refused(bundle: Bundle, tmp_path: Path) -> None:

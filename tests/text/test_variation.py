@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from specdec_cli.text.cleaning import CleaningReport, CleaningRules, clean
 from specdec_cli.text.parallel import Pair
 from specdec_cli.text.variation import Variation
@@ -28,6 +30,23 @@ def test_numbers_of_both_sides_become_the_same_other_numbers() -> None:
 def test_pairs_with_other_numbers_keep_them() -> None:
     pair = Pair("At 3 pm", "Um 15 Uhr")
     assert Variation(PAIRS, share=1)(pair) == pair
+
+
+@pytest.mark.parametrize("text", ["1 of 1", "the 1st and the 23rd", "&#39;now&#39;", "%2$s and %3$d", "B52"])
+def test_numbers_with_a_meaning_are_kept(text: str) -> None:
+    pair = Pair(text, text)
+    assert Variation(PAIRS, share=1)(pair) == pair
+
+
+def test_different_numbers_and_names_stay_different() -> None:
+    vary = Variation([Pair(f"I saw {name}x.", f"Ich sah {name}x.") for name in ("Aba", "Beb", "Cec", "Ded", "Efe")], share=1)
+    for _ in range(50):
+        varied = vary(Pair("2 3 4 5 for Abax and Bebx", "2 3 4 5 für Abax und Bebx"))
+        words = varied.source.split()
+        assert len(set(words)) == len(words)
+        assert "1" not in words
+        assert varied.target == varied.source.replace("for", "für").replace("and", "und")
+    assert vary.varied == 50
 
 
 def test_names_become_others_of_the_text() -> None:
