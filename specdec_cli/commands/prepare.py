@@ -3,12 +3,24 @@
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specdec_cli.commands.options.cleaning import (
+    DetokenizeOption,
+    DomainOption,
+    HeldOutOption,
+    MaxCharactersOption,
+    MaxRatioOption,
+    MinCharactersOption,
+    NormalizeOption,
+    SameNumbersOption,
+    SourceLanguageOption,
+    TargetLanguageOption,
+    VaryOption,
+)
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import InputError, UsageError
 
@@ -19,44 +31,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 USUAL_SIZE = 8000
 """The default size of a vocabulary, which is smaller if the text has fewer subwords."""
-_cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
-
-DomainOption = Annotated[
-    list[str] | None,
-    _cleaning_option(
-        "--domain", metavar="NAME", help="Keep this domain, or those of a pattern such as 'wiki-*'. Repeatable.", show_default="all"
-    ),
-]
-MinCharactersOption = Annotated[int, _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines.")]
-MaxCharactersOption = Annotated[int, _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines.")]
-MaxRatioOption = Annotated[
-    float, _cleaning_option("--max-ratio", metavar="X", min=1.0, help="Drop pairs whose longer line is more than X times the shorter.")
-]
-NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
-DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
-SourceLanguageOption = Annotated[str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses.")]
-TargetLanguageOption = Annotated[str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses.")]
-SameNumbersOption = Annotated[bool, _cleaning_option("--same-numbers", help="Drop pairs whose sides have different numbers.")]
-VaryOption = Annotated[
-    float,
-    typer.Option(
-        "--vary",
-        metavar="SHARE",
-        min=0.0,
-        max=1.0,
-        help="Replace the numbers of this share of pairs by random ones, and the names by rare ones of the text.",
-        show_default="0",
-    ),
-]
-HeldOutOption = Annotated[
-    list[Path] | None,
-    _cleaning_option(
-        "--held-out",
-        metavar="FILE",
-        help="Drop pairs with a sentence of this dev or test set, in TSV or plain text. Repeatable.",
-        show_default=False,
-    ),
-]
 FilesOption = list[Path] | None
 
 
