@@ -16,7 +16,7 @@ class DecodedText:
     until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
     was found for `text`; with `copied`, it is the output. While it `waits_for_terms`, the output may still change;
-    `replaced` are the hypotheses that did not have the terms.
+    `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation.
     """
 
     def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
@@ -26,6 +26,7 @@ class DecodedText:
         self.draft: FoundDraft | None = None
         self.copied = False
         self.waits_for_terms = False
+        self.is_doubtful = False
         self.replaced: list[Hypothesis] = []
         self._next()
 

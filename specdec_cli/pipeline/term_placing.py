@@ -107,17 +107,19 @@ class TermPlacer:
         self._score_usual(waiting)
         self._try_replaced(waiting)
         for sentence in waiting:
-            best, can_search = self._best_of(sentence), sentence.search_tokens <= most_tokens
+            best, can_search, doubtful = self._best_of(sentence), sentence.search_tokens <= most_tokens, False
             for keeps_rest in (False, True):
                 if best is None and can_search:
                     self._search(sentence, keeps_rest=keeps_rest)
-                    best = self._best_of(sentence)
+                    best, doubtful = self._best_of(sentence), keeps_rest
             if best is None and not are_parts:
                 best = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE)
+                doubtful = True
             if best is not None:
                 score = best.hypothesis.score if self._engine.settings.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
                 sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
+                sentence.text.is_doubtful |= doubtful and not is_all_terms(sentence.source, sentence.matches)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
         for place, (part, source) in enumerate(zip(text.parts, text.attempt.segments.texts, strict=True)):

@@ -8,7 +8,7 @@ from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.glossary import Glossary, Term, come_out
-from specdec_cli.text.output_checks import output_warnings
+from specdec_cli.text.output_checks import GLOSSARY, output_warnings
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -87,10 +87,14 @@ class Translator:
             hypotheses=self._hypotheses(line),
             sentences=tuple(tuple(part.ids) for part in line.parts),
             decoding=line.decoding,
-            warnings=output_warnings(line.source, text) if self._checks else (),
+            warnings=self._warnings(line, text),
             draft=line.draft_use,
             terms=self._terms(line),
         )
+
+    def _warnings(self, line: DecodedLine, text: str) -> tuple[str, ...]:
+        found = output_warnings(line.source, text) if self._checks else ()
+        return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found
 
     def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:
         if self._lines.terms is None:

@@ -1,13 +1,14 @@
-"""Checks of an output against its source: repetition, empty output, lost numbers."""
+"""Checks of an output against its source: repetition, empty output, lost numbers; and the names of all warnings about outputs."""
 
 import re
 from collections.abc import Sequence
 
-REPETITION, EMPTY, NUMBERS = "repetition", "empty", "numbers lost"
+REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
 DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
     EMPTY: "the output is empty",
     NUMBERS: "a number of the input is missing from the output or has changed",
+    GLOSSARY: "a term of the glossary was inserted, or brought in by unlikely words or by translation in parts",
 }
 _WORD = re.compile(r"\w+|[^\w\s]+")
 _STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")

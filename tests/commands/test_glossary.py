@@ -3,11 +3,13 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.pipeline.term_placing import TermPlacer
 
 TERMS = "# kitchen\nfridge\tK\u00e4ltetruhe\nmilk\tKuhsaft\nhot chocolate\tKakao Spezial\nbroken\tdefekt\n"
 TEXT = (
@@ -130,6 +132,21 @@ def test_a_sentence_with_many_terms_is_translated_in_parts(text: str, terms: int
     translated = json.loads(run(tmp_path, "--json", text=text, terms=glossary).stdout)
     assert all(term["found"] for term in translated["terms"]) and translated["text"].endswith(".")
     assert re.findall(r"zq(\d+)xx", translated["text"]) == list(map(str, range(terms)))
+    assert translated["warnings"] == (["glossary"] if "garden" in text else [])
+
+
+def test_an_inserted_term_causes_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, search = run(tmp_path, "--json", text="The fridge is old.\n"), TermPlacer._search
+
+    def insert(self: TermPlacer, sentence: Any, *, keeps_rest: bool) -> None:
+        if keeps_rest:
+            search(self, sentence, keeps_rest=True)
+
+    monkeypatch.setattr(TermPlacer, "_try_replaced", lambda *_: None)
+    monkeypatch.setattr(TermPlacer, "_search", insert)
+    inserted = run(tmp_path, "--json", text="The fridge is old.\n")
+    assert [json.loads(each.stdout)["warnings"] for each in (usual, inserted)] == [[], ["glossary"]]
+    assert usual.stderr == "" and "line 1: a term of the glossary was inserted" in inserted.stderr
 
 
 def test_a_sentence_of_terms_alone_has_their_targets(bundle_folder: Path, tmp_path: Path) -> None:
