@@ -102,6 +102,8 @@ def serve(
     origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
     words = read_words(glossary, ignoring)
+    choices = [ModelChoice(name, offline=machine.offline, quiet=True) for name in models or _MODELS]
+    check_words(words, choices)
     service = Service({}, {}, Limits(max_requests, max_characters, time_limit), known, Log(quiet=quiet))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
@@ -109,32 +111,28 @@ def serve(
             sockets.append(opened.enter_context(listen_unix(unix)))
             opened.callback(unix.unlink, missing_ok=True)
         showings: dict[str, Showing] = {}
-        for name in models or _MODELS:
-            showings |= _load(service, name, machine, decoding, words)
-        check_words(words, service)
+        for choice in choices:
+            showings |= _load(service, choice, machine, decoding, words)
         application = make_application(service, origins, showings, checks_host=not known.are_required)
         run(service, application, sockets, time_limit)
 
 
-def _load(service: "Service", name: str, options: MachineOptions, decoding: DecodingOptions, words: "Words") -> dict[str, "Showing"]:
+def _load(
+    service: "Service", choice: ModelChoice, options: MachineOptions, decoding: DecodingOptions, words: "Words"
+) -> dict[str, "Showing"]:
     """Load a model of `service`. Returns what the page shows of it.
 
-    Raises what `open_engine` raises, and UsageError for a second model of one task and language, and for a glossary that the model cannot
-    use.
+    Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
     from specdec_cli.commands.engines import open_engine
-    from specdec_cli.commands.glossary_terms import check_order
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.pipeline.settings import resolve
     from specdec_cli.server.models import add_model
     from specdec_cli.server.showing import Showing
 
     threads = usable_processors() if options.threads is None else options.threads
-    choice = ModelChoice(name, offline=options.offline, quiet=True)
     request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
     opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
-    if words.glossary is not None:
-        check_order(opened.bundle.shape.order)
     engine = opened.engine
     if isinstance(engine, NativeEngine):
         engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
@@ -142,7 +140,7 @@ def _load(service: "Service", name: str, options: MachineOptions, decoding: Deco
     if not shared and threads > 1:
         engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
     add_model(service, opened.bundle, engine, threads if shared else 1, words)
-    service.log.write("loaded", model=name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
+    service.log.write("loaded", model=choice.name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
     drafting = replace(request, decoding=resolve(request, opened.bundle).decoding, batch_size=1)
     if request.block_size is None and opened.bundle.drafter_config is not None:
         drafting = replace(drafting, block_size="auto")

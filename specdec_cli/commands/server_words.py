@@ -1,11 +1,15 @@
 """What `specdec serve` is told about words: a glossary for its translator, and edits that its corrector does not make."""
 
+from collections.abc import Sequence
+
+from specdec_cli.commands.glossary_terms import check_order
+from specdec_cli.commands.loading import bundle_order, bundle_task
+from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED
 from specdec_cli.server.models import Words
-from specdec_cli.server.service import Service
 from specdec_cli.text.glossary import Glossary
 
 
@@ -15,10 +19,17 @@ def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> Words:
     return Words(None if terms is None else Glossary(terms), ignoring.ignored())
 
 
-def check_words(words: Words, service: Service) -> None:
-    """Raise UsageError for words that no model of `service` takes, and for a glossary if several models translate."""
-    if words.glossary is not None and len(service.translators) != 1:
-        found = ", ".join(f"{source} to {target}" for source, target in service.translators) or "none"
-        raise UsageError(f"--glossary and --keep are for one model that translates; the models here translate: {found}")
-    if words.ignored != NOTHING_IGNORED and not service.correctors:
+def check_words(words: Words, models: Sequence[ModelChoice]) -> None:
+    """Check `words` against the descriptions of the models, before these are loaded.
+
+    Raises UsageError for words that none of the models takes, for a glossary if several models translate or if the one that does
+    cannot use it, and ModelError as `bundle_task` does.
+    """
+    if words.glossary is not None:
+        translators = [each for each in models if bundle_task(each) == "translate"]
+        if len(translators) != 1:
+            found = ", ".join(each.name for each in translators) or "none"
+            raise UsageError(f"--glossary and --keep are for one model that translates; the models here that translate: {found}")
+        check_order(bundle_order(translators[0]))
+    if words.ignored != NOTHING_IGNORED and not any(bundle_task(each) == "correct" for each in models):
         raise UsageError("--ignore, --ignore-file and --ignore-category need a model that corrects")

@@ -75,6 +75,10 @@ class Showing:
         self._usual = replace(words, glossary=None)
         self._lock = threading.Lock()
 
+    @property
+    def _corrects(self) -> bool:
+        return self._bundle.info.task == "correct"
+
     @cached_property
     def _engines(self) -> tuple[SentenceDecoder, SentenceDecoder]:
         """An engine that drafts and one that decodes greedily; each has decoded a sentence."""
@@ -103,7 +107,7 @@ class Showing:
         least = [1000 * min(own) for own in times]
         same = found["text"] == greedy["text"]
         values = {"milliseconds": least[0], "greedyMilliseconds": least[1], "sameAsGreedy": same, "decoding": drafting.settings.decoding}
-        if self._words.glossary is not None:
+        if self._words.glossary is not None and not self._corrects:
             found["text"] = self._decode(plain, text, is_stopped, words=self._words)["text"]
         emit("result", found | values)
 
@@ -122,8 +126,7 @@ class Showing:
         check()
         if isinstance(engine, NativeEngine):
             engine.meanwhile, engine.onlooker = check, onlooker
-        corrects = self._bundle.info.task == "correct"
-        return (_corrected if corrects else _translated)(text, make_decode(self._bundle, engine, words or self._usual))
+        return (_corrected if self._corrects else _translated)(text, make_decode(self._bundle, engine, words or self._usual))
 
 
 def _added(known: str, longer: str) -> str:

@@ -12,8 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
+from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.server_words import check_words
 from specdec_cli.errors import UsageError
 from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
+from specdec_cli.server.models import Words
+from specdec_cli.text.glossary import Glossary, Term
 from tests.server.conftest import Running, serving, wait_until
 
 
@@ -34,9 +38,9 @@ def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     code, said = fails("-m", str(bundle_folder), "-m", str(bundle_folder), "--port", "0")
     assert code == 2 and "already" in said
     code, said = fails("-m", str(bundle_folder), "--ignore", "word", "--port", "0")
-    assert code == 2 and "a model that corrects" in said
+    assert code == 2 and "a model that corrects" in said and "loaded" not in said
     code, said = fails("-m", "en-gec", "--keep", "word", "--port", "0")
-    assert code == 2 and "translate: none" in said
+    assert code == 2 and "translate: none" in said and "loaded" not in said
     code, said = fails("--ignore-category", "nothing")
     assert code == 2 and "SPELL" in said
     code, said = fails("--glossary", str(tmp_path / "none"))
@@ -45,6 +49,22 @@ def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     file.touch()
     code, said = fails("--unix", str(file))
     assert code == 2 and "not a socket" in said and file.exists()
+
+
+def test_words_are_checked_against_the_models_that_use_them(tmp_path: Path) -> None:
+    def model(task: str, order: str) -> ModelChoice:
+        folder = tmp_path / f"{task} {order}"
+        (folder / "verifier").mkdir(parents=True)
+        (folder / "bundle.json").write_text(json.dumps({"task": task}), encoding="utf-8")
+        (folder / "verifier" / "config.json").write_text(json.dumps({"order": order}), encoding="utf-8")
+        return ModelChoice(str(folder))
+
+    words, ordinary, folded = Words(Glossary([Term("a", "b")])), model("translate", "left-to-right"), model("correct", "right-to-left")
+    check_words(words, [ordinary, folded])
+    with pytest.raises(UsageError, match="from left to right"):
+        check_words(words, [model("translate", "right-to-left")])
+    with pytest.raises(UsageError, match="one model that translates"):
+        check_words(words, [ordinary, ordinary])
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
