@@ -26,7 +26,7 @@ def character_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
     None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
     """
     text, start, end = sentence.tokens[i]
-    if not (sentence.is_character(i) or text == _COMMA) or len(sentence.tokens) == 1:
+    if not (sentence.is_character(i) or (text == _COMMA and not sentence.is_japanese)) or len(sentence.tokens) == 1:
         return None
     if text not in _MISSING and random.random() >= _SHARE_OF_OTHERS:
         return None
@@ -46,13 +46,15 @@ def character_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 
 
 def character_confusion(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a Chinese character by one of the same sound or of similar use (的 by 得, 在 by 再), or a comma by a stop.
+    """Replace a Chinese character by one of the same sound or of similar use (在 by 再), a comma by a stop or 、, or these by a comma.
 
-    None if the error cannot be made at token i.
+    A stop at the end of the line stays. None if the error cannot be made at token i.
     """
     text, start, end = sentence.tokens[i]
     others = _CONFUSIONS.get(text)
-    return TokenEdit(start, end, random.choice(others), i, i) if others else None
+    if others is None or sentence.is_japanese or (text == _STOP and not any(map(str.isalnum, sentence.text[end:]))):
+        return None
+    return TokenEdit(start, end, random.choice(others), i, i)
 
 
 def character_swap(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:

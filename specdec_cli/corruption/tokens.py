@@ -12,6 +12,7 @@ APOSTROPHE = "\u2019"
 _CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 """The Chinese characters of Unicode, as ranges of a regular expression."""
 _CHARACTER = re.compile(f"[{_CHARACTERS}]")
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _TOKEN = re.compile(
     rf"""
       (?P<character> [{_CHARACTERS}] )
@@ -46,10 +47,11 @@ class Sentence:
     `words[i]` is the normalised form of token i for table look-up: an English word in lower case with straight apostrophes,
     a Chinese character, a punctuation mark, or NUMBER, NAME (any word with unexpected capitals) or PROTECTED (addresses, markup).
     `words` ends with three additional empty strings, so that the indices -3 to `len(tokens)` + 2 are valid. `initials` are the
-    indices of the first words of sentences; `length` is the number of tokens that are not punctuation marks.
+    indices of the first words of sentences; `length` is the number of tokens that are not punctuation marks; `is_japanese` is
+    whether the line has kana.
     """
 
-    __slots__ = ("initials", "length", "text", "tokens", "words")
+    __slots__ = ("initials", "is_japanese", "length", "text", "tokens", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -57,6 +59,7 @@ class Sentence:
         self.words: list[str] = []
         self.initials: set[int] = set()
         self.length = 0
+        self.is_japanese = _KANA.search(text) is not None
         starts = True
         for match in _TOKEN.finditer(text):
             piece = match[0]
@@ -82,8 +85,8 @@ class Sentence:
         return word.isalpha() and word.isascii()
 
     def is_character(self, i: int) -> bool:
-        """Whether token i is a Chinese character."""
-        return _CHARACTER.fullmatch(self.words[i]) is not None
+        """Whether token i is a Chinese character, in a line that is not Japanese."""
+        return not self.is_japanese and _CHARACTER.fullmatch(self.words[i]) is not None
 
     def is_wordlike(self, i: int) -> bool:
         """Whether token i is a word (hyphens and apostrophes allowed) or a name, not a number, punctuation mark, address or markup."""

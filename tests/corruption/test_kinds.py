@@ -96,7 +96,7 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("upper_case", "The river Thames.", ("The River Thames.",)),
     ("character_drop", "书在家。", ("书家。", "在家。", "书在。")),
     ("character_insert", "书。", tuple(f"{word}书。" for word in "的了是有在也就对不很都我会个")),
-    ("character_confusion", "买书。", ("卖书。", "买书\uff0c")),
+    ("character_confusion", "书。笔", ("书\uff0c笔",)),
     ("character_swap", "我买书。", ("买我书。", "我书买。")),
 )  # fmt: skip
 SPELLING = ("misspelling", "sound", "keyboard", "transposition", "letter_drop", "letter_double")
@@ -144,6 +144,16 @@ def test_capitals_and_typographic_apostrophes_are_kept() -> None:
     assert outcomes("apostrophe", "We don’t.") == {"We dont.", "We do’nt."}  # noqa: RUF001
     assert outcomes("article_insert", "Students in Rome.") <= {"The students in Rome.", "Students in the Rome."}
     assert outcomes("word_order", "Never is it late.") <= {"Is never it late."}
+
+
+def test_japanese_lines_have_no_errors_of_chinese_characters() -> None:
+    for kind in ("character_drop", "character_insert", "character_confusion", "character_swap"):
+        assert outcomes(kind, "\u4f1a\u8b70\u306f\uff0c\uff13\u6642\u3001\u59cb\u307e\u308b\u3002\u4ed6") == set()
+
+
+def test_a_final_stop_of_chinese_stays() -> None:
+    assert outcomes("character_confusion", "书。”") == set()
+    assert outcomes("character_confusion", "买书。") == {"卖书。"}
 
 
 def test_possibly_correct_changes_are_not_made() -> None:
