@@ -19,7 +19,7 @@ from specdec_cli.memories.pairs import Entry
 _MOST_APART = 1.5
 """How many times as many texts one side may have as the other."""
 _FEW = 5
-"""By so many texts, short documents may always differ."""
+"""How many texts more than that one side may have."""
 
 
 def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
@@ -27,7 +27,7 @@ def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
 
     Documents that have both in one file, PO and XLIFF, are read from `target`. In others, texts at the same place belong together; if
     one document has more texts than the other, they are aligned by their lengths, and the pairs are guesses. Raises InputError for a
-    document that cannot be read, and if one has far more texts than the other.
+    document that cannot be read, and if one has far more texts than the other, or one has texts and the other has none.
     """
     sources = [Source(read_bytes(path), str(path), "translate", redo=True) for path in (source, target)]
     document = READERS[format](sources[1])
@@ -40,7 +40,7 @@ def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
     if len(texts) == len(translations):
         return list(map(_entry, texts, translations))
     fewer, more = sorted((len(texts), len(translations)))
-    if more > fewer * _MOST_APART + _FEW:
+    if not fewer or more > fewer * _MOST_APART + _FEW:
         raise InputError(
             f"{target}: {len(translations):,} texts, but {source} has {len(texts):,}. One seems not to be the translation of the other; "
             "give two files of the same version"

@@ -22,6 +22,8 @@ _BONUS = 4.0
 _MARK = re.compile(r"\d+|</?\w|https?\S+")
 _BAND = 100
 """Least distance from the diagonal up to which pairs are tried, in texts."""
+_MOST_CELLS = 2 * 10**8
+"""Most pairs of places that are tried if the band is wider; each takes a byte."""
 _STEPS = ((1, 1), (2, 1), (1, 2), (1, 0), (0, 1))
 """Texts of each side that a step of an alignment takes."""
 Floats = NDArray[np.float64]
@@ -30,7 +32,8 @@ Floats = NDArray[np.float64]
 def align(sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the texts that belong together, in order: of one text of one side, and one or two of the other, joined by a space.
 
-    Texts without a counterpart are left out. Time and memory grow with the number of texts, times the difference of both numbers.
+    Texts without a counterpart are left out. Time and memory grow with the number of texts, times the difference of both numbers; of
+    documents so large that this would take long, only pairs near the diagonal are tried.
     """
     lengths = _lengths(sources), _lengths(targets)
     marks = [tuple(_MARK.findall(text)) for text in sources]
@@ -48,6 +51,11 @@ def align(sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[str,
     yield from _pairs(sources, targets, rows)
 
 
+def band_of(count: int, others: int) -> int:
+    """The greatest distance from the diagonal, in texts, up to which pairs of `count` and `others` texts are tried."""
+    return max(_BAND, min(_BAND + abs(count - others), _MOST_CELLS // (2 * (count + 1))))
+
+
 def _row(
     row: int, lengths: tuple[Floats, Floats], ratio: float, before: Sequence[Floats], alike: Sequence[int]
 ) -> tuple[Floats, int, NDArray[np.int8]]:
@@ -56,7 +64,7 @@ def _row(
     """
     ours, theirs = lengths
     count, others = len(ours) - 1, len(theirs) - 1
-    middle, band = row * others // max(count, 1), _BAND + abs(count - others)
+    middle, band = row * others // max(count, 1), band_of(count, others)
     first, end = max(0, middle - band), min(others, middle + band) + 1
     there = np.arange(first, end)
     tried = np.full((len(_STEPS), end - first), np.inf)

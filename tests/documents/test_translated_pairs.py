@@ -84,3 +84,10 @@ def test_catalogues_have_both_texts(tmp_path: Path) -> None:
 def test_documents_out_of_proportion_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"old.de.md: 3 texts, but .*old.md has 30. One seems not .* two files of the same version"):
         pairs(tmp_path, "md", "Rain.\n\n" * 30, "Regen.\n\n" * 3)
+    assert len(pairs(tmp_path, "md", "Rain.\n\n" * 8, "Regen.\n\n" * 2)) == 2
+
+
+def test_a_document_without_texts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"old.de.md: 0 texts, but .*old.md has 1"):
+        pairs(tmp_path, "md", "Rain.\n", "")
+    assert pairs(tmp_path, "md", "", "") == []

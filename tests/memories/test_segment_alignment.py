@@ -2,10 +2,12 @@
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.memories.segment_alignment import align
+from specdec_cli.memories import segment_alignment
+from specdec_cli.memories.segment_alignment import align, band_of
 
 Texts = st.lists(st.text("ab 1", max_size=12), max_size=12)
 
@@ -19,15 +21,18 @@ def texts(count: int) -> list[str]:
 @given(Texts, Texts)
 def test_pairs_are_in_order_and_of_one_or_two_texts(sources: list[str], targets: list[str]) -> None:
     pairs = list(align(sources, targets))
+    assert len(pairs) <= min(len(sources), len(targets))
     for side, whole in zip(zip(*pairs, strict=True), (sources, targets), strict=False):
         place = 0
         for text in side:
-            place = next(
+            ends = [
                 index + size
                 for index in range(place, len(whole))
                 for size in (1, 2)
                 if index + size <= len(whole) and " ".join(whole[index : index + size]) == text
-            )
+            ]
+            assert ends
+            place = ends[0]
 
 
 @given(Texts)
@@ -41,6 +46,16 @@ def test_texts_that_one_side_lacks_are_left_out() -> None:
     pairs = list(align(sources, targets))
     right = sum(source.upper() == target for source, target in pairs)
     assert right > 350 and len(pairs) <= 390
+
+
+def test_the_band_of_large_documents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert band_of(400, 390) == 110 and band_of(20_000, 17_000) == 3100
+    assert 100 < band_of(100_000, 66_700) <= 1000 and band_of(10**7, 9 * 10**6) == 100
+    monkeypatch.setattr(segment_alignment, "_BAND", 4)
+    monkeypatch.setattr(segment_alignment, "_MOST_CELLS", 10)
+    sources = texts(200)
+    pairs = list(align(sources, [text.upper() for text in sources[:100]]))
+    assert band_of(200, 100) == 4 and 0 < len(pairs) <= 100
 
 
 def test_numbers_and_markup_find_their_counterparts() -> None:
