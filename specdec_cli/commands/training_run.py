@@ -48,8 +48,7 @@ def train(
 ) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
-    At the end, the floating-point operations of the whole run are printed if `operations`, which counts them from its progress, is
-    given.
+    `operations` counts the floating-point operations of the whole run up to a progress; if it is given, they are printed at the end.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """

@@ -42,7 +42,8 @@ int row_reserve(const struct specdec_session *session, struct row *row, int64_t 
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
 
-// Of the room of a pass, which is written before it is read: zeroing it would take a large part of the time of a short sentence.
+// Takes room for the values of a pass without zeroing it. They are written before they are read, and zeroing takes a large part of the
+// time of a short sentence.
 static void *take_unset(struct worker *worker, int64_t count, int64_t size) { return arena_take_unset(&worker->arena, count, size); }
 
 static int open_rows(struct worker *worker, const struct specdec_session *session) {

@@ -28,9 +28,7 @@ MOST_ROWS = 4096
 MOST_TOGETHER = 16
 """Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
-"""Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can
-save.
-"""
+"""Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
 _FLOAT = 4
 _MOST_TOKENS = 2**31 - 1
 _LANES = 16  # the engine pads the width of a head to a multiple of this

@@ -24,7 +24,8 @@ T = TypeVar("T")
 _LONGEST_RETRY = 60
 _LONG = 2000
 _UNWATCHED = 0.05
-"""Seconds after which a request is decoded only for as long as its client waits: to watch each from its start takes processor time."""
+"""Seconds after which the server watches whether the client of a request still waits. Most requests are answered before, and watching
+them takes processor time."""
 
 
 @dataclass
