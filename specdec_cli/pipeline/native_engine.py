@@ -23,8 +23,6 @@ LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
-MOST_ROWS = 4096
-"""Most sentences of a batch; more would not be faster."""
 MOST_TOGETHER = 16
 """Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
@@ -45,7 +43,7 @@ class NativeEngine:
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
         self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, MOST_ROWS)), threads
+        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, MOST_TOGETHER)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
@@ -237,7 +235,7 @@ class NativeEngine:
         positions = self._asked.beam_size * self._model.capacity(longest, self._info.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
-        return max(1, min(self._asked.batch_size, MOST_TOGETHER, -(-len(sentences) // self._threads), fitting))
+        return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))
 
 
 def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bool) -> Hypothesis:
