@@ -41,6 +41,6 @@ specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-s
 [ -e "$work/ordered/bundle.json" ] ||
     specdec convert "$work/verifier" "$work/ordered" --order-vocabulary "$work/outputs/distilled.tsv"
 specdec train-drafter "$work/trained" --model "$work/ordered" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
-    --recipe en-de-drafter "${drafter[@]}" "${short[@]}"
+    --recipe en-de-drafter --set drafter.shortlist=3000 "${drafter[@]}" "${short[@]}"
 specdec train-drafter "$work/trained" --model "$work/ordered" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec
