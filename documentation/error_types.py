@@ -34,7 +34,7 @@ def typed_edits(text: str) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the share of edits whose type agrees: of all edits, and of those whose type in the file is not OTHER."""
+    """Print how many edits have the type that the file gives: of all edits, and of those whose type in the file is not OTHER."""
     pairs = list(typed_edits(Path(sys.argv[1]).read_text(encoding="utf-8")))
     for name, chosen in (("all edits", pairs), ("without OTHER", [pair for pair in pairs if not pair[0].endswith(":OTHER")])):
         same = sum(given == found for given, found in chosen)

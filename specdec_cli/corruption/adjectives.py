@@ -74,7 +74,7 @@ def relatives(word: str) -> tuple[str, ...]:
 def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace an adverb by the adjective or vice versa, boring by bored, a comparative by a wrong one (more bigger).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     word, following = words[i], readings(words[i + 1])
@@ -101,7 +101,7 @@ def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
 def derivation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a word by one with the same stem but another part of speech (important > importance).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     if len(sentence.words[i]) < 5 or sentence.words[i] in _UNRELATED or not sentence.is_plain(i):
         return None

@@ -34,7 +34,7 @@ def article_for(text: str) -> str:
 def article_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Remove an article.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     return delete_token(sentence, i) if sentence.words[i] in ARTICLES and sentence.is_wordlike(i + 1) else None
 
@@ -42,7 +42,7 @@ def article_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def article_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Insert an article before a noun without one, a predicate adjective or a name.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     left = words[i - 1]
@@ -77,7 +77,7 @@ def _precedes_noun(sentence: Sentence, i: int) -> bool:
 def article_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace `a` or `an` by `the` or vice versa, mostly where the next word shows which article is right (the first, a lot).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if words[i] not in ARTICLES or not sentence.is_wordlike(i + 1) or words[i + 1] in DETERMINERS:
@@ -98,7 +98,7 @@ def article_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None
 def article_sound(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Put the wrong one of `a` and `an`: replace `an` by `a` before a vowel, `a` by `an` before a consonant.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     other = {"a": "an", "an": "a"}.get(sentence.words[i])
     if other is None or not sentence.is_wordlike(i + 1) or article_for(sentence.tokens[i + 1].text) == other:

@@ -19,7 +19,7 @@ _BEFORE_PRESENT = {"i": "am", "he": "is", "she": "is", "it": "is", "you": "are",
 def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Remove a form of be, have or do, or a modal, where the sentence is wrong without it.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     word, following = words[i], words[i + 1]
@@ -43,7 +43,7 @@ def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Insert a form of be before a finite verb: I am agree, they were went, it is depends.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     left = words[i - 1]

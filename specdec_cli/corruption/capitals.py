@@ -12,7 +12,7 @@ _SHARE_OF_NOUNS = 0.15
 def lower_case(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Put a word in lower case: at the start of the sentence, in `I`, in a name.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     text = sentence.tokens[i].text
     if not sentence.is_wordlike(i) or not text[0].isupper() or text[1:] != text[1:].lower():
@@ -26,7 +26,7 @@ def lower_case(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def upper_case(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Capitalise a common noun or adjective, mostly beside a name.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     text = sentence.tokens[i].text
     if not sentence.is_plain(i) or not text.islower() or len(text) < 4 or not readings(text).keys() & {"NN", "NNS", "JJ"}:

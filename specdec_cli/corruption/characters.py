@@ -23,7 +23,7 @@ _CONFUSIONS = confusable("\n".join(map(" ".join, (*_GROUPS, _COMMA + _STOP, _COM
 def character_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove a Chinese character, preferably a function word, or a comma.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     text, start, end = sentence.tokens[i]
     if not (sentence.is_character(i) or (text == _COMMA and not sentence.is_japanese)) or len(sentence.tokens) == 1:
@@ -36,7 +36,7 @@ def character_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
 def character_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Insert a function word of one character before a Chinese character.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     added = random.choice(_REDUNDANT)
     if not sentence.is_character(i) or added in (sentence.words[i], sentence.words[i - 1]):
@@ -48,7 +48,7 @@ def character_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 def character_confusion(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a Chinese character by one of the same sound or of similar use (在 by 再), a comma by a stop or 、, or these by a comma.
 
-    A stop at the end of the line stays. None if the error cannot be made at token i.
+    A stop at the end of the line stays. Returns None if this error is impossible at token i.
     """
     text, start, end = sentence.tokens[i]
     others = _CONFUSIONS.get(text)
@@ -60,7 +60,7 @@ def character_confusion(sentence: Sentence, i: int, random: Random) -> TokenEdit
 def character_swap(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Swap two adjacent Chinese characters.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     if not (sentence.is_character(i) and sentence.is_character(i + 1)) or words[i] == words[i + 1] or sentence.gap(i):

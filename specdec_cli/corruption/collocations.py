@@ -147,7 +147,7 @@ believe: belief
 def collocation(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace or remove the preposition that token i requires: interested on, depends of, listen music.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if words[i + 1] not in PREPOSITIONS and words[i + 1] != "to":
@@ -182,7 +182,7 @@ def _change_preposition(sentence: Sentence, i: int, position: int, random: Rando
 def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace the preposition of a time: in Monday, at 1995, on the morning, since five years.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     word, following = words[i], words[i + 1]
@@ -205,7 +205,7 @@ def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Add a plural ending to an irregular plural or an uncountable noun: childrens, informations.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     others = _WRONG_PLURALS.get(sentence.words[i])
     if others is None or sentence.words[i + 1] == NAME or not sentence.is_plain(i):
@@ -216,7 +216,7 @@ def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | Non
 def common_homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a word by a homophone, of those that are confused most often: your going, its late, should of.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if words[i] == "have" and words[i - 1] in MODALS and "VBN" in readings(words[i + 1]):

@@ -217,7 +217,7 @@ _SHARE_OF_FREQUENT = 0.06
 def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a word by one of similar sound, spelling or meaning; `have` after a modal by `of`.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = sentence.words[i]
     if word == "have" and sentence.words[i - 1] in MODALS and random.random() < _SHARE_OF_HAVE:
@@ -231,7 +231,7 @@ def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def verb_choice(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a verb by one that learners confuse it with (say and tell, make and do), in the same form.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     tags = readings(sentence.words[i])
     for tag in ("VBG", "VBD", "VBZ", "VBN", "VB"):

@@ -23,7 +23,7 @@ _OPENING = "\u2018"
 def noun_number(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a plural by the singular (many reason, three car) or vice versa (a cars, the reasons is, advices).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     if not sentence.is_plain(i):
         return None
@@ -55,7 +55,7 @@ def _is_one_of(sentence: Sentence, position: int) -> bool:
 def possessive(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace `John's book` by `John book`, `Johns book` or `Johns' book`; `the boys' room` by `the boys room` or `boy's`.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     tokens = sentence.tokens
     text = tokens[i].text

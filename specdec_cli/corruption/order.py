@@ -17,7 +17,7 @@ _SHARE_OF_OTHERS = 0.01
 def word_order(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Swap two adjacent words: adverb and verb, adjective and noun, or subject and auxiliary of a question; rarely any two words.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     word, following = words[i], words[i + 1]

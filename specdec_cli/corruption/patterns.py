@@ -39,7 +39,7 @@ _FINAL_ADVERBS = ("very much", "a lot", "very well")
 def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Change the complement of a verb: look forward to meet, made me to wait, want that you come, explain me the rules.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     tags, following = readings(words[i]), words[i + 1]
@@ -78,7 +78,7 @@ def _object_first(sentence: Sentence, i: int) -> TokenEdit | None:
 def clause_tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Change the tense of a clause: when I will arrive, if I would have time, she is living here since 2010.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if words[i] in _CONDITIONS and words[i + 1] in SUBJECTS:
@@ -125,7 +125,7 @@ def _condition(sentence: Sentence, i: int) -> TokenEdit | None:
 def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace `be` by `have`: I have 25 years old, she has ten years, I have cold.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     have = _HAVE_FOR.get(words[i]) or _CONTRACTED.get(words[i])
@@ -144,7 +144,7 @@ def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | N
 def clause_order(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Change the order of a clause: I like very much this song, tell me where is the station, I don't know what does it mean.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     if words[i] in QUESTION_WORDS and i not in sentence.initials and words[i - 1] not in (",", "-"):

@@ -119,7 +119,7 @@ def _precedes_noun_phrase(sentence: Sentence, i: int) -> bool:
 def preposition_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a preposition by another.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     others = _REPLACEMENTS.get(sentence.words[i])
     if others is None or not _precedes_noun_phrase(sentence, i) or _is_infinitive(sentence, i):
@@ -132,7 +132,7 @@ def preposition_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 def preposition_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Remove a preposition inside the sentence.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     if words[i] not in PREPOSITIONS or i in sentence.initials or not _precedes_noun_phrase(sentence, i) or _is_infinitive(sentence, i):
@@ -143,7 +143,7 @@ def preposition_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def preposition_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Insert a preposition after a verb that takes none (discuss about), or before home, there, last week.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     left = words[i - 1]

@@ -30,7 +30,7 @@ def _is_last(sentence: Sentence, i: int) -> bool:
 def comma_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Remove a comma.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     if sentence.words[i] != "," or not i or sentence.gap(i - 1) or not sentence.gap(i) or _is_last(sentence, i):
         return None
@@ -41,7 +41,7 @@ def comma_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def comma_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Insert a wrong comma: before a conjunction or clause, after a conjunction, or between subject and verb.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word, following = sentence.words[i], sentence.words[i + 1]
     if not sentence.is_wordlike(i) or not sentence.is_wordlike(i + 1) or not sentence.gap(i):
@@ -61,7 +61,7 @@ def comma_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None
 def punctuation_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a punctuation mark by another; join two sentences with a comma, or split one.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     others = _REPLACEMENTS.get(sentence.words[i])
     if others is None or not i or i + 1 >= len(sentence.tokens) or not sentence.gap(i):
@@ -84,7 +84,7 @@ def punctuation_swap(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
 def final_stop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove or double the final mark, or replace a question mark by a full stop.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = sentence.words[i]
     if word not in _FINAL or not i or sentence.gap(i - 1) or not _is_last(sentence, i):
@@ -98,7 +98,7 @@ def final_stop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def apostrophe(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove or misplace the apostrophe of a contraction (dont, did'nt), or insert one in a plural (photo's).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     text, word = sentence.tokens[i].text, sentence.words[i]
     if "'" in word:

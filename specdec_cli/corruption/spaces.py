@@ -27,7 +27,7 @@ _SHARE_APART = 0.75
 def fused(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove the space between two words: alot, infact, highschool; rarely between any two short words.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if not words[i + 1] or not sentence.is_plain(i) or not sentence.is_plain(i + 1) or (i + 1) in sentence.initials:
@@ -41,7 +41,7 @@ def fused(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def split(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Split a compound: class room, every one, with out, can not.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     word = sentence.words[i]
     if len(word) < 6 or not sentence.is_plain(i):
@@ -67,7 +67,7 @@ def _split_at(sentence: Sentence, i: int, at: int) -> TokenEdit | None:
 def hyphen(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace `well-known` by `well known` or, less often, `wellknown`; `high school` by `high-school`.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = sentence.words[i]
     if "-" in word and word[0].isalpha():
@@ -84,7 +84,7 @@ def hyphen(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def spacing(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove the space after a punctuation mark, or insert one before it.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     if sentence.words[i] not in _MARKS_AFTER_WORDS or not i or not sentence.is_wordlike(i - 1) or sentence.gap(i - 1):
         return None

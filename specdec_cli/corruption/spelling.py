@@ -40,7 +40,7 @@ _NEIGHBOURS = _neighbours()
 def misspelling(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a word by a known misspelling.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = sentence.words[i]
     if len(word) <= _MIN_LETTERS and random.random() >= _SHARE_OF_SHORT[len(word)]:
@@ -53,7 +53,7 @@ def misspelling(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def sound(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a word by a phonetic spelling: becouse, tecnology, definately.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = _spellable_word(sentence, i, _MIN_LETTERS + 1)
     if not word:
@@ -78,7 +78,7 @@ def _is_unstressed(word: str, at: int) -> bool:
 def keyboard(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a letter by one on an adjacent key, or insert such a letter before it.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
@@ -91,7 +91,7 @@ def keyboard(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def transposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Swap two adjacent letters.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:
@@ -103,7 +103,7 @@ def transposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | Non
 def letter_drop(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Remove a letter, preferably one of a double letter.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = _spellable_word(sentence, i, _MIN_LETTERS)
     if not word:

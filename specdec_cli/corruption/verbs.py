@@ -46,7 +46,7 @@ _WITH_ING = word_set("enjoy avoid finish mind keep suggest consider imagine risk
 def agreement(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Change the number of a finite verb: he go, people is, the results shows.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     word = sentence.words[i]
     others = _DISAGREEING.get(word)
@@ -69,7 +69,7 @@ def _may_be_infinitive(sentence: Sentence, i: int) -> bool:
 def verb_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a verb form by one that is wrong in its context: can goes, to went, have went, he going, for go.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     tag = verb_tag(sentence, i)
     if not tag or tag == "VBP":
@@ -110,7 +110,7 @@ def _without_to(sentence: Sentence, i: int, position: int) -> TokenEdit | None:
 def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Replace a form in -ing by an infinitive after a verb that requires -ing: enjoy to read.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     word, tags = sentence.words[i], readings(sentence.words[i - 1])
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
@@ -121,7 +121,7 @@ def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Change the tense of a verb where another word (ago, yesterday, was, since) shows that the original tense is right.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     word = sentence.words[i]
     if word in _PRESENT_FOR:
@@ -152,7 +152,7 @@ def _without_have(sentence: Sentence, i: int, random: Random) -> TokenEdit | Non
 def irregular_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Use a regular ending for an irregular form, or ignore a spelling rule: goed, childs, citys, writeing, stoped.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     if not sentence.is_plain(i):
         return None

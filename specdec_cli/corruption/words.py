@@ -75,7 +75,7 @@ _DROPPABLE = word_set("to and or but because if when who which than as it they h
 def pronoun(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a pronoun or demonstrative by a wrong one: of another case (they by them), number (they by it) or kind (who by which).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     others = _PRONOUNS.get(sentence.words[i])
     return replace_token(sentence, i, random.choice(others)) if others else None
@@ -84,7 +84,7 @@ def pronoun(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def conjunction(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Replace a conjunction by another, or add a second one (although ..., but; because ..., so).
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if words[i - 1] == "," and words[0] in _CONCESSIVE | _CAUSAL and words[i] in SUBJECTS | {"the", "this", "there"}:
@@ -98,7 +98,7 @@ def conjunction(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
 def dropped_word(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """Remove a function word (to, and, if, he, there, too) whose absence is an error.
 
-    None if the error cannot be made at token i.
+    Returns None if this error is impossible at token i.
     """
     words = sentence.words
     if words[i] not in _DROPPABLE or not sentence.is_wordlike(i + 1):
@@ -112,7 +112,7 @@ def dropped_word(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 def doubled_word(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     """Double a word, mostly a function word.
 
-    None if the error cannot be made at token i, or if the choices drawn from `random` make none there.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     if not sentence.is_plain(i) or words[i] == words[i + 1] or words[i] == words[i - 1]:

@@ -24,9 +24,9 @@ def accelerator_sign(header: str, texts: Sequence[str]) -> str:
 
 
 def accelerator_at(text: str, sign: str) -> int | None:
-    """The offset of the sign in `text`; None if it has no accelerator, or several such signs.
+    """The offset of the accelerator's sign in `text`; None if `text` has no sign, or more than one.
 
-    A "_" inside a word is none, since names in code have it too.
+    A "_" inside a word is not an accelerator, because names in code contain it too.
     """
     found = _SIGNS[sign].search(text) if sign and text.count(sign) == 1 else None
     if found is None:

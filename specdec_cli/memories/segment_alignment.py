@@ -1,4 +1,4 @@
-"""Alignment of the texts of a document with those of its translation, where there are not as many, by their lengths.
+"""Alignment of the texts of a document with those of its translation by their lengths, when their numbers differ.
 
 This is the method of Gale and Church, "A Program for Aligning Sentences in Bilingual Corpora" (Computational Linguistics 19, 1993),
 with other costs of steps, which do not depend on lengths, and a bonus for texts with the same numbers and markup.

@@ -49,11 +49,13 @@ def update_drafter(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: 
 
 
 def _passes(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: DrafterUpdate) -> tuple[int, int]:
-    """Operations of a forward pass: products with a part of the verifier, which is constant unless it is trained, and all others."""
+    """Operations of a forward pass, as two numbers: those that read the verifier's states, which need no gradient unless the verifier
+    is trained too, and all others.
+    """
     slots = one.blocks * drafter.max_block
     if isinstance(drafter, HeadsConfig):
         layer = slots * 2 * verifier.width * drafter.feed_forward
-        # With `start`, the states that the heads read depend on weights that are trained.
+        # With `start`, the heads read states that a trained layer makes, so gradients of these states are computed too.
         return flops.read_source(verifier, drafter, one.source) + (0 if drafter.start else layer), layer * (2 if drafter.start else 1)
     shape = drafter.shape(verifier)
     memory, encoder = flops.read_memory(shape, one.source), flops.own_encoder(verifier, drafter, one.source)

@@ -24,7 +24,7 @@ class IgnoredEdits:
 
     @classmethod
     def of(cls, words: Iterable[str] = (), file: Path | None = None, categories: Iterable[str] = ()) -> Self:
-        """Make it from words, those in the lines of `file` (see `read_listed`), and names of categories.
+        """Ignore edits of `words`, of the words in `file` (one a line; see `read_listed`), and of the error types in `categories`.
 
         Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
         """

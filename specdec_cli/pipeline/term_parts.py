@@ -10,11 +10,11 @@ from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.sentences import Count, split_to_limit
 
 _SHARES = (2, 4, 8)
-"""The shares of a sentence's tokens that a part may have, as divisors."""
+"""A part has at most the sentence's tokens divided by one of these numbers, tried in this order."""
 _SHORTEST = 6
-"""A sentence is not cut into parts of fewer tokens, except at its terms."""
+"""The fewest tokens of a part; a part that is cut around a term may have fewer."""
 _MOST_LOWERED = 5
-"""Most parts of which all choices of first letters are tried."""
+"""With more parts than this, not every set of parts is tried with a lower case first letter, but each part alone and all of them."""
 _END = re.compile(r"[.,;:!?\u2026]*$")
 
 

@@ -1,4 +1,4 @@
-"""Operations of the training of drafters, from configurations, equal those that PyTorch counts."""
+"""The operations of training a drafter, counted from its configuration, equal those that PyTorch counts."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Operations of the training of drafters."""
+"""The count of floating-point operations that `train-drafter` prints."""
 
 from collections.abc import Callable
 

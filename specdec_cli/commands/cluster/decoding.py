@@ -26,7 +26,7 @@ from specdec_cli.text.writing import output_line
 
 _FEWEST_MEGABYTES = 64
 _LONGEST = 200
-"""Most characters of a setting in a manifest."""
+"""A setting with more characters than this is stored in the manifest as a digest."""
 _NOT_IN_OUTPUT = ("batch_size", "memory", "threads", "offline", "output", "output_dir", "stats", "trace", "quiet", "max_line_bytes")
 
 

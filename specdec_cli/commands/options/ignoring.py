@@ -36,7 +36,7 @@ IgnoreCategoryOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class IgnoreOptions(OptionGroup):
-    """The options of edits that are not made."""
+    """The options that name edits which `correct` does not make."""
 
     ignore: IgnoreOption = None
     ignore_file: IgnoreFileOption = None
