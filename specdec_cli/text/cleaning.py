@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer
 
 from specdec_cli.text.held_out import HeldOut
+from specdec_cli.text.numbers import same_numbers
 from specdec_cli.text.parallel import Pair
-from specdec_cli.text.variation import same_numbers
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from specdec_cli.text.numbers import same_numbers
 from specdec_cli.text.parallel import Pair
 
 _NUMBER = re.compile(r"\d+")
@@ -19,11 +20,6 @@ _TRIES = 20
 """Draws for a word that is not taken."""
 _RARE = 200
 """Names that replace others occur at most this often, so that most of them are names that the model has hardly seen."""
-
-
-def same_numbers(pair: Pair) -> bool:
-    """Whether both sides have the same numbers in digits, in any order."""
-    return sorted(_NUMBER.findall(pair.source)) == sorted(_NUMBER.findall(pair.target))
 
 
 class Variation:
