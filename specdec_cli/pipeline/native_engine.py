@@ -1,5 +1,6 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -49,7 +50,8 @@ class NativeEngine:
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
         self._shape, self._tokenizer, self._info = bundle.shape, bundle.tokenizer, bundle.info
-        self._sizes: NativeBlockSize | None = None
+        self._costs: Costs | None = None
+        self._sizes: dict[int, NativeBlockSize] = {}  # of each thread that calls `decode`, by its identifier
         self._sentences = 0
         self._memory: NgramMemory | None = None
         try:
@@ -57,7 +59,7 @@ class NativeEngine:
                 self._memory = NgramMemory(self._shape.vocabulary_size, threads)
             self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
             if self._way.adaptive and not self._way.may_skip:
-                self._choose_sizes(round_costs(self._measured()))
+                self._costs = round_costs(self._measured())
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
@@ -65,9 +67,14 @@ class NativeEngine:
         verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
         self._model = NativeModel(self._shape, verifier, *((self._way.drafter, drafter) if with_drafter else ()))
 
-    def _choose_sizes(self, costs: Costs) -> None:
-        way = self._way
-        self._sizes = NativeBlockSize(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+    def _own_sizes(self) -> NativeBlockSize | None:
+        """The statistics of the calling thread, from which it chooses block sizes; None if they are not adaptive."""
+        if self._costs is None:
+            return None
+        way, thread = self._way, threading.get_ident()
+        if thread not in self._sizes:
+            self._sizes[thread] = NativeBlockSize(self._costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+        return self._sizes[thread]
 
     def _measured(self) -> MeasuredModel:
         way = self._way
@@ -86,14 +93,14 @@ class NativeEngine:
 
     @property
     def _is_greedy(self) -> bool:
-        return self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None)
+        return self._way.decoding == "greedy" or (self._way.may_skip and self._costs is None)
 
     def expect(self, sentences: int) -> None:
         """Count sentences that are about to be decoded. Once there were so many that an optional drafter can pay, load it,
         unless the costs of rounds say that it cannot; `decode` calls this too.
         """
         self._sentences += sentences
-        if self._sizes is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
+        if self._costs is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
             return
         known = stored_costs(self._measured())
         try:
@@ -103,16 +110,16 @@ class NativeEngine:
         except UnsupportedModel:
             known = None
         if known is not None and can_pay(known, self._way.block_size):
-            self._choose_sizes(known)
+            self._costs = known
         else:
             self._way = NativeDecoding("greedy")
 
     @property
     def is_shareable(self) -> bool:
-        """Whether several threads may call `decode` at the same time: not if the block size is adaptive, nor with an n-gram
-        memory.
+        """Whether several threads may call `decode` at the same time: not with an n-gram memory, nor while it is not known
+        whether an optional drafter is used (see `expect`).
         """
-        return self._sizes is None and self._memory is None and not self._way.may_skip
+        return self._memory is None and not (self._way.may_skip and self._costs is None)
 
     @property
     def workers(self) -> int:
@@ -141,9 +148,9 @@ class NativeEngine:
         """The total number of rounds with a draft, counted for each row, and their mean block size; None if the
         block size is not adaptive, or if the drafter is not used.
         """
-        if self._sizes is None:
+        if self._costs is None:
             return None
-        rounds, tokens = self._sizes.drafts
+        rounds, tokens = map(sum, zip((0, 0), *(each.drafts for each in self._sizes.values()), strict=True))
         return rounds, tokens / max(rounds, 1)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
@@ -166,7 +173,7 @@ class NativeEngine:
         self.expect(len(sentences))
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
-        way = self._way
+        way, sizes = self._way, self._own_sizes()
         request = replace(
             self._request,
             batch=self._rows(sentences),
@@ -175,7 +182,7 @@ class NativeEngine:
             word_starts=self._word_starts if way.decoding == "input-guided" else b"",
             top_beta=min(way.top_beta, self._shape.vocabulary_size),
             tolerance=way.tolerance,
-            adaptive=None if self._sizes is None else self._sizes.address,
+            adaptive=None if sizes is None else sizes.address,
             memory=None if self._memory is None else self._memory.address,
         )
         yield from self._hypotheses(sentences, request, "greedy" if self._is_greedy else self._asked.decoding)

@@ -1,6 +1,7 @@
 """Decoding `auto` of the native engine: the drafter is loaded where it can pay, and the output does not change."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from unittest.mock import MagicMock
 
@@ -58,6 +59,27 @@ def test_a_drafter_that_cannot_pay_never_drafts(
     found = decode("auto", 40, stored, measured)
     assert {each.decoding for each in found} == {"greedy"}
     assert all(each.rounds == len(each.ids) for each in found)
+
+
+def test_threads_that_share_an_engine_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: CHEAP)
+    monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: CHEAP)
+    bundle = describe_bundle(SHIPPED / "en-de")
+    engine = NativeEngine(bundle, resolve(DecodingRequest(), bundle), 1)
+    assert not engine.is_shareable  # the drafter may be loaded at any call
+    engine.expect(WORTH_LOADING)
+    assert engine.is_shareable
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
+
+    def ids(_: int) -> list[list[int]]:
+        found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
+        return [each.ids for each in sorted(found, key=lambda each: each.number)]
+
+    with ThreadPoolExecutor(3) as pool:
+        first, *others = pool.map(ids, range(6))
+    assert others == [first] * 5
+    assert engine.drafted is not None
+    assert engine.drafted[0] > 0
 
 
 ZERO = ((1.0, 1.0), (0.0, 1.0))
