@@ -2,7 +2,8 @@
 
 The runs are in runs.toml: by name, the `label` of the text, and the `command`, in which DATA stands for the folder of data sets and
 BUNDLES for the output folder of the recipe papers.sh; OUT is a temporary folder for pictures, which are not kept. The environment of
-a result has the `updates` of each trained bundle, as far as its folder has the log of its training.
+a result has the `seconds` that the command took, and the `updates` of each trained bundle, as far as its folder has the log of its
+training.
 """
 
 import csv
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from documentation.pages import DOCS
@@ -56,14 +58,15 @@ def measure(wanted: list[str], data: Path, bundles: Path | None, again: bool = F
     """Run the runs named in `wanted`, store their results, and yield a message for each.
 
     `data` is the folder of data sets, `bundles` that of the trained bundles. Runs whose bundles are missing are skipped, and, unless
-    `again`, those whose stored result has the same command. A run whose command fails stores nothing; its message ends in "failed".
+    `again`, those whose stored result has the same command and the same updates of its bundles. A run whose command fails stores
+    nothing; its message ends in "failed".
     """
     for name in wanted:
         run = runs()[name]
         missing = [bundle for bundle in run.bundles if bundles is None or not (bundles / bundle / "bundle.json").exists()]
         if missing:
             yield f"{name}: skipped; {', '.join(missing)} missing, which the recipe papers.sh trains"
-        elif not again and run.path.exists() and _stored(run)["command"] == list(run.command):
+        elif not again and run.path.exists() and _current(run, bundles):
             yield f"{name}: stored already"
         else:
             yield f"{name}: {shlex.join(['specdec', *run.command])}"
@@ -75,9 +78,11 @@ def measure(wanted: list[str], data: Path, bundles: Path | None, again: bool = F
                 write_json(run.path, {"label": run.label, "command": list(run.command), **_needs(run), **measured})
 
 
-def _stored(run: Run) -> dict[str, Any]:
+def _current(run: Run, bundles: Path | None) -> bool:
+    """Whether the stored result has the command of the run, and its bundles have not been trained further since."""
     record: dict[str, Any] = json.loads(run.path.read_text(encoding="utf-8"))
-    return record
+    updates = {} if bundles is None else _updates(run, bundles)
+    return record["command"] == list(run.command) and updates.items() <= record["environment"].get("updates", {}).items()
 
 
 def _needs(run: Run) -> dict[str, str]:
@@ -90,9 +95,12 @@ def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
         path, places = Path(folder) / "result.json", {"DATA": data, _PREFIX[:-1]: bundles, "OUT": Path(folder)}
         arguments = [_placed(part, places) for part in run.command]
         output = ["--json", str(path), "--quiet"] if run.command[0] == "bench" else ["--output", str(path)]
+        start = perf_counter()
         subprocess.run([sys.executable, "-m", "specdec_cli", *arguments, *output], check=True, stdout=subprocess.DEVNULL)
+        seconds = perf_counter() - start
         text = path.read_text(encoding="utf-8")
     record: dict[str, Any] = json.loads(text.replace(f"{bundles}/", "").replace(f"{data}/", ""))
+    record["environment"]["seconds"] = round(seconds, 1)
     if bundles is not None and (updates := _updates(run, bundles)):
         record["environment"]["updates"] = updates
     return record

@@ -117,8 +117,26 @@ def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_p
     record = json.loads(one.path.read_text())
     assert (record["model"], record["input"]["name"], record["command"]) == ("small", "dev.tsv", list(one.command))
     assert record["environment"]["updates"] == {"small": 300}
+    assert record["environment"]["seconds"] >= 0
     assert list(measure(["one"], *places)) == ["one: stored already"]
     assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 3
+
+
+def test_a_run_is_measured_again_when_its_model_was_trained_further(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bench(command: list[str], **_: Any) -> None:
+        Path(command[command.index("--json") + 1]).write_text(json.dumps(RECORD))
+
+    monkeypatch.setattr("documentation.papers.runs.subprocess.run", bench)
+    bundle = tmp_path / "models" / "small"
+    bundle.mkdir(parents=True)
+    (bundle / "bundle.json").touch()
+    for updates in (300, 1200):
+        (bundle / "metrics.csv").write_text(f"time,update\n1,100\n2,{updates}\n")
+        assert list(measure(["one"], tmp_path, bundle.parent)) == [f"one: specdec {' '.join(one.command)}"]
+        assert json.loads(one.path.read_text())["environment"]["updates"] == {"small": updates}
+        assert list(measure(["one"], tmp_path, bundle.parent)) == ["one: stored already"]
+    (bundle / "metrics.csv").unlink()
+    assert list(measure(["one"], tmp_path, bundle.parent)) == ["one: stored already"]
 
 
 def test_speedups_are_grouped_by_edit_ratio(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
