@@ -1,13 +1,18 @@
-"""Significance of differences in BLEU between translations of the same text, computed by sacrebleu."""
+"""Significance of differences in BLEU between translations of the same text, with sacrebleu's BLEU and paired bootstrap."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 RESAMPLES = 1000
 """Samples of the paired bootstrap (Koehn 2004)."""
 TRIALS = 10000
 """Random exchanges of the approximate randomisation (Riezler and Maxwell 2005)."""
+_SEED = 12345
+_ROUNDING = 1e-9
+"""Differences in BLEU that are smaller are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +44,46 @@ def significance(
     if len(names) == 1:
         return {names[0]: Significance(BLEU().corpus_score(list(translations[names[0]]), [list(references)]).score)}
     named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in translations.items()]
-    tests: list[Sequence[Any]] = []
-    for kind, samples in (("bs", resamples), ("ar", trials)):
-        metric = BLEU(references=[list(references)])
-        tests.append(PairedTest(named, {"BLEU": metric}, references=None, test_type=kind, n_samples=samples)()[1]["BLEU"])
-    found = {}
-    for name, one, other in zip(names, *tests, strict=True):
+    metric = BLEU(references=[list(references)])
+    results = PairedTest(named, {"BLEU": metric}, references=None, test_type="bs", n_samples=resamples)()[1]["BLEU"]
+    scores = [float(result.score) for result in results]
+    found = {names[0]: Significance(scores[0])}
+    first = _counts(translations[names[0]], references)
+    for name, score, result in zip(names[1:], scores[1:], results[1:], strict=True):
         # sacrebleu counts only larger differences, so that translations with equal scores would get a p-value near 0.
-        equal = name != names[0] and one.score == tests[0][0].score
-        found[name] = Significance(float(one.score), *((1.0, 1.0) if equal else (one.p_value, other.p_value)))
+        bootstrap = 1.0 if score == scores[0] else result.p_value
+        found[name] = Significance(score, bootstrap, _randomisation(first, _counts(translations[name], references), trials))
     return found
+
+
+def _randomisation(one: NDArray[np.int64], other: NDArray[np.int64], trials: int) -> float:
+    """The p-value of approximate randomisation (Riezler and Maxwell 2005, Figure 1) for the counts of two translations.
+
+    sacrebleu does not count an exchange that gives exactly the observed difference. Few lines often give it, so it is counted here.
+    """
+    exchanged = np.random.default_rng(_SEED).integers(2, size=(trials, len(one)))
+    change = exchanged @ (other - one)
+    differences = [_difference(one.sum(0) + each, other.sum(0) - each) for each in change]
+    observed = _difference(one.sum(0), other.sum(0))
+    return (sum(each >= observed - _ROUNDING for each in differences) + 1) / (trials + 1)
+
+
+def _difference(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
+    """The absolute difference of the BLEU of two sums of counts."""
+    return abs(_bleu(one) - _bleu(other))
+
+
+def _counts(lines: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
+    """Counts of which the sums give BLEU, (lines, 10): matching and all n-grams for n from 1 to 4, and both lengths in tokens."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    scorer = BLEU()
+    scored = [scorer.corpus_score([line], [[reference]]) for line, reference in zip(lines, references, strict=True)]
+    return np.array([[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in scored], dtype=np.int64)
+
+
+def _bleu(counts: NDArray[np.int64]) -> float:
+    from sacrebleu.metrics.bleu import BLEU
+
+    values = counts.tolist()
+    return float(BLEU.compute_bleu(values[:4], values[4:8], values[8], values[9], smooth_method="exp").score)

@@ -1,10 +1,14 @@
 """Significance of differences in BLEU."""
 
+from itertools import product
+
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 
 from specdec_cli.metrics.significance import significance
 
 REFERENCES = [f"the cat number {number} sat on the mat" for number in range(40)]
+TRIALS = 2000
 WORSE = [line.replace("the mat", "mat") for line in REFERENCES]
 
 
@@ -42,3 +46,25 @@ def test_a_single_translation_is_only_scored() -> None:
     (found,) = significance({"one": WORSE}, REFERENCES).values()
     assert 0 < found.bleu < 100
     assert (found.bootstrap, found.randomisation) == (None, None)
+
+
+@pytest.mark.parametrize("differing", [1, 2, 6])
+def test_few_differing_lines_have_the_p_value_of_all_exchanges(differing: int) -> None:
+    references = [f"the cat number {number} sat on the mat" for number in range(200)]
+    other = [line.replace("the mat", "mat") for line in references[:differing]] + references[differing:]
+    found = significance({"one": references, "other": other}, references, resamples=20, trials=TRIALS)["other"].randomisation
+    exact = _exact(references, other, differing, references)
+    assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / TRIALS) ** 0.5 + 1 / TRIALS)
+
+
+def _exact(one: list[str], other: list[str], differing: int, references: list[str]) -> float:
+    """The share of all exchanges of the first `differing` lines that give at least the difference in BLEU of `one` and `other`."""
+
+    def difference(exchanged: tuple[bool, ...]) -> float:
+        flags = [*exchanged, *[False] * (len(one) - differing)]
+        mixed = [[b if flag != turned else a for a, b, flag in zip(one, other, flags, strict=True)] for turned in (False, True)]
+        first, second = (BLEU().corpus_score(lines, [references]).score for lines in mixed)
+        return round(abs(first - second), 9)
+
+    observed = difference((False,) * differing)
+    return sum(difference(each) >= observed for each in product((False, True), repeat=differing)) / 2**differing
