@@ -1,30 +1,72 @@
 """Numbers that a sentence and its translation have in common, however each language writes them."""
 
 import re
+from collections.abc import Sequence
 
 from specdec_cli.text.parallel import Pair
 
-_NUMBER = re.compile(r"\d+")
-_TWELVE_HOUR_TIME = re.compile(r"\b(0?[1-9]|1[0-2])(?:[:.]([0-5]\d))?\s?([ap])\.?\s?m\b", re.IGNORECASE)
-_FULL_HOUR = re.compile(r"\b([01]?\d|2[0-4])[:.]00\b")
-_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
+_LETTERS = re.compile(r"\w+")
+_AFTERNOON, _MORNING = (re.compile(rf"\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
+_OCLOCK = re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
+_NUMERALS = {
+    "0": "null zero z\u00e9ro cero nul",
+    "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
+    "2": "zwei two deux dos due twee dois duas beide zweite zweiten second",
+    "3": "drei three trois tres tre drie tr\u00eas dritte dritten third",
+    "4": "vier four quatre cuatro quattro quatro vierte vierten",
+    "5": "f\u00fcnf five cinq cinco cinque vijf",
+    "6": "sechs six seis sei zes",
+    "7": "sieben seven sept siete sette zeven sete",
+    "8": "acht eight huit ocho otto oito",
+    "9": "neun nine neuf nueve nove negen",
+    "10": "zehn ten dix diez dieci tien dez",
+    "11": "elf eleven onze once undici",
+    "12": "zw\u00f6lf twelve douze doce dodici twaalf doze mittag noon",
+}
+_VALUES = {word: value for value, words in _NUMERALS.items() for word in words.split()}
 
 
 def same_numbers(pair: Pair) -> bool:
-    """Whether both sides have the same numbers in digits, in any order.
+    """Whether the target has as many numbers in digits as the source, and none of the source is missing from it."""
+    return len(_NUMBER.findall(pair.source)) == len(_NUMBER.findall(pair.target)) and not lost_numbers(
+        pair.source, pair.target, numerals=False
+    )
 
-    Times are compared by the 24-hour clock (9:30 p.m. and 21.30), full hours without minutes (9:00 and 9), and numbers without the
-    marks between thousands (1,500 and 1500).
+
+def lost_numbers(source: str, output: str, *, numerals: bool = True) -> list[str]:
+    """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
+
+    A time after noon may be that of a 24-hour clock in the output and, with `numerals`, a number up to 12 may be a word.
     """
-    return _numbers(pair.source) == _numbers(pair.target)
+    if not _NUMBER.search(source):
+        return []
+    digits = set(re.findall(r"\d+", output))
+    joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
+    words = {_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES} if numerals else set()
+    lost = []
+    for match in _NUMBER.finditer(source):
+        parts = re.findall(r"\d+", match.group())
+        forms = {form for clock in _clocks(source, match, parts) for form in _written(clock)}
+        if forms.isdisjoint(joined | digits | words) and not all(part in digits for part in parts):
+            lost.append(match.group())
+    return lost
 
 
-def _numbers(text: str) -> list[str]:
-    text = _TWELVE_HOUR_TIME.sub(_by_24_hours, text)
-    text = _THOUSANDS.sub("", _FULL_HOUR.sub(r"\1", text))
-    return sorted(number.lstrip("0") or "0" for number in _NUMBER.findall(text))
+def _written(parts: Sequence[str]) -> set[str]:
+    """The accepted forms of a number: its digits, the same without leading zeros, and a full hour without minutes."""
+    digits = "".join(parts)
+    return {digits, digits.lstrip("0")} | ({parts[0]} if len(parts) == 2 and parts[1] == "00" else set())
 
 
-def _by_24_hours(time: re.Match[str]) -> str:
-    hour, minutes, half = time.groups()
-    return f"{int(hour) % 12 + (12 if half in 'pP' else 0)}:{minutes or '00'}"
+def _clocks(source: str, number: re.Match[str], parts: list[str]) -> list[list[str]]:
+    """The parts of a number and, if it can be a time after noon, those of the time on a 24-hour clock."""
+    after, before = source[number.end() :], source[: number.start()]
+    is_time = ":" in number.group() or re.search(r"\bat $", before) or _OCLOCK.match(after)
+    if len(parts[0]) > 2 or int(parts[0]) > 12 or not (is_time or _AFTERNOON.match(after)) or _MORNING.match(after):
+        return [parts]
+    return [parts, [str(int(parts[0]) + 12), *parts[1:]]]
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)
