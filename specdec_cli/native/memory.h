@@ -7,9 +7,14 @@
 
 struct block;
 
-// Blocks that are freed together.
+// Blocks that are freed together. With `large_pages`, blocks are parts of larger ones in pages of 2 MiB, where the system has them, so
+// that the processor finds the addresses of many in its own tables: for what stays, and is read again and again. `place` and `left`: what
+// is left of the last larger block.
 struct arena {
     struct block *last;
+    int large_pages;
+    char *place;
+    int64_t left;
 };
 
 // `count` times `size` bytes, zeroed, aligned to 64; NULL where that overflows or there is no memory.

@@ -157,6 +157,7 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
     model->shape = *shape;
     model->kernels = kernels;
     model->team = team_open();
+    model->arena.large_pages = 1;
     struct reader reader = {tensors, count, 0, &model->arena, kernels, model->team ? SPECDEC_OK : SPECDEC_NO_MEMORY, -1};
     take_model(&reader, model);
     if (!reader.status && reader.next != count) reader.status = SPECDEC_BAD_TENSOR;

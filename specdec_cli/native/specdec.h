@@ -8,10 +8,10 @@
 // once a fourth of its rows are free, it encodes waiting sources into them. In beam search a row has several hypotheses, a round is
 // one pass over the last tokens of them all, and there are no drafts.
 //
-// Memory. A session computes the sizes of all its buffers in one place (buffers.c) when it is created, from the longest
-// source in the queue, and allocates them then; decoding allocates only the outputs. All products of sizes are checked for
-// overflow. A row holds its own keys and values, as many as its own source allows (`specdec_capacity`); the hypotheses of a beam
-// search share them (beam.h).
+// Memory. Packed weights stand in pages of 2 MiB where the system has them (memory.h). A session computes the sizes of all its
+// buffers in one place (buffers.c) when it is created, from the longest source in the queue, and allocates them then; decoding
+// allocates only the outputs. All products of sizes are checked for overflow. A row holds its own keys and values, as many as
+// its own source allows (`specdec_capacity`); the hypotheses of a beam search share them (beam.h).
 //
 // Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work and no other program
 // takes their processors; the model's helpers serve one such session at a time. With more rows, every thread is a worker with

@@ -48,6 +48,28 @@ API void probe_attend(const char *isa, const float *query, const float *keys, co
     free(scores);
 }
 
+// Blocks of these sizes from an arena with large pages, filled one after the other. Returns how many are aligned, zeroed at first, and
+// keep what was written to them.
+API int probe_large_pages(const int64_t *sizes, int64_t count) {
+    struct arena arena = {.large_pages = 1};
+    uint8_t **blocks = calloc((size_t)count, sizeof *blocks);
+    int right = 0;
+    for (int64_t i = 0; i < count; i++) {
+        blocks[i] = arena_take(&arena, sizes[i], 1);
+        right += blocks[i] && (uintptr_t)blocks[i] % 64 == 0;
+        for (int64_t k = 0; blocks[i] && k < sizes[i]; k++) {
+            if (blocks[i][k]) right = -100;
+            blocks[i][k] = (uint8_t)(i + 1);
+        }
+    }
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; blocks[i] && k < sizes[i]; k++)
+            if (blocks[i][k] != (uint8_t)(i + 1)) right = -100;
+    arena_free(&arena);
+    free(blocks);
+    return right;
+}
+
 // A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given. Returns a status.
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
                          const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
