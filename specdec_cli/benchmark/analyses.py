@@ -15,6 +15,8 @@ from specdec_cli.metrics.compounds import compound_bleu
 from specdec_cli.metrics.ends import end_precision
 from specdec_cli.metrics.significance import RESAMPLES, TRIALS, significance
 
+SIGNIFICANCE = "significance"
+"""The analysis that compares each row with a baseline."""
 OPERATIONS = "flops"
 """The analysis that needs the operations of each row, which are counted in a further run."""
 ENDS = (None, 5, 10, 15, -5, -10, -15)
@@ -27,13 +29,15 @@ Record = Mapping[str, Any]
 class Measured:
     """What an analysis reads: the rows with their baselines by label, the references, and the code of the target language.
 
-    `operations` has the numbers of operations of each row by part of the model (None: they cannot be counted).
+    `operations` has the numbers of operations of each row by part of the model (None: they cannot be counted). `baseline` is the label
+    of the row that the others are compared with (None: the first).
     """
 
     rows: Mapping[str, Comparison]
     references: Sequence[str]
     language: str
     operations: Mapping[Row, Mapping[str, int] | None]
+    baseline: str | None = None
 
     @property
     def texts(self) -> dict[str, list[str]]:
@@ -60,13 +64,21 @@ class Analysis:
         return Table(tuple(self.columns), tuple(cells), names)
 
 
-def check_analyses(names: Sequence[str], *, references: bool) -> None:
-    """Raise UsageError if a name is not a key of ANALYSES, or if an analysis needs references and there are none."""
+def check_analyses(names: Sequence[str], baseline: str | None = None, *, references: bool) -> None:
+    """Raise UsageError for a name that is not a key of ANALYSES, for references that are missing, and for a `baseline` that none reads."""
     for name in names:
         if name not in ANALYSES:
             raise UsageError(f"analysis {name!r} is not known; known are {', '.join(ANALYSES)}")
         if ANALYSES[name].scores and not references:
             raise UsageError(f"analysis {name} needs text with one reference for each line")
+    if baseline is not None and SIGNIFICANCE not in names:
+        raise UsageError(f"--baseline is for --analysis {SIGNIFICANCE}")
+
+
+def check_baseline(name: str | None, rows: Sequence[Row]) -> None:
+    """Raise UsageError if none of `rows` has the name `name`; None is the first row."""
+    if name is not None and all(row.name != name for row in rows):
+        raise UsageError(f"--baseline {name}: there is no such row; the rows are {', '.join(dict.fromkeys(row.name for row in rows))}")
 
 
 def analyse(
@@ -76,18 +88,23 @@ def analyse(
     language: str,
     sweep: Sweep,
     operations: Mapping[Row, Mapping[str, int] | None],
+    baseline: str | None = None,
 ) -> dict[str, list[Record]]:
     """The records of the analyses `names`, keys of ANALYSES, by name; an analysis that is named twice is done once.
 
-    The values of `sweep` are added to the labels of rows. `operations` are those of each row, by part of the model.
+    The values of `sweep` are added to the labels of rows. `operations` are those of each row, by part of the model. `baseline` is the
+    name of a row, as `bench --row` takes it: the first row of that name is the baseline of the analysis of significance.
     """
     rows = {swept_label(one.measured.row, sweep): one for one in compare(measured)}
-    everything = Measured(rows, references, language, operations)
+    label = next((label for label, one in rows.items() if one.measured.row.name == baseline), None)
+    everything = Measured(rows, references, language, operations, label)
     return {name: list(ANALYSES[name].records(everything)) for name in dict.fromkeys(names)}
 
 
 def _significance(outputs: Measured) -> Iterable[Record]:
-    for name, one in significance(outputs.texts, outputs.references).items():
+    texts = outputs.texts
+    first = {} if outputs.baseline is None else {outputs.baseline: texts[outputs.baseline]}
+    for name, one in significance(first | texts, outputs.references).items():
         yield {"decoding": name, "BLEU": one.bleu, "p, bootstrap": one.bootstrap, "p, randomisation": one.randomisation}
 
 
@@ -122,7 +139,7 @@ def _flops(measured: Measured) -> Iterable[Record]:
 
 
 ANALYSES: Mapping[str, Analysis] = {
-    "significance": Analysis(
+    SIGNIFICANCE: Analysis(
         f"Probability of the difference in BLEU to the first row by chance (paired bootstrap, {RESAMPLES:,} samples; approximate "
         f"randomisation, {TRIALS:,} trials):",
         _significance,

@@ -97,8 +97,17 @@ AnalysisOption = Annotated[
     _compared_option(
         "--analysis",
         metavar="NAME",
-        help="Analyse the outputs: significance (of differences in BLEU to the first row), ends (precision of n-grams at the head and the "
+        help="Analyse the outputs: significance (of differences in BLEU to a row), ends (precision of n-grams at the head and the "
         "tail), compounds (BLEU with split compounds) or flops (floating-point operations). Repeatable.",
+    ),
+]
+BaselineOption = Annotated[
+    str | None,
+    _compared_option(
+        "--baseline",
+        metavar="DECODING[:PRESET]",
+        help="Row that --analysis significance compares the others with, named as in --row: the first of that name.",
+        show_default="the first row",
     ),
 ]
 TuneOption = Annotated[
@@ -155,6 +164,7 @@ class ComparedOptions(OptionGroup):
     histogram: HistogramOption = False
     plot: PlotOption = None
     analyses: AnalysisOption = None
+    baseline: BaselineOption = None
     tune: TuneOption = False
     synthetic: SyntheticOption = False
 

@@ -48,7 +48,7 @@ def make_plans(
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens, text.score == "characters")
     if compared.plot is not None and not by_line and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
-    check_analyses(compared.analyses or (), references=examples.references is not None)
+    check_analyses(compared.analyses or (), compared.baseline, references=examples.references is not None)
     plan = Plan(
         model=models[0],
         examples=examples,
@@ -68,6 +68,7 @@ def make_plans(
         histogram=compared.histogram,
         plot=None if compared.plot is None else "edits" if by_line else "quality",
         analyses=tuple(compared.analyses or ()),
+        baseline=compared.baseline,
     )
     return [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from specdec_cli.benchmark.analyses import OPERATIONS, Record, analyse
+from specdec_cli.benchmark.analyses import OPERATIONS, Record, analyse, check_baseline
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
@@ -39,7 +39,8 @@ class Plan:
     scores output lines; `sweep` has the values to try by key (empty: no sweep). `device`, `precision` and `engine` may be `auto`;
     `threads` may be None, the default of the machine. With `split`, lines are split into sentences. `profile` and `histogram`
     tell which of these results are computed beside the table; `plot` is what is plotted against the speedup: the edit ratio of each
-    line, or the quality of each row; `analyses` names the analyses of the outputs.
+    line, or the quality of each row; `analyses` names the analyses of the outputs, and `baseline` the row of the analysis of significance
+    (None: the first).
     """
 
     model: ModelChoice
@@ -59,6 +60,7 @@ class Plan:
     histogram: bool
     plot: Literal["edits", "quality"] | None
     analyses: tuple[str, ...] = ()
+    baseline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         prepared = [_prepare(each, Path(temporary) / str(number)) for number, each in enumerate(plans)]
         check_sweep([row for each in prepared for row in each.rows], plan.sweep)
         rows = [row for each in prepared for row in _rows(each, plan)]
+        check_baseline(plan.baseline, rows)
         conditions = {each.rows[0].model: each.conditions for each in prepared if each.rows}
         with Pool(WORKER, rows, conditions, shared=bool(plan.sweep)) as pool, progress(len(rows) * plan.repetitions) as report:
             before = cpu_share_of_others()
@@ -126,7 +129,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
             counted = [row for row in rows if row.compute_type is None and OPERATIONS in plan.analyses]
             operations = {row: pool.call("count", row, lines) for row in counted}
     sentences = sum(len(output.sentences) for output in measured[0].outputs)
-    signatures: dict[str, str] = {}
+    references, signatures = plan.examples.references or (), dict[str, str]()
     results = summarise(measured, lambda texts: _score(plan.scorer, texts, signatures))
     return Outcome(
         results=results,
@@ -138,9 +141,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
         histograms=_histograms(measured) if plan.histogram else {},
         points=scatter(measured, lines) if plan.plot == "edits" else {},
         quality=quality_plot(results, plan.sweep) if plan.plot == "quality" else None,
-        analyses=analyse(
-            plan.analyses, measured, plan.examples.references or (), prepared[0].inspection.languages[1], plan.sweep, operations
-        ),
+        analyses=analyse(plan.analyses, measured, references, prepared[0].inspection.languages[1], plan.sweep, operations, plan.baseline),
     )
 
 
