@@ -20,7 +20,7 @@ _Cell = Callable[[_Row], str | None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison of two rows of the stored result `name`: the decodings `ours` of specdec and `theirs` of CTranslate2.
+    """A comparison of two rows of the stored result `name`: the decoding `ours` of specdec and `theirs`, of CTranslate2 or `greedy`.
 
     `geometry` names the model shape in a synthetic result; None for real models.
     """
@@ -39,6 +39,7 @@ COMPARISONS = (
     Comparison("speed-news", "auto", "ctranslate2-greedy"),
     Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
     Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
+    Comparison("speed-synthetic", "specdec", "greedy", "marian"),
 )
 
 
