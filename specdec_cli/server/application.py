@@ -30,10 +30,10 @@ def make_application(
     Pages of the sites `origins` (see `read_origin`) may use it from a browser. With `checks_host`, requests over TCP must name this
     machine as their host.
     """
-    routes = [
-        *Page(service, showings or {}).routes(),
+    routes = [  # those of the most requests first
         *LibreTranslate(service).routes(),
         *LanguageTool(service).routes(),
+        *Page(service, showings or {}).routes(),
         Route("/health", _Health(service).health),
         Route("/metrics", _Health(service).metrics),
     ]
