@@ -1,7 +1,7 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from specdec_cli.native.records import Decoded, DecodedRound, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
 from specdec_cli.pipeline.rules import check_given
 from specdec_cli.pipeline.settings import Settings
-from specdec_cli.tuning.native_block_size import NativeBlockSize
+from specdec_cli.tuning.native_block_size import SharedBlockSizes
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
 from specdec_cli.tuning.round_costs import Costs
 
@@ -50,8 +50,7 @@ class NativeEngine:
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
         self._shape, self._tokenizer, self._info = bundle.shape, bundle.tokenizer, bundle.info
-        self._costs: Costs | None = None
-        self._sizes: dict[int, NativeBlockSize] = {}  # of each thread that calls `decode`, by its identifier
+        self._sizes: SharedBlockSizes | None = None
         self._sentences = 0
         self._memory: NgramMemory | None = None
         try:
@@ -59,7 +58,7 @@ class NativeEngine:
                 self._memory = NgramMemory(self._shape.vocabulary_size, threads)
             self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
             if self._way.adaptive and not self._way.may_skip:
-                self._costs = round_costs(self._measured())
+                self._choose_sizes(round_costs(self._measured()))
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
@@ -67,14 +66,9 @@ class NativeEngine:
         verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
         self._model = NativeModel(self._shape, verifier, *((self._way.drafter, drafter) if with_drafter else ()))
 
-    def _own_sizes(self) -> NativeBlockSize | None:
-        """The statistics of the calling thread, from which it chooses block sizes; None if they are not adaptive."""
-        if self._costs is None:
-            return None
-        way, thread = self._way, threading.get_ident()
-        if thread not in self._sizes:
-            self._sizes[thread] = NativeBlockSize(self._costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
-        return self._sizes[thread]
+    def _choose_sizes(self, costs: Costs) -> None:
+        way = self._way
+        self._sizes = SharedBlockSizes(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
 
     def _measured(self) -> MeasuredModel:
         way = self._way
@@ -93,14 +87,14 @@ class NativeEngine:
 
     @property
     def _is_greedy(self) -> bool:
-        return self._way.decoding == "greedy" or (self._way.may_skip and self._costs is None)
+        return self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None)
 
     def expect(self, sentences: int) -> None:
         """Count sentences that are about to be decoded. Once there were so many that an optional drafter can pay, load it,
         unless the costs of rounds say that it cannot; `decode` calls this too.
         """
         self._sentences += sentences
-        if self._costs is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
+        if self._sizes is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
             return
         known = stored_costs(self._measured())
         try:
@@ -110,7 +104,7 @@ class NativeEngine:
         except UnsupportedModel:
             known = None
         if known is not None and can_pay(known, self._way.block_size):
-            self._costs = known
+            self._choose_sizes(known)
         else:
             self._way = NativeDecoding("greedy")
 
@@ -119,7 +113,7 @@ class NativeEngine:
         """Whether several threads may call `decode` at the same time: not with an n-gram memory, nor while it is not known
         whether an optional drafter is used (see `expect`).
         """
-        return self._memory is None and not (self._way.may_skip and self._costs is None)
+        return self._memory is None and not (self._way.may_skip and self._sizes is None)
 
     @property
     def workers(self) -> int:
@@ -148,9 +142,9 @@ class NativeEngine:
         """The total number of rounds with a draft, counted for each row, and their mean block size; None if the
         block size is not adaptive, or if the drafter is not used.
         """
-        if self._costs is None:
+        if self._sizes is None:
             return None
-        rounds, tokens = map(sum, zip((0, 0), *(each.drafts for each in self._sizes.values()), strict=True))
+        rounds, tokens = self._sizes.drafts
         return rounds, tokens / max(rounds, 1)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
@@ -173,19 +167,20 @@ class NativeEngine:
         self.expect(len(sentences))
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
-        way, sizes = self._way, self._own_sizes()
-        request = replace(
-            self._request,
-            batch=self._rows(sentences),
-            decoding="greedy" if self._is_greedy else way.decoding,
-            block_size=way.block_size,
-            word_starts=self._word_starts if way.decoding == "input-guided" else b"",
-            top_beta=min(way.top_beta, self._shape.vocabulary_size),
-            tolerance=way.tolerance,
-            adaptive=None if sizes is None else sizes.address,
-            memory=None if self._memory is None else self._memory.address,
-        )
-        yield from self._hypotheses(sentences, request, "greedy" if self._is_greedy else self._asked.decoding)
+        way, decoding = self._way, "greedy" if self._is_greedy else self._asked.decoding
+        with nullcontext() if self._sizes is None else self._sizes.borrow() as sizes:
+            request = replace(
+                self._request,
+                batch=self._rows(sentences),
+                decoding="greedy" if self._is_greedy else way.decoding,
+                block_size=way.block_size,
+                word_starts=self._word_starts if way.decoding == "input-guided" else b"",
+                top_beta=min(way.top_beta, self._shape.vocabulary_size),
+                tolerance=way.tolerance,
+                adaptive=None if sizes is None else sizes.address,
+                memory=None if self._memory is None else self._memory.address,
+            )
+            yield from self._hypotheses(sentences, request, decoding)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences that come with a draft; those with a prefix get scores."""

@@ -1,6 +1,8 @@
 """Adaptive number of drafted tokens in the native engine, by the same rules as adaptive_block_size.py."""
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from specdec_cli.native.library import check, load_library
 from specdec_cli.native.structs import CostsStruct
@@ -36,6 +38,36 @@ class NativeBlockSize:
     def __del__(self) -> None:
         if hasattr(self, "address"):
             self._library.specdec_adaptive_destroy(self.address)
+
+
+class SharedBlockSizes:
+    """The statistics of several decodings that may run at the same time: each borrows one NativeBlockSize, made with these
+    arguments, and decodings that run one after the other use the same one.
+    """
+
+    def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:
+        self._costs, self._longest, self._rows, self._workers, self._may_skip = costs, longest, rows, workers, may_skip
+        self._all: list[NativeBlockSize] = []
+        self._idle: list[NativeBlockSize] = []
+
+    @contextmanager
+    def borrow(self) -> Iterator[NativeBlockSize]:
+        """Statistics that no other decoding uses inside the block."""
+        try:
+            own = self._idle.pop()
+        except IndexError:
+            own = NativeBlockSize(self._costs, self._longest, self._rows, self._workers, may_skip=self._may_skip)
+            self._all.append(own)
+        try:
+            yield own
+        finally:
+            self._idle.append(own)
+
+    @property
+    def drafts(self) -> tuple[int, int]:
+        """The sums of `NativeBlockSize.drafts` over all statistics."""
+        counts = [each.drafts for each in self._all]
+        return sum(rounds for rounds, _ in counts), sum(tokens for _, tokens in counts)
 
 
 def costs_struct(costs: Costs) -> CostsStruct:

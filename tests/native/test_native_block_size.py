@@ -17,7 +17,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.native_block_size import costs_struct
+from specdec_cli.tuning.native_block_size import SharedBlockSizes, costs_struct
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
 from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
@@ -144,3 +144,13 @@ def test_costs_are_measured_once_without_torch(make_bundle: Callable[..., Bundle
     monkeypatch.setattr(NativeModel, "times", None)
     assert round_costs(measured) == costs
     assert stored_costs(replace(measured, longest=3)) is None
+
+
+def test_statistics_are_borrowed_by_one_decoding_at_a_time() -> None:
+    costs = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
+    sizes = SharedBlockSizes(costs, 5, 4, 1, may_skip=False)
+    with sizes.borrow() as first, sizes.borrow() as second:
+        assert first is not second
+    with sizes.borrow() as again:
+        assert again in (first, second)
+    assert sizes.drafts == (0, 0)

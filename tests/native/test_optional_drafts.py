@@ -61,7 +61,7 @@ def test_a_drafter_that_cannot_pay_never_drafts(
     assert all(each.rounds == len(each.ids) for each in found)
 
 
-def test_threads_that_share_an_engine_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: CHEAP)
     monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
