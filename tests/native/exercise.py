@@ -23,11 +23,13 @@ from specdec_cli.native.records import Request
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 
-SENTENCES, LONGEST = 10, 24
+AMOUNTS = {"scalar": (5, 8)}
+"""Sentences, and their largest number of tokens without EOS, for instruction sets that are slow."""
+AMOUNT = 10, 24
+"""Those for the others."""
 
-
-Expected = dict[tuple[str, str, int], object]
-"""What was decoded, by the name of the list of requests, the decoding and the number of the request."""
+Expected = dict[tuple[int, str, str, int], object]
+"""What was decoded, by the number of sentences, the name of the list of requests, the decoding and the number of the request."""
 WAYS = ((1, 1), (1, 5), (1, 3), (3, 1), (4, 3))
 """Sentences in a batch, and threads."""
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
@@ -147,12 +149,13 @@ def exercise(
 ) -> None:
     """Decode in many ways. Raises AssertionError where two differ."""
     generator = random.Random(1)
-    sources = [[*generator.choices(range(8, bundle.shape.vocabulary_size), k=generator.randint(0, LONGEST)), 3] for _ in range(SENTENCES)]
+    count, longest = AMOUNTS.get(model.instructions, AMOUNT)
+    sources = [[*generator.choices(range(8, bundle.shape.vocabulary_size), k=generator.randint(0, longest)), 3] for _ in range(count)]
     sources[1] = [*sources[0][:-1], *sources[0]]
     for number, same in enumerate(ways(bundle)):
         for request in same:
             found = sorted(model.decode(sources, request), key=lambda each: each.number)
-            assert expected.setdefault((ways.__name__, request.decoding, number), found) == found, request
+            assert expected.setdefault((count, ways.__name__, request.decoding, number), found) == found, request
             running = model.decode(sources, request)
             next(running)
             running.close()  # while its threads are at work
