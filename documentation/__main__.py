@@ -20,6 +20,8 @@ PICTURE = DOCS / "imports.svg"
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
     from documentation import glossary, scale_tables, settings, tables
+    from documentation.busy.tables import busy
+    from documentation.floors.tables import floors
     from documentation.papers.tables import paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
     from documentation.serving.tables import serving
@@ -30,6 +32,8 @@ def generators() -> dict[str, Generator]:
         "table": tables.table,
         "corpus": tables.corpus,
         "serving": serving,
+        "busy": busy,
+        "floors": floors,
         "paper": paper,
         "paper-analysis": paper_analysis,
         "paper-profile": paper_profile,

@@ -19,8 +19,10 @@ from documentation.pages import DOCS
 from specdec_cli.files import write_json
 
 FOLDER = DOCS / "results"
-_OUTPUT = {"bench": ("--json", "--quiet"), "serving": ("--json",)}
+_OUTPUT = {"bench": ("--json", "--quiet"), "serving": ("--json",), "busy": ("--json",), "floors": ("--json",)}
 """The option of a command for the file that it writes, and its other options."""
+_PROGRAMS = ("serving", "busy", "floors")
+"""Commands that are modules of this package."""
 _KEPT = ("label", "command", "needs", "notes")
 
 
@@ -40,7 +42,7 @@ class Stored:
     def command(self) -> str:
         """The command line that measured the result."""
         command, *arguments = self.record["command"]
-        program = ["python", "-m", "documentation.serving"] if command == "serving" else ["specdec", command]
+        program = ["python", "-m", f"documentation.{command}"] if command in _PROGRAMS else ["specdec", command]
         return shlex.join([*program, *arguments])
 
     @property
@@ -88,12 +90,12 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path = Path(folder) / "result.json"
         output = _OUTPUT.get(command, ("--output",))
-        module = ["documentation.serving"] if command == "serving" else ["specdec_cli", command]
+        module = [f"documentation.{command}"] if command in _PROGRAMS else ["specdec_cli", command]
         subprocess.run(
             [sys.executable, "-m", *module, *arguments, *output[1:], output[0], str(path)], check=True, stdout=subprocess.DEVNULL
         )
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if command == "serving":
+    if command in _PROGRAMS:
         return record
     if command == "bench":
         # The path of the data folder differs between machines.

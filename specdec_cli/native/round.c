@@ -75,12 +75,13 @@ static int64_t propose_drafts(struct worker *worker) {
     return drafting;
 }
 
-// Whether all rows that the session has room for run, with drafts of the full size if there is a drafter.
+// Whether all rows that the session has room for run, with drafts of the full size if these are a drafter's or recorded.
 static int is_full(const struct worker *worker) {
     const struct specdec_options *options = &worker->session->options;
+    const int drafts = options->decoding == SPECDEC_DRAFTER || options->recorded;
     for (int64_t i = 0; i < options->batch; i++) {
         const struct row *row = worker->rows + i;
-        if (row->number == VACANT || (options->decoding == SPECDEC_DRAFTER && row->drafted < options->block_size)) return 0;
+        if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;
     }
     return 1;
 }

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from documentation import results, tables
+from documentation.busy.tables import busy
+from documentation.floors.tables import floors
 from documentation.results import Stored, load, names
 from documentation.serving.tables import NAME as SERVING
 from documentation.serving.tables import serving
@@ -39,7 +41,7 @@ def test_every_result_is_complete() -> None:
         assert (
             stored.label
             and stored.record["environment"]["date"]
-            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving")
+            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving", "busy", "floors")
         )
         assert stored.repeatable or stored.record["needs"]
 
@@ -87,6 +89,34 @@ def test_the_table_of_the_server_names_the_best_other_servers(folder: Path) -> N
     assert "| processor time of a request, 8 clients | 2.00 ms | lean | 5.00 ms | 2.50x |" in text
     assert "| `/v2/check` of 99 words | median 1.0 ms, p99 20.2 ms |" in text
     assert "python -m documentation.serving --seconds 5\n" in text
+
+
+def test_the_table_of_busy_processes_compares_with_the_free_machine_and_one_thread(folder: Path) -> None:
+    cases = [
+        {"processes": 0, "nice": 0, "default": 2.0, "one": 3.0},
+        {"processes": 1, "nice": 0, "default": 3.0, "one": 3.3},
+        {"processes": 2, "nice": 19, "default": 2.5, "one": 2.0},
+    ]
+    (folder / "busy.json").write_text(json.dumps({"label": "x", "command": ["busy"], "environment": ENVIRONMENT, "cases": cases}))
+    text = busy()
+    assert "| none | 2.00 | 1.00 | 3.00 | 1.50x |" in text
+    assert "| 1, the same priority | 3.00 | 1.50 | 3.30 | 1.10x |" in text
+    assert "| 2, the lowest priority | 2.50 | 1.25 | 2.00 | 0.80x |" in text
+    assert "python -m documentation.busy\n" in text
+
+
+def test_the_table_of_floors_has_both_floors_of_a_part(folder: Path) -> None:
+    parts = {
+        "step": {"milliseconds": 0.3, "weights": 20_000_000, "products": 20_000_000},
+        "verification": {"milliseconds": 0.5, "weights": 20_000_000, "products": 80_000_000},
+    }
+    models = [{"model": "some", "threads": 2, "parts": parts, "reading": 1e11, "multiplying": 2e11}]
+    record = {"label": "x", "command": ["floors"], "environment": ENVIRONMENT, "source": 14, "draft": 3, "models": models}
+    (folder / "floors.json").write_text(json.dumps(record))
+    text = floors()
+    assert "| some | 2 | step | 0.300 | 20.0 | 0.200 | 20 | 0.100 | 1.50 |" in text
+    assert "| some | 2 | verification, 3 + 1 tokens | 0.500 | 20.0 | 0.200 | 80 | 0.400 | 1.25 |" in text
+    assert "some, 2: 100 and 200." in text
 
 
 def test_measuring_again_replaces_only_the_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

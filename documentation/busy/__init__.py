@@ -1,0 +1,1 @@
+"""Measurement of the native engine beside busy processes, and the table of its results."""
