@@ -87,3 +87,15 @@ def test_the_corrector_changes_only_wrong_lines(precision: str) -> None:
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
     assert [c.sentences for c in found["greedy"]] == [c.sentences for c in found["input-guided"]]
     assert 2 * sum(c.rounds for c in found["input-guided"]) < sum(c.rounds for c in found["greedy"])
+
+
+def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greedy() -> None:
+    shipped = move_to(resolve_machine("cpu", "float32", 1), load_bundle(SHIPPED / "en-de"))
+    texts = ["The price is \u20ac5.", "It costs \u00a3 5.", "[door closes]", "It is > 5 and < 10."]
+    outputs = []
+    for decoding in ("greedy", "specdec"):
+        engine = Engine(shipped, resolve(DecodingRequest(decoding=decoding), shipped))
+        outputs.append([each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)])
+    assert outputs[0] == outputs[1]
+    for signs, output in zip(("\u20ac5", "\u00a3", "[]", "><"), outputs[0], strict=True):
+        assert [output.count(sign) for sign in signs] == [1] * len(signs)

@@ -12,9 +12,10 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, DraftUse, first_bound
 from specdec_cli.pipeline.term_placing import TermPlacer
+from specdec_cli.text.lacking import attempts_with
 from specdec_cli.text.layout import segment_line
 from specdec_cli.text.passthrough import Passthrough
-from specdec_cli.text.placeholders import Attempt, attempts
+from specdec_cli.text.placeholders import Attempt
 from specdec_cli.text.sentences import Count, Segments, segment
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -94,10 +95,10 @@ class LineDecoder:
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
-    target language. With `place`, the output has every protected span (a URL, say) as often as the source: a
-    sentence whose output does not is decoded again, with a placeholder for the span or without it. The attribute
-    `drafts` finds drafts for sentences, and `terms` brings the terms of a glossary into outputs; they may be set before
-    a call of `decode`.
+    target language. With `place`, the output has every protected span (a URL, say) as often as the source, and every
+    sign that the tokenizer lacks (see `attempts_with`): a sentence whose output does not is decoded again, with a
+    placeholder for the span or without it. The attribute `drafts` finds drafts for sentences, and `terms` brings the
+    terms of a glossary into outputs; they may be set before a call of `decode`.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ class LineDecoder:
             self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
         latin = self._passthrough is not None and self._passthrough.latin
-        ways = (attempts(text, latin=latin) for text in segments.texts) if self._place else whole
+        ways = (attempts_with(self._tokenizer.lacks, text, latin=latin) for text in segments.texts) if self._place else whole
         marked = separate or (any(gap.strip() for gap in segments.gaps) and self._passthrough is not None)
         texts = [DecodedText(text, each, is_fragment=marked) for text, each in zip(segments.texts, ways, strict=True)]
         return DecodedLine(line, segments, texts)

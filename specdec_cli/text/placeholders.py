@@ -112,19 +112,23 @@ class SplitAttempt(Attempt):
         return output if _holds(output, self.source, self.spans) else self.source
 
 
-def attempts(text: str, *, latin: bool = False) -> Iterator[Attempt]:
+def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] = (), unchanged: bool = True) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
-    Without protected spans, the text is decoded unchanged. With spans, it is tried unchanged, then with several
-    kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`.
+    Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, then with several
+    kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`; spans of `also`
+    that do not overlap with those are protected too.
     """
     positions = protected_spans(text, latin=latin)
+    if also:
+        positions = sorted([*positions, *(each for each in also if not any(each[0] < end and start < each[1] for start, end in positions))])
     whole = Segments((text,), ("", ""))
     if not positions:
         yield Attempt(whole)
         return
     spans = tuple(text[start:end] for start, end in positions)
-    yield CheckedAttempt(whole, text, spans)
+    if unchanged:
+        yield CheckedAttempt(whole, text, spans)
     if len(spans) <= _MAX_SPANS:
         yield from (
             _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text

@@ -1,9 +1,13 @@
 """The base class of tokenizers, which turn text into token ids, and token ids into text."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
+"""A piece for one byte, into which SentencePiece splits a character that is not in the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Tokenizer(ABC):
         self._source_vocabulary = self._vocabulary if source_vocabulary is None else list(source_vocabulary)
         self._hidden = frozenset(hidden)
         self._ids = {piece: number for number, piece in reversed(list(enumerate(self._vocabulary)))}
+        self._lacking: dict[str, bool] = {}
 
     def __len__(self) -> int:
         return len(self._vocabulary)
@@ -68,6 +73,13 @@ class Tokenizer(ABC):
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each of the source texts, without special tokens."""
         return [self.encode(text) for text in texts]
+
+    def lacks(self, character: str) -> bool:
+        """Whether a character is not in the source vocabulary, so that it is encoded as bytes or as unknown."""
+        if character not in self._lacking:
+            pieces = self.source_pieces(self.encode(character))
+            self._lacking[character] = any(piece == self.unknown or _BYTE.fullmatch(piece) for piece in pieces)
+        return self._lacking[character]
 
     @abstractmethod
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:

@@ -1,0 +1,98 @@
+"""Characters that a vocabulary lacks: the spans that they make, and characters that the model knows in their place."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from specdec_cli.text.placeholders import Attempt, attempts
+from specdec_cli.text.protected import protected_spans
+
+Span = tuple[int, int]
+Lacks = Callable[[str], bool]
+"""Whether a vocabulary lacks a character."""
+_TRANSLATED = ("Pd", "Pi", "Pf")
+"""Categories of characters that translations write differently: dashes and quotation marks."""
+_DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f"
+_KNOWN = {"Sc": "$", "Ps": "(", "Pe": ")"}
+"""For categories of characters, the character that is written in their place for the model."""
+_WORD = r"\w+(?:[.,]\w+)*"
+_NUMBER = r"\d+(?:[.,]\d+)*"
+
+
+@dataclass(frozen=True)
+class StandInAttempt(Attempt):
+    """Makes the `attempt` for a text in which known characters stand for others.
+
+    `originals` maps each known character to those in the source that are written as it, in order, itself included.
+    """
+
+    attempt: Attempt
+    originals: dict[str, str]
+
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """Return the output with the original characters, in order; None if it has more or fewer of the known ones."""
+        output = self.attempt.restore(outputs)
+        if output is None or any(output.count(known) != len(found) for known, found in self.originals.items()):
+            return None
+        found = {known: iter(characters) for known, characters in self.originals.items()}
+        return "".join(next(found[character]) if character in found else character for character in output)
+
+
+def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[Attempt]:
+    """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.
+
+    Currency signs, brackets and quotation marks are replaced by "$", "(", ")" and '"' for the model, and written back in its
+    output, except for quotation marks. Other signs are protected spans (see `attempts`), and so are the former if the
+    output does not have as many of them. Letters, dashes and quotation marks are not protected.
+    """
+    bounds = [0, *(offset for span in protected_spans(text, latin=latin) for offset in span), len(text)]
+    parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
+    lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
+    spans = lacking_spans(text, lacking)
+    known = _known(text, lacking, lacks)
+    if known:
+        parts[::2] = ["".join(known.get(character, character) for character in part) for part in parts[::2]]
+        shown = "".join(parts)
+        pairs = list(zip(text, shown, strict=True))
+        written_back = {sign for character, sign in known.items() if character not in _DOUBLE_QUOTES}
+        originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
+        rest = lacking_spans(shown, [character for character in lacking if character not in known])
+        yield from (StandInAttempt(each.segments, each, originals) for each in attempts(shown, latin=latin, also=rest))
+    yield from attempts(text, latin=latin, also=spans, unchanged=not known)
+
+
+def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
+    """Offsets (start, end), in order, of the signs of `text` that are `lacking`, with the word or number that they belong to.
+
+    "*" and "_" at one side of a word are a span without it, because they mark emphasis.
+    """
+    signs = [character for character in lacking if not character.isspace() and _is_sign(character)]
+    if not signs:
+        return []
+    sign = f"[{re.escape(''.join(signs))}]"
+    currencies = re.escape("".join(character for character in signs if unicodedata.category(character) == "Sc"))
+    amount = rf"[{currencies}]\s?{_NUMBER}|(?<![\w.,]){_NUMBER}\s?[{currencies}]|" if currencies else ""
+    strong = "|".join(re.escape(character) for character in signs if character not in "*_")
+    inner = rf"(?:(?:{strong})+|(?<=\w)[*_]+(?=\w))" if strong else r"(?<=\w)[*_]+(?=\w)"
+    return [found.span() for found in re.finditer(rf"{amount}(?<!\w)(?:{_WORD})?(?:{inner}(?:{_WORD})?)+|{sign}", text)]
+
+
+def _is_sign(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in "PSN" and category not in _TRANSLATED and not character.isdecimal() and character != "\u2026"
+
+
+def _known(text: str, lacking: Collection[str], lacks: Lacks) -> dict[str, str]:
+    """For each character of `text` that another one can stand for, that one.
+
+    A "$" stands for one currency only, and for none if it is in the text itself. If one quotation mark is lacking,
+    all are replaced.
+    """
+    known = {character: _KNOWN.get(unicodedata.category(character), "") for character in lacking if character not in _DOUBLE_QUOTES}
+    if any(mark in lacking for mark in _DOUBLE_QUOTES):
+        known |= dict.fromkeys(_DOUBLE_QUOTES, '"')
+    if "$" in text or sum(sign == "$" for sign in known.values()) > 1:
+        known = {character: sign for character, sign in known.items() if sign != "$"}
+    return {character: sign for character, sign in known.items() if sign and not lacks(sign)}

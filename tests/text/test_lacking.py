@@ -1,0 +1,85 @@
+"""Signs that a vocabulary lacks are in the output as often as in the source, whatever the model's output."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.lacking import attempts_with, lacking_spans
+
+LACKING = "#&*+<=>[]^_|~\u20ac\u00a3\u00b0\u00a7\u00bd\u201d"
+Model = Callable[[str], str]
+
+
+def placed(text: str, model: Model) -> tuple[str, list[str]]:
+    """The output, and the texts that were decoded for it."""
+    for attempt in attempts_with(LACKING.__contains__, text):
+        texts = list(attempt.segments.texts)
+        output = attempt.restore([model(source) for source in texts])
+        if output is not None:
+            return output, texts
+    raise AssertionError("the last attempt has no output")
+
+
+def damaged(source: str) -> str:
+    """The output of a model that writes nonsense for signs which it does not know."""
+    return "".join("stand" if character in LACKING else character for character in source)
+
+
+def test_text_without_lacking_characters_is_decoded_as_it_is() -> None:
+    assert placed("It costs $5 (or more).", str.upper) == ("IT COSTS $5 (OR MORE).", ["It costs $5 (or more)."])
+    assert placed("caf\u00e9 \u2013 no", str.upper) == ("CAF\u00c9 \u2013 NO", ["caf\u00e9 \u2013 no"])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The price is \u20ac5.", "The price is $5."),
+        ("He has 5 \u20ac.", "He has 5 $."),
+        ("I like it [very much].", "I like it (very much)."),
+        ("See [1] and (2).", "See (1) and (2)."),
+    ],
+)
+def test_known_characters_stand_for_currencies_and_brackets(text: str, shown: str) -> None:
+    assert placed(text, damaged) == (text, [shown])
+
+
+def test_quotation_marks_become_ascii() -> None:
+    assert placed("\u201cYes\u201d or (no)", damaged) == ('"Yes" or (no)', ['"Yes" or (no)'])
+
+
+def test_amounts_in_two_currencies_are_protected() -> None:
+    assert placed("\u20ac5.50, not \u00a3 3 now", damaged) == ("\u20ac5.50, not \u00a3 3 now", ["X1, not X2 now"])
+    assert placed("\u20ac5 and $3 here", damaged)[1] == ["X1 and $3 here"]
+
+
+def test_a_lost_stand_in_is_not_accepted() -> None:
+    def spelled(source: str) -> str:
+        return source.replace("$5", "five dollars")
+
+    assert placed("He has \u20ac5 now", spelled) == ("He has \u20ac5 now", ["He has X1 now"])
+
+
+def test_other_signs_are_protected_if_the_model_loses_them() -> None:
+    assert placed("It is 20\u00b0C here", str.upper) == ("IT IS 20\u00b0C HERE", ["It is 20\u00b0C here"])
+    assert placed("It is 20\u00b0C here", damaged) == ("It is 20\u00b0C here", ["It is X1 here"])
+
+
+def test_signs_in_protected_spans_have_no_stand_in() -> None:
+    assert placed("go to http://a.org/[x]y [now]", lambda source: source)[1] == ["go to http://a.org/[x]y (now)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [("AT&T, x^2 a", ["AT&T", "x^2"]), ("*very* _a", ["*", "*", "_"]), ("5 < 6 => C++.", ["<", "=>", "C++"]), ("\u00bd cup", ["\u00bd"])],
+)
+def test_a_span_has_the_word_that_its_sign_belongs_to(text: str, spans: list[str]) -> None:
+    assert [text[start:end] for start, end in lacking_spans(text, LACKING)] == spans
+
+
+@given(st.text(alphabet=LACKING + "ab 5.$()", max_size=30), st.sampled_from([damaged, str.upper, lambda _: "", lambda text: text * 2]))
+def test_there_is_always_an_output_with_the_signs(text: str, model: Model) -> None:
+    output, _ = placed(text, model)
+    for sign in set(LACKING) - {"\u201d"}:
+        assert output.count(sign) == text.count(sign)
