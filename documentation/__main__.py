@@ -22,6 +22,7 @@ def generators() -> dict[str, Generator]:
     from documentation import glossary, scale_tables, settings, tables
     from documentation.busy.tables import busy
     from documentation.floors.tables import floors
+    from documentation.papers.ends import paper_ends
     from documentation.papers.tables import paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
     from documentation.serving.tables import serving
@@ -39,6 +40,7 @@ def generators() -> dict[str, Generator]:
         "paper-profile": paper_profile,
         "paper-histogram": paper_histogram,
         "paper-edits": paper_edits,
+        "paper-ends": paper_ends,
         "keys": settings.keys,
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,

@@ -30,11 +30,12 @@ _PREFIX = "BUNDLES/"
 
 @dataclass(frozen=True)
 class Run:
-    """A run: its name, the label of the text that it decodes, and the arguments of specdec."""
+    """A run: its name, the label of the text that it decodes, the arguments of specdec, and bundles that papers.sh does not train."""
 
     name: str
     label: str
     command: tuple[str, ...]
+    needs: str = ""
 
     @property
     def bundles(self) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ class Run:
 def runs() -> dict[str, Run]:
     """All runs by name, in the order of runs.toml."""
     values: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return {name: Run(name, one["label"], tuple(shlex.split(one["command"]))) for name, one in values.items()}
+    return {name: Run(name, one["label"], tuple(shlex.split(one["command"])), one.get("needs", "")) for name, one in values.items()}
 
 
 def measure(wanted: list[str], data: Path, bundles: Path | None, again: bool = False) -> Iterator[str]:
@@ -86,7 +87,8 @@ def _current(run: Run, bundles: Path | None) -> bool:
 
 
 def _needs(run: Run) -> dict[str, str]:
-    return {"needs": f"{', '.join(run.bundles)}, trained by the recipe papers.sh"} if run.bundles else {}
+    needs = run.needs or f"{', '.join(run.bundles)}, trained by the recipe papers.sh"
+    return {"needs": needs} if run.bundles else {}
 
 
 def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:

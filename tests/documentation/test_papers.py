@@ -11,6 +11,7 @@ import pytest
 from documentation.pages import DOCS, ROOT
 from documentation.papers import runs as stored_runs
 from documentation.papers import tables
+from documentation.papers.ends import paper_ends
 from documentation.papers.runs import Run, measure, runs
 from documentation.papers.tables import paper
 from documentation.papers.tables import tables as declared
@@ -55,7 +56,7 @@ def test_every_run_needs_models_that_the_script_trains() -> None:
     script = (ROOT / "specdec_cli" / "recipes" / "papers.sh").read_text(encoding="utf-8")
     trained = re.search(r'^all="(.*?)"', script, re.DOTALL | re.MULTILINE)
     assert trained is not None
-    assert {bundle for run in runs().values() for bundle in run.bundles} <= set(trained[1].split())
+    assert {bundle for run in runs().values() if not run.needs for bundle in run.bundles} <= set(trained[1].split())
     assert {run.command[0] for run in runs().values()} == {"bench"}
 
 
@@ -151,3 +152,17 @@ def test_speedups_are_grouped_by_edit_ratio(one: Run, tmp_path: Path, monkeypatc
         "| lookup | above 0.00, up to 0.05 | 2 | 2.50x |",
         "| lookup | above 0.40, up to 10.00 | 1 | 1.00x |",
     ]
+
+
+def test_precision_at_both_ends_has_a_column_for_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = ("a greedy", "a beam, beam size 5", "b bidirectional, beam size 5")
+    parts = ("all", "first 5", "first 10", "first 15", "last 5", "last 10", "last 15")
+    ends = [
+        {"decoding": label, "tokens": part, "1-gram": 0.1 * place, "4-gram": 0.01 * place}
+        for part in parts
+        for place, label in enumerate(labels)
+    ]
+    record = RECORD | {"command": ["bench"], "label": "a text", "analyses": {"ends": ends}}
+    monkeypatch.setattr("documentation.papers.ends.stored", lambda _: Stored("one", record))
+    monkeypatch.setattr("documentation.papers.ends.sources", lambda _: "")
+    assert "| last 5 | 10.0% | 62.9% | 20.0% | 64.5% | 1.0% | 14.7% | 2.0% | 15.3% |" in paper_ends("one")
