@@ -83,7 +83,8 @@ def _current(run: Run, bundles: Path | None) -> bool:
     """Whether the stored result has the command of the run, and its bundles have not been trained further since."""
     record: dict[str, Any] = json.loads(run.path.read_text(encoding="utf-8"))
     updates = {} if bundles is None else _updates(run, bundles)
-    return record["command"] == list(run.command) and updates.items() <= record["environment"].get("updates", {}).items()
+    recorded: dict[str, int] = record["environment"].get("updates", {})
+    return list(run.command) == record["command"] and updates.items() <= recorded.items()
 
 
 def _needs(run: Run) -> dict[str, str]:
