@@ -66,7 +66,7 @@ def measure(wanted: list[str], data: Path, bundles: Path | None, again: bool = F
         run = runs()[name]
         missing = [bundle for bundle in run.bundles if bundles is None or not (bundles / bundle / "bundle.json").exists()]
         if missing:
-            yield f"{name}: skipped; {', '.join(missing)} missing, which the recipe papers.sh trains"
+            yield f"{name}: skipped; {', '.join(missing)} missing; it needs {run.needs or 'the models of the recipe papers.sh'}"
         elif not again and run.path.exists() and _current(run, bundles):
             yield f"{name}: stored already"
         else:

@@ -108,7 +108,7 @@ def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_p
 
     monkeypatch.setattr("documentation.papers.runs.subprocess.run", bench)
     places = (tmp_path / "data", tmp_path / "models")
-    assert "one: skipped; small missing" in "".join(measure(["one"], *places)) and not commands
+    assert "one: skipped; small missing; it needs the models of the recipe papers.sh" in "".join(measure(["one"], *places)) and not commands
     (places[1] / "small").mkdir(parents=True)
     (places[1] / "small" / "bundle.json").touch()
     (places[1] / "small" / "metrics.csv").write_text("time,update\n1,100\n2,300\n")
