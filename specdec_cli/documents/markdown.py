@@ -21,7 +21,11 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 # Lines of other dialects: fenced blocks and admonitions, statements of templates.
 _DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]")
-_BEGINS_BLOCK = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
+_BEGINS_BLOCK = re.compile(r"(?:[-+*:]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
+_BOX = re.compile(r"\[[ xX]\][ \t]+")
+"""The box of an item in a task list."""
+_DEFINITION = re.compile(r":[ \t]+")
+"""The mark before the definition of the term in the lines above it."""
 Run = tuple[int, int]
 """Begin and end of the text of one line, as offsets into the document."""
 
@@ -41,7 +45,7 @@ def read_markdown(source: Source) -> Document:
 def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
     lines = _lines(content)
     cursor = -1, 0
-    for token in tokens:
+    for place, token in enumerate(tokens):
         if token.type == "html_block":
             yield from html_segments(content, lines[token.map[0]][0], lines[token.map[1] - 1][1])
         elif token.type == "inline" and token.map:
@@ -53,8 +57,16 @@ def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) 
                     break
                 cursor = number, run[1]
                 runs.append(run)
+            box = _BOX.match(content, *runs[0]) if runs and _begins_item(tokens, place) else None
+            if box is not None:
+                runs[0] = box.end(), runs[0][1]
             for group in _groups(content, runs):
                 yield from _paragraph(content, group, references)
+
+
+def _begins_item(tokens: Sequence[Any], place: int) -> bool:
+    """Whether the text of the token at `place` is at the begin of an item of a list."""
+    return place > 1 and tokens[place - 2].type == "list_item_open"
 
 
 def _lines(content: str) -> list[Run]:
@@ -74,7 +86,10 @@ def _find(content: str, line: Run, text: str, start: int) -> Run | None:
 
 
 def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
-    """Yield the lines that are joined: all of a paragraph, up to hard breaks, or each one if every line ends a sentence."""
+    """Yield the lines that are joined: all of a paragraph, up to hard breaks, or each one if every line ends a sentence.
+
+    The definition of a term begins a group.
+    """
     group: list[Run] = []
     single = all(ends_sentence(content[begin:end]) for begin, end in runs)
     for begin, end in runs:
@@ -83,6 +98,10 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
             yield from (each for each in (group,) if each)
             group = []
             continue
+        definition = _DEFINITION.match(content, begin, end) if begin != runs[0][0] else None
+        if definition is not None:
+            yield from (each for each in (group,) if each)
+            group, begin = [], definition.end()
         line_end = _LINE_END.search(content, end)
         rest = content[begin : line_end.start() if line_end else len(content)]
         breaks = _HARD_BREAK.search(rest)

@@ -197,3 +197,19 @@ def test_segments_are_separate_and_written_back(text: str) -> None:
     document = parse(text, "md")
     again = parse(document.translated([f"{each} q" for each in texts(document)]), "md")
     assert sum(each.count("q") for each in texts(again)) >= len(document.segments)
+
+
+def test_the_box_of_a_task_is_not_part_of_its_text() -> None:
+    content = "- [ ] Buy some bread\n- [x] Go *home*\n  now\n* Some [x] here\n\n[ ] No task\n"
+    assert texts(parse(content, "md"))[:3] == ["Buy some bread", "Go <g1>home</g1> now", "Some [x] here"]
+    assert translated(content, "md").startswith("- [ ] BUY SOME BREAD\n- [x] GO *HOME*\n  NOW\n")
+
+
+def test_a_definition_is_not_joined_with_its_term() -> None:
+    content = "A term\n: The text of it\n  goes on.\n: Another one\n\nOne\n:no mark\n"
+    assert texts(parse(content, "md")) == ["A term", "The text of it goes on.", "Another one", "One :no mark"]
+    assert unchanged(parse(content, "md")).decode() == content
+
+
+def test_subscripts_and_superscripts_are_kept() -> None:
+    assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
