@@ -14,6 +14,8 @@ Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
 _TRANSLATED = ("Pd", "Pi", "Pf")
 """Categories of characters that translations write differently: dashes and quotation marks."""
+_STOPS = ".,;:!?'\"\u2026\u00a1\u00bf\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
+"""Punctuation that translations write differently."""
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f"
 _KNOWN = {"Sc": "$", "Ps": "(", "Pe": ")"}
 """For categories of characters, the character that is written in their place for the model."""
@@ -45,7 +47,7 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
 
     Currency signs, brackets and quotation marks are replaced by "$", "(", ")" and '"' for the model, and written back in its
     output, except for quotation marks. Other signs are protected spans (see `attempts`), and so are the former if the
-    output does not have as many of them. Letters, dashes and quotation marks are not protected.
+    output does not have as many of them. Letters and punctuation are not protected.
     """
     bounds = [0, *(offset for span in protected_spans(text, latin=latin) for offset in span), len(text)]
     parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
@@ -81,7 +83,7 @@ def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
 
 def _is_sign(character: str) -> bool:
     category = unicodedata.category(character)
-    return category[0] in "PSN" and category not in _TRANSLATED and not character.isdecimal() and character != "\u2026"
+    return category[0] in "PSN" and category not in _TRANSLATED and not character.isdecimal() and character not in _STOPS
 
 
 def _known(text: str, lacking: Collection[str], lacks: Lacks) -> dict[str, str]:

@@ -83,3 +83,7 @@ def test_there_is_always_an_output_with_the_signs(text: str, model: Model) -> No
     output, _ = placed(text, model)
     for sign in set(LACKING) - {"\u201d"}:
         assert output.count(sign) == text.count(sign)
+
+
+def test_punctuation_is_not_protected() -> None:
+    assert lacking_spans("No. Is it \u2013 \u201cyes\u201d\u2026?", "No. Is it \u2013 \u201cyes\u201d\u2026?") == []
