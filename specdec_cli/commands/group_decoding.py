@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from specdec_cli.commands.file_groups import Group
+from specdec_cli.commands.file_groups import Group, name_of
 from specdec_cli.commands.line_decoding import OpenedDecoding
 from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.stream import Decoded
 from specdec_cli.documents.document import Document, Purpose
 from specdec_cli.errors import InputError
+from specdec_cli.text.languages import short_code
 from specdec_cli.text.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -57,8 +58,22 @@ def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *,
         yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))
 
 
+def check_languages(document: Document, name: str, source: str, target: str) -> None:
+    """Raise InputError if a document states another language than the model's; "" is unknown. Regions do not matter."""
+    for stated in document.languages:
+        for side, found, own in zip(("source", "target"), stated, (source, target), strict=True):
+            if found and own and short_code(found) != short_code(own):
+                raise InputError(f"{name}: its {side} language is {found}, but that of the model is {own}")
+
+
 def decode_input(opened: OpenedDecoding[R], source: Input, writer: Outputs, *, as_lines: bool) -> Iterator[R]:
-    """Yield each decoded line or segment of an input; with `as_lines`, write its output lines, too."""
+    """Yield each decoded line or segment of an input; with `as_lines`, write its output lines, too.
+
+    Raises InputError for a document in other languages than those of the model.
+    """
+    if source.document is not None:
+        info = opened.stream.bundle.info
+        check_languages(source.document, name_of(source.group.files[0]), info.source_language, info.target_language)
     for line, decoded, outputs in opened.run(iter(source.lines), parts=source.document is not None):
         if as_lines:
             for output, ending in outputs:

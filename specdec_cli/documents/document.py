@@ -34,6 +34,10 @@ class Document(Protocol):
     def segments(self) -> Sequence[Segment]:
         """The texts to decode."""
 
+    @property
+    def languages(self) -> Sequence[tuple[str, str]]:
+        """The codes of source and target language that the document states; "" for one that does not matter or is not stated."""
+
     def translated(self, outputs: Sequence[str]) -> bytes:
         """Return the document with an output in the place of each segment."""
 
@@ -59,6 +63,7 @@ class TextDocument:
         self, source: Source, content: str, segments: Iterable[Segment], encoding: str = "utf-8", *, references: bool = False
     ) -> None:
         self.source, self.content, self.segments = source, content, tuple(segments)
+        self.languages: Sequence[tuple[str, str]] = ()
         self._encoding, self._references = encoding, references
         self._starts = line_starts(content)
 

@@ -21,6 +21,8 @@ _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnot
 class WordDocument:
     """A Word document, with a segment for each paragraph, or for each line of one."""
 
+    languages: Sequence[tuple[str, str]] = ()
+
     def __init__(self, source: Source) -> None:
         self._source = source
         self._parts: dict[str, tuple[str, str]] = {}

@@ -12,6 +12,7 @@ from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.wrapped import line_groups, text_segment
 
 _CHARSET = re.compile(rb"Content-Type:[^\\\n]*charset=([\w.:-]{1,40})", re.IGNORECASE)
+_LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]{2,3}(?![A-Za-z])[\w@.-]{0,20})", re.IGNORECASE | re.MULTILINE)
 _PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d{1,2})", re.IGNORECASE)
 
 
@@ -71,6 +72,8 @@ class Catalogue(TextDocument):
                 one for entry in translated for string in entry.translations() for one in message(content, string, escaped).segments
             ]
         super().__init__(source, content, segments, encoding)
+        stated = _LANGUAGE.search(header)
+        self.languages = [("", stated[1])] if stated else []
         plurals = _PLURALS.search(header)
         self._forms = int(plurals[1]) if plurals else 0
 

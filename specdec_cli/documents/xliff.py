@@ -12,6 +12,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
 
 _UNIT = {"1": "trans-unit", "2": "segment"}
+_LANGUAGES = {"1": ("source-language", "target-language"), "2": ("srcLang", "trgLang")}
 _UNTRANSLATED = frozenset(("new", "needs-translation", "needs-adaptation", "needs-l10n", "initial"))
 _STATES = {"1": {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}, "2": {"state": "translated"}}
 Range = tuple[int, int]
@@ -44,6 +45,13 @@ class Xliff(TextDocument):
                 unit.segments = list(xliff_segments(content, self.events[element[0] + 1 : element[1]]))
                 self.units.append(unit)
         super().__init__(source, content, (one for unit in self.units for one in unit.segments), encoding, references=True)
+        names = _LANGUAGES[self._version]
+        stated = [
+            tuple(event.attributes.get(name, "") for name in names)
+            for event in self.events
+            if names[0] in event.attributes or names[1] in event.attributes
+        ]
+        self.languages = [("" if source.purpose == "correct" else own, target) for own, target in stated]
 
     def replacements(self, outputs: Sequence[str]) -> list[Change]:
         """Return the changes of the file: the target of each unit, and its state."""

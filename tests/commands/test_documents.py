@@ -169,3 +169,36 @@ def test_the_attributes_of_tags_are_unchanged(tmp_path: Path) -> None:
     expected = 'He has <a title="if x > y then he go" href="c">many dogs</a> and cat.\n'
     assert run("correct", tmp_path / "a.md").stdout == expected
     assert run("correct", text=(tmp_path / "a.md").read_bytes()).stdout == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "a.po",
+            'msgid ""\nmsgstr "Language: fr\\n"\n\nmsgid "Done"\nmsgstr ""\n',
+            "its target language is fr, but that of the model is de",
+        ),
+        (
+            "a.xlf",
+            '<xliff version="1.2"><file source-language="fr" target-language="it"><body/></file></xliff>',
+            "its source language is fr, but that of the model is en",
+        ),
+        (
+            "b.xlf",
+            '<xliff version="2.0" srcLang="en-GB" trgLang="it"><file/></xliff>',
+            "its target language is it, but that of the model is de",
+        ),
+    ],
+)
+def test_documents_in_other_languages_are_refused(name: str, content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    result = run("translate", tmp_path / name)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert f"{name}: {message}" in " ".join(result.stderr.split())
+
+
+def test_documents_with_the_languages_of_the_model_are_translated(tmp_path: Path) -> None:
+    for language in ("", "de_AT"):
+        (tmp_path / "a.po").write_text(f'msgid ""\nmsgstr "Language: {language}\\n"\n\nmsgid "He has a car."\nmsgstr ""\n')
+        assert "Auto" in run("translate", tmp_path / "a.po").stdout
