@@ -99,3 +99,17 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
     assert outputs[0] == outputs[1]
     for signs, output in zip(("\u20ac5", "\u00a3", "[]", "><"), outputs[0], strict=True):
         assert [output.count(sign) for sign in signs] == [1] * len(signs)
+
+
+def test_errors_beside_emoji_and_quotation_marks_are_corrected() -> None:
+    bundle = move_to(resolve_machine("cpu", "float32", 1), load_bundle(SHIPPED / "en-gec"))
+    engine = Engine(bundle, resolve(DecodingRequest(with_scores=True), bundle))
+    corrector = Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en"))
+    lines = ["He don\u2019t like it.", "\U0001f600 He have a car. \U0001f600\U0001f600 She don't like it."]
+    right = ["He doesn\u2019t like it.", "\U0001f600 He has a car. \U0001f600\U0001f600 She doesn't like it."]
+    found = list(corrector.correct(lines))
+    assert [each.text for each in found] == right
+    assert [[line[edit.start : edit.end] for edit in each.edits] for line, each in zip(lines, found, strict=True)] == [
+        ["don\u2019t"],
+        ["have", "don't"],
+    ]

@@ -20,6 +20,7 @@ from specdec_cli.text.languages import is_latin, short_code
 from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.readable import Readable, readable
 from specdec_cli.text.tokenizer import Tokenizer
 
 NOTHING_IGNORED = IgnoredEdits()
@@ -118,7 +119,8 @@ class Corrector:
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
     in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
-    Lines are decoded without their inline tags (see text/inline_tags.py), which all remain. Edits that `ignored` rejects are not made;
+    Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
+    characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
     stop is added to a line that continues in the next one or to a text between markers such as bullets, and
@@ -152,7 +154,8 @@ class Corrector:
         case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
         """
         plain = [untagged(line) for line in lines]
-        texts = [line.text for line in plain]
+        views = [readable(line.text, self.tokenizer.lacks) for line in plain]
+        texts = [view.text for view in views]
         if separate:
             goes_on = [is_unfinished(text) for text in texts]
             previous = [False, *goes_on[:-1]]
@@ -160,9 +163,9 @@ class Corrector:
         else:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on[:-1]]
-        return map(self._correction, plain, self._lines.decode(texts), goes_on, continues)
+        return map(self._correction, plain, views, self._lines.decode(texts), goes_on, continues)
 
-    def _correction(self, plain: Untagged, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
+    def _correction(self, plain: Untagged, view: Readable, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
         edits: list[Edit] = []
         start = 0
         marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
@@ -172,7 +175,7 @@ class Corrector:
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
             edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
             start += len(text)
-        edits = plain.restored(self._wanted(line.source, edits, [tag.place for tag in plain.tags]))
+        edits = plain.restored(view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags]))))
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()

@@ -1,0 +1,112 @@
+"""Texts in which known characters stand for those that a vocabulary lacks, and edits of the texts with their own characters.
+
+Quotation marks and dashes are written as those of ASCII, letters without their accents, and emoji are left out.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.inline_tags import Tag, Untagged
+
+_KNOWN = dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"')
+_RUN = r"(?:[\u2600-\u27bf\U0001f000-\U0001faff][\ufe0f\u200d]*)+"
+_EMOJI = re.compile(rf"\s?{_RUN}(?!\w)|(?<!\w){_RUN}")
+"""Emoji that are not between two letters, with a space before them."""
+_WORD = re.compile(r"\w+")
+_MARKS = "'\"-"
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A `source`, the same without emoji (`bare`), and the latter in characters that the model knows (`text`)."""
+
+    source: str
+    bare: Untagged
+    text: str
+
+    def restored(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return `edits` of the text as edits of the source, in its characters; those that would change a word with accents
+        which the model did not see are left out.
+        """
+        found = [self._in_own_characters(edit) for edit in edits]
+        return self.bare.restored([edit for edit in found if edit is not None and edit.source != edit.text])
+
+    def places(self, places: Sequence[int]) -> list[int]:
+        """The offsets in the text of offsets in the source."""
+        ends = [tag.end for tag in self.bare.tags]
+        removed = [0, *accumulate(tag.end - tag.start for tag in self.bare.tags)]
+        return [place - removed[sum(end <= place for end in ends)] for place in places]
+
+    def _in_own_characters(self, edit: Edit) -> Edit | None:
+        own = self.bare.text[edit.start : edit.end]
+        text = _with_words(own, edit.source, edit.text)
+        for mark in _MARKS:
+            text = None if text is None else _with_marks(self._originals(mark, edit), mark, text)
+        return None if text is None else replace(edit, source=own, text=text)
+
+    def _originals(self, mark: str, edit: Edit) -> str:
+        """The characters that are written as `mark` in the edit's source, or else in all of the text."""
+        written = [(own, new) for own, new in zip(self.bare.text, self.text, strict=True)]
+        inside = "".join(own for own, new in written[edit.start : edit.end] if new == mark)
+        return inside or "".join(own for own, new in written if new == mark)
+
+
+def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
+    """Return `source` as a model reads it whose vocabulary `lacks` some characters."""
+    bare = _without_emoji(source, lacks)
+    return Readable(source, bare, "".join(_known(each) if not each.isascii() and lacks(each) else each for each in bare.text))
+
+
+def _known(character: str) -> str:
+    """The character of ASCII that stands for another one, if there is one, else the character itself."""
+    if character in _KNOWN:
+        return _KNOWN[character]
+    if unicodedata.category(character) == "Pd":
+        return "-"
+    base = unicodedata.normalize("NFD", character)[0]
+    return base if base.isascii() and base.isalpha() else character
+
+
+def _without_emoji(source: str, lacks: Callable[[str], bool]) -> Untagged:
+    """`source` without its emoji that stand between words, and without the space before each."""
+    tags: list[Tag] = []
+    texts: list[str] = []
+    position = length = 0
+    for found in _EMOJI.finditer(source):
+        start, end = found.span()
+        if not lacks(found.group().lstrip()[0]):
+            continue
+        if not texts and not source[:start].strip():
+            end += len(source[end:]) - len(source[end:].lstrip())
+        texts.append(source[position:start])
+        length += start - position
+        tags.append(Tag(length, start, end, closes=False))
+        position = end
+    return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
+
+
+def _with_words(own: str, known: str, text: str) -> str | None:
+    """`text` with the words of `own` that are written otherwise in `known`; None if one of them is not in `text`."""
+    for word in _WORD.finditer(own):
+        shown = known[word.start() : word.end()]
+        if shown != word.group():
+            text, count = re.subn(rf"(?<!\w){re.escape(shown)}(?!\w)", word.group(), text, count=1)
+            if not count:
+                return None
+    return text
+
+
+def _with_marks(originals: str, mark: str, text: str) -> str | None:
+    """`text` with the `originals` in the place of each `mark`; None if it is not clear which one to take."""
+    if mark not in text or not originals:
+        return text
+    if len(set(originals)) == 1:
+        return text.replace(mark, originals[0])
+    if text.count(mark) != len(originals):
+        return None
+    rest = iter(originals)
+    return "".join(next(rest) if character == mark else character for character in text)

@@ -1,0 +1,54 @@
+"""Texts in characters that a vocabulary has, and edits in those of the source."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.readable import readable
+
+LACKING = "\u2019\u201c\u201d\u2013\u00e9\u00ef\u20ac\U0001f600\U0001f601"
+
+
+def edited(source: str, output: str) -> str:
+    """The source with the edits that turn what the model reads into `output`."""
+    view = readable(source, LACKING.__contains__)
+    return apply_edits(source, view.restored(find_edits(view.text, output)))
+
+
+@pytest.mark.parametrize(
+    ("source", "read", "output", "edited_source"),
+    [
+        ("He don\u2019t like it.", "He don't like it.", "He doesn't like it.", "He doesn\u2019t like it."),
+        ("He say \u201cI has\u201d it.", 'He say "I has" it.', 'He said "I have" it.', "He said \u201cI have\u201d it."),
+        ("Our caf\u00e9 have it.", "Our cafe have it.", "Our cafe has it.", "Our caf\u00e9 has it."),
+        ("A na\u00efve man", "A naive man", "A native man", "A na\u00efve man"),
+        ("I dont \u2013 it\u2019s", "I dont - it's", "I don't - it's", "I don\u2019t \u2013 it\u2019s"),
+        ("It are good \U0001f600.", "It are good.", "It is good.", "It is good \U0001f600."),
+        ("It are \U0001f600 good\U0001f601", "It are good", "It is good.", "It is \U0001f600 good.\U0001f601"),
+        ("\U0001f600 It are.", "It are.", "It is.", "\U0001f600 It is."),
+        ("a\U0001f600b are", "a\U0001f600b are", "a\U0001f600b is", "a\U0001f600b is"),
+        ("\u20ac5 are", "\u20ac5 are", "\u20ac5 is", "\u20ac5 is"),
+    ],
+)
+def test_edits_have_the_characters_of_the_source(source: str, read: str, output: str, edited_source: str) -> None:
+    assert readable(source, LACKING.__contains__).text == read
+    assert edited(source, output) == edited_source
+
+
+def test_characters_of_the_vocabulary_are_read_as_they_are() -> None:
+    assert readable("caf\u00e9 \u201cno\u201d \U0001f600", lambda _: False).text == "caf\u00e9 \u201cno\u201d \U0001f600"
+
+
+def test_offsets_are_moved_by_removed_emoji() -> None:
+    assert readable("a \U0001f600 b", LACKING.__contains__).places([0, 1, 4, 5]) == [0, 1, 2, 3]
+
+
+@given(st.text(alphabet=LACKING + "ab '\"-.", max_size=20), st.text(alphabet="ab '\"-.", max_size=20))
+def test_edits_keep_emoji_and_name_the_text_that_they_replace(source: str, output: str) -> None:
+    view = readable(source, LACKING.__contains__)
+    edits = view.restored(find_edits(view.text, output))
+    assert all(source[edit.start : edit.end] == edit.source for edit in edits)
+    changed = apply_edits(source, edits)
+    assert [each for each in changed if ord(each) > 0xFFFF] == [each for each in source if ord(each) > 0xFFFF]
+    assert apply_edits(source, view.restored(find_edits(view.text, view.text))) == source
