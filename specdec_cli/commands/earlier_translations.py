@@ -69,8 +69,8 @@ def open_drafts(
         pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
         old = list(sentence_pairs(pairs, split=split, whole=not split))
         return Drafts(PreviousVersion(old, sentences, options.least_similarity), gate, copies)
-    assert options.tm is not None
-    return Drafts(open_memory(options.tm, info.source_language, info.target_language, options.least_similarity), gate, copies)
+    assert options.tm
+    return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
 
 
 def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":

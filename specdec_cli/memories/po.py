@@ -16,6 +16,7 @@ LARGEST = 2**26
 _CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]{2,3}(?![A-Za-z])")
 _OTHER_LINE_ENDS = re.compile("[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_STRING = re.compile(r"(?:msg[a-z_]+(?:\[\d+\])?\s*)?\"(?:[^\"\\]|\\.)*\"\s*$")
 _LINE = re.compile(r"\(line (\d+)\)(?:: (.*))?$", re.DOTALL)
 
 
@@ -33,7 +34,9 @@ def read_po(path: Path, target: str = "") -> Iterator[Pair]:
         raise UsageError("PO files are read by polib: pip install 'specdec[documents]'") from None
     try:
         # The line end keeps polib from taking the content for the name of a file.
-        catalogue = polib.pofile(_content(path) + "\n", check_for_duplicates=False)
+        content = _content(path)
+        _check_strings(path, content)
+        catalogue = polib.pofile(content + "\n", check_for_duplicates=False)
     except (OSError, ValueError) as error:
         found = _LINE.search(str(error))
         place, message = (f", line {found[1]}", found[2] or "not the syntax of PO") if found else ("", str(error))
@@ -47,6 +50,14 @@ def read_po(path: Path, target: str = "") -> Iterator[Pair]:
             yield from _lines(entry.msgid, entry.msgstr or (plural[0][1] if plural else ""))
             if entry.msgid_plural and plural:
                 yield from _lines(entry.msgid_plural, plural[min(1, len(plural) - 1)][1])
+
+
+def _check_strings(path: Path, content: str) -> None:
+    """Raise InputError for a line whose string is not between double quotes, which polib would read as empty."""
+    for number, line in enumerate(content.split("\n"), 1):
+        text = line.strip().lstrip("\ufeff")
+        if text.startswith(("msg", '"')) and not _STRING.match(text):
+            raise InputError(f"{path}, line {number}: a string must be between double quotes")
 
 
 def _lines(source: str, target: str) -> Iterator[Pair]:

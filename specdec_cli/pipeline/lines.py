@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.names import COPIED, GIVEN
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -39,10 +39,10 @@ class DecodedLine:
 
     @property
     def decoding(self) -> str:
-        """The name of the decoding that was used: of those of its sentences the first that is not "greedy"; "" for a
-        copied line.
+        """The name of the decoding that was used: of those of its sentences the first that is not "greedy"; COPIED for
+        earlier translations alone, "" for a line that is copied to the output.
         """
-        names = [part.decoding for part in self.parts]
+        names = [part.decoding for part in self.parts] or [COPIED for text in self.texts if text.copied]
         return next((name for name in names if name != "greedy"), names[0] if names else "")
 
     @property

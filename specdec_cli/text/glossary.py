@@ -133,7 +133,14 @@ def read_glossary(path: Path) -> list[Term]:
 
 
 def with_kept(terms: Sequence[Term], kept: Iterable[str]) -> list[Term]:
-    """`terms` with those whose target is the term itself. Raises UsageError for an empty one, and for one that has another target."""
+    """`terms` with those whose target is the term itself.
+
+    Raises UsageError for an empty one, one with a tab or line break, and one that has another target.
+    """
+    kept = list(kept)
+    for each in kept:
+        if "\t" in each or "\n" in each:
+            raise UsageError(f"{each!r} is kept as it is, so it has one side, without a tab or line break")
     known = {term.source: term for term in terms}
     for word in (" ".join(each.split()) for each in kept):
         if not word:

@@ -114,6 +114,7 @@ def test_equal_sources_are_copied_on_request_only(bundle_folder: Path, tmp_path:
     copied = records(run(bundle_folder, "--tm", memory, "--exact-matches", "copy", "--json"))
     drafted = records(run(bundle_folder, "--tm", memory, "--exact-matches", "draft", "--json"))
     assert (copied[0]["text"], copied[0]["tokens"], copied[0]["rounds"]) == ("etwas ganz anderes", 0, 0)
+    assert (copied[0]["decoding"], drafted[0]["decoding"]) == ("copy", "given-drafts")
     assert (copied[0]["draft"], copied[0]["similarity"]) == ("tm", 100.0)
     assert drafted[0]["text"] != "etwas ganz anderes" and drafted[0]["rounds"] > 1
     assert copied[1:] == drafted[1:]
@@ -135,6 +136,7 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
     ("arguments", "code", "words"),
     [
         (("--tm", "m.tsv", "--previous", "m.tsv", "m.tsv"), 2, "--tm and --previous are alternatives; give one"),
+        (("--tm", "m.tsv", "--tm", "m.tsv"), 2, "--tm is given twice; join the memories in one file"),
         (("--unwrap", "--previous", "m.tsv", "m.tsv"), 2, "--previous compares the texts line by line"),
         (("-s", 50), 2, "--similarity is for drafts from --tm or --previous"),
         (("--exact-matches", "copy"), 2, "--exact-matches is for drafts from --tm or --previous"),

@@ -42,6 +42,7 @@ def test_the_last_extension_names_the_format(name: str, content: str, tmp_path: 
         ("a.TMX", TMX, "no translations from fr to de"),
         ("a.po", 'msgid ""\nmsgstr "Language: es\\n"\n\n' + PO, "no translations from fr to de"),
         ("a.tsv", "", "no translations"),
+        ("a.po", 'msgid "a\nmsgstr "b"\n', "line 1: a string must be between double quotes"),
     ],
 )
 def test_messages_name_the_format_or_the_languages(name: str, content: str, message: str, tmp_path: Path) -> None:

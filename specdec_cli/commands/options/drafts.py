@@ -18,7 +18,7 @@ SIMILARITY = 70.0
 _draft_option = partial(typer.Option, rich_help_panel="Earlier translations")
 
 MemoryOption = Annotated[
-    Path | None,
+    list[Path] | None,
     _draft_option(
         "--tm",
         metavar="FILE",
@@ -72,7 +72,7 @@ class DraftOptions(OptionGroup):
     @property
     def given(self) -> bool:
         """Whether there is a memory or an earlier version."""
-        return self.tm is not None or self.previous is not None
+        return bool(self.tm) or self.previous is not None
 
     @property
     def least_similarity(self) -> float:
@@ -81,7 +81,9 @@ class DraftOptions(OptionGroup):
 
     def check(self) -> None:
         """Raise UsageError for options that do not go together."""
-        if self.tm is not None and self.previous is not None:
+        if self.tm and len(self.tm) > 1:
+            raise UsageError("--tm is given twice; join the memories in one file")
+        if self.tm and self.previous is not None:
             raise UsageError("--tm and --previous are alternatives; give one")
         for option, value in (("--similarity", self.similarity), ("--exact-matches", self.exact_matches)):
             if value is not None and not self.given:
