@@ -8,13 +8,13 @@ from pathlib import Path
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu import gleu
-from specdec_cli.metrics.m2 import AnnotatedSentence, read_m2
 from specdec_cli.metrics.max_match import max_match
 from specdec_cli.metrics.sari import sari
 from specdec_cli.metrics.scoring import Score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.text.edits import word_edit_ratio
 from specdec_cli.text.lines import read_text_lines
+from specdec_cli.text.m2 import AnnotatedSentence, read_m2
 from specdec_cli.text.parallel import read_tsv
 
 Join = Callable[[Sequence[str]], Tokenised]

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Make the en-gec bundle from correct English. If it is stopped, start it again, and it continues at the same point.
 # usage: en-gec.sh TEXT WORK    TEXT holds clean.tsv.xz (domain, sentence) and pairs.eracond.tsv (source, corrected)
+# Lines that equal a sentence of TEXT/dev.*, TEXT/test.* (*.m2, or folders of plain text), or of the list of learners' errors of the tests,
+# are dropped; HELD_OUT="FILE..." names further files with such sentences.
 # TRIAL=1 en-gec.sh TEXT WORK runs all steps in less than a minute; the model is not useful.
 # INIT=BUNDLE initialises the model from another bundle than en-de.
 set -euo pipefail
@@ -10,6 +12,11 @@ if [ -n "${TRIAL:-}" ]; then
     vocabulary=() every=10
     short=(--set run.max_updates=4 --set run.batch_tokens=256 --set run.evaluate_every=2 --set run.precision=32-true)
 fi
+held_out=()
+for file in "$text"/dev.*.m2 "$text"/test.*.m2 "$text"/dev.*/* "$text"/test.*/* \
+    "$(dirname "$0")/../../tests/data/learners.tsv" ${HELD_OUT:-}; do
+    [ -e "$file" ] && held_out+=(--held-out "$file")
+done
 mkdir -p "$work"
 
 # One line in $every is held out, to select the best state and to test that correct lines are not changed.
@@ -25,11 +32,13 @@ fi
 [ -e "$work/careful.tsv" ] ||
     specdec corrupt "$work/fifth.tsv" -o "$work/careful.tsv" --seed 3 --set clean=0.25 --set errors.mean=0.075
 [ -e "$work/data/prepare.json" ] ||
-    specdec prepare "$work/data" "$work/synthetic.tsv" --max-characters 250 --target-language en "${vocabulary[@]}"
+    specdec prepare "$work/data" "$work/synthetic.tsv" --max-characters 250 --target-language en "${vocabulary[@]}" \
+        "${held_out[@]}"
 [ -e "$work/less/prepare.json" ] ||
-    specdec prepare "$work/less" "$work/careful.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model"
+    specdec prepare "$work/less" "$work/careful.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model" "${held_out[@]}"
 [ -e "$work/chat/prepare.json" ] ||
-    specdec prepare "$work/chat" "$text/pairs.eracond.tsv" --tokenizer "$work/data/tokenizer.model" --detokenize --target-language en
+    specdec prepare "$work/chat" "$text/pairs.eracond.tsv" --tokenizer "$work/data/tokenizer.model" --detokenize --target-language en \
+        "${held_out[@]}"
 
 task=(--task correct --target-language en --dev "$work/dev.tsv")
 specdec train-verifier "$work/synthetic" --init "$init" --tokenizer "$work/data/tokenizer.model" --data "$work/data" \
@@ -58,7 +67,7 @@ if [ ! -e "$work/changed.tsv" ]; then
 fi
 for name in learners changed; do
     [ -e "$work/$name/prepare.json" ] ||
-        specdec prepare "$work/$name" "$work/$name.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model"
+        specdec prepare "$work/$name" "$work/$name.tsv" --max-characters 250 --tokenizer "$work/data/tokenizer.model" "${held_out[@]}"
 done
 specdec train-verifier "$work/learnt" --init "$work/verifier" --data "$work/data" --data "$work/learners*4" --data "$work/changed*6" \
     --data "$work/chat*20" "${task[@]}" --recipe en-gec-learners "${short[@]}"

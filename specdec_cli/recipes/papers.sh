@@ -50,7 +50,13 @@ outputs() {
         specdec distill "$work/left-to-right" "$work/outputs" "$work/raw.tsv" --beam-size 1 --keep-copies --max-length 128
 }
 errors() {
-    [ -e "$work/gec-dev.tsv" ] && return
+    stage left-to-right
+    [ -e "$work/gec-dev.tsv" ] || corrupted
+    [ -e "$work/gec-data/prepare.json" ] ||
+        specdec prepare "$work/gec-data" "$work/gec.tsv" --tokenizer "$work/left-to-right/tokenizer.model" --target-language en \
+            "${held_out[@]}"
+}
+corrupted() {
     xzcat "$data/en-gec/clean.tsv.xz" | awk -v n="$every" 'NR % n == 0' > "$work/gec-held-out.tsv"
     xzcat "$data/en-gec/clean.tsv.xz" | awk -v n="$every" 'NR % n == 1 || NR % n == 2 || n < 50 && NR % n > 2' > "$work/gec-clean.tsv"
     specdec corrupt "$work/gec-clean.tsv" -o "$work/gec.tsv"
@@ -74,8 +80,7 @@ correct() { # NAME RECIPE [OPTION...]
     local name=$1 recipe=$2
     shift 2
     errors
-    stage left-to-right
-    specdec train-verifier "$work/$name" --data "$work/gec.tsv" --dev "$work/gec-dev.tsv" --init "$work/left-to-right" --task correct \
+    specdec train-verifier "$work/$name" --data "$work/gec-data" --dev "$work/gec-dev.tsv" --init "$work/left-to-right" --task correct \
         --target-language en --recipe "$recipe" "${common[@]}" --set run.accumulation=1 "${verifier[@]}" "${run[@]}" "$@"
 }
 vocabulary() { # NAME SIZE [OPTION...]
@@ -115,7 +120,7 @@ stage() {
 }
 
 held_out=()
-for file in "$data"/en-de/dev.*.tsv "$data"/en-de/test.*.tsv; do
+for file in "$data"/en-de/dev.*.tsv "$data"/en-de/test.*.tsv "$data"/en-gec/dev.*.m2 "$data"/en-gec/test.*.m2 "$data"/en-gec/dev.*/*; do
     [ -e "$file" ] && held_out+=(--held-out "$file")
 done
 mkdir -p "$work/done"

@@ -167,7 +167,17 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
         stream.writelines(f"tatoeba\t{line}\n" for line in sentences)
     edited = (f"{line.replace('the', 'teh')}\t{line}\n" for line in sentences[:20])
     (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
-    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder))
+    (tmp_path / "text" / "dev.web.m2").write_text(
+        "S The old dog drive .\nA 0 5|||R|||" + sentences[3].replace(".", " .") + "|||-|||-|||0\n"
+    )
+    (tmp_path / "text" / "dev.essays").mkdir()
+    (tmp_path / "text" / "dev.essays" / "reference0").write_text(sentences[4].upper() + "\n")
+    (tmp_path / "other.txt").write_text(sentences[62] + "\n")
+    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), HELD_OUT=str(tmp_path / "other.txt"))
+    for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62})):
+        trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
+        assert trained and not {sentences[place] for place in dropped} & set(trained), name
+    assert sentences[5] in (tmp_path / "work" / "data" / "train.tsv").read_text(encoding="utf-8")
     info = load_bundle(tmp_path / "work" / "en-gec").info
     assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.35, -2.0))
 
@@ -199,6 +209,7 @@ def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
     with lzma.open(text / "en-de" / "train.tsv.xz", "wt", encoding="utf-8") as stream:
         stream.writelines(f"news\t{line}\t{line.replace('the', 'das')}\n" for line in sentences)
     (text / "en-de" / "dev.news.tsv").write_text("A b.\tC d.\n", encoding="utf-8")
+    (text / "en-gec" / "dev.web.m2").write_text(f"S {sentences[1]}\n", encoding="utf-8")
     with lzma.open(text / "en-gec" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
         stream.writelines(f"news\t{line}\n" for line in sentences)
     _run_script("papers.sh", tmp_path, STAGES="left-to-right raw deep-shallow")
@@ -206,6 +217,8 @@ def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
     before = trained.stat().st_mtime_ns
     _run_script("papers.sh", tmp_path)
     assert trained.stat().st_mtime_ns == before
+    gec = (tmp_path / "work" / "gec-data" / "train.tsv").read_text(encoding="utf-8")
+    assert sentences[2] in gec and sentences[1] not in gec
     folders = {path.parent.name for path in (tmp_path / "work").glob("*/bundle.json")}
     assert folders == {path.stem for path in (tmp_path / "work" / "done").iterdir()}
     assert {"bidirectional", "masked", "blockwise", "gad", "gad-quick", "gad-big", "gec-deep", "vocabulary-4000-bidirectional"} <= folders

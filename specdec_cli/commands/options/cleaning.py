@@ -40,7 +40,7 @@ HeldOutOption = Annotated[
     _cleaning_option(
         "--held-out",
         metavar="FILE",
-        help="Drop pairs with a sentence of this dev or test set, in TSV or plain text. Repeatable.",
+        help="Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text. Repeatable.",
         show_default=False,
     ),
 ]

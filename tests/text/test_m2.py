@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import InputError
-from specdec_cli.metrics.m2 import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
+from specdec_cli.text.m2 import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
 
 
 def edit(start: int, end: int, *corrections: str) -> GoldEdit:
