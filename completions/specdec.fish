@@ -198,7 +198,7 @@ complete -c specdec -n '__fish_seen_subcommand_from prepare' -l min-characters -
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l max-characters -x -d 'Drop longer lines'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l max-ratio -x -d 'Drop pairs whose longer line is more than X times the shorter'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l same-numbers -d 'Drop pairs whose sides have different numbers'
-complete -c specdec -n '__fish_seen_subcommand_from prepare' -l held-out -r -F -d 'Drop pairs with a sentence of this dev or test set, in TSV or plain text'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l held-out -r -F -d 'Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l vary -x -d 'Replace the numbers of this share of pairs by random ones, and the names by rare ones of the text'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l normalize-punctuation -d 'Normalise punctuation as Moses does'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l detokenize -d 'Join tokenised text as Moses does'
