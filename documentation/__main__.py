@@ -23,7 +23,7 @@ def generators() -> dict[str, Generator]:
     from documentation.busy.tables import busy
     from documentation.floors.tables import floors
     from documentation.papers.ends import paper_ends
-    from documentation.papers.tables import paper
+    from documentation.papers.tables import minutes, paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
     from documentation.serving.tables import serving
 
@@ -36,6 +36,7 @@ def generators() -> dict[str, Generator]:
         "busy": busy,
         "floors": floors,
         "paper": paper,
+        "paper-minutes": minutes,
         "paper-analysis": paper_analysis,
         "paper-profile": paper_profile,
         "paper-histogram": paper_histogram,

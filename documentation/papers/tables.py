@@ -111,6 +111,7 @@ def sources(names: Sequence[str]) -> str:
     commands = "".join(f"{_command(name)}\n" for name in names)
     results = [one for name in names if (one := stored(name)) is not None]
     lines = list(dict.fromkeys(f"{one.label}: {environment(one)}{_updates(one)}{_busy(one)}" for one in results))
+    lines += [_made_by(name) for name in names if name not in runs()]
     missing = [name for name in names if stored(name) is None]
     if missing:
         lines.append(f"Not measured yet: {', '.join(missing)}.")
@@ -121,6 +122,22 @@ def _command(name: str) -> str:
     if name in runs():
         return " ".join(["specdec", *runs()[name].command])
     return load(name).command
+
+
+def _made_by(name: str) -> str:
+    """A sentence that says how a result that is no run is measured."""
+    result = load(name)
+    if result.repeatable:
+        return f"{name} is measured by `python -m documentation --measure DATA --result {name}`."
+    return f"{name} is measured by the command above; it needs {result.record['needs']}."
+
+
+def minutes() -> str:
+    """A sentence with the wall time of the stored runs, as far as it is stored."""
+    seconds = [result.record["environment"].get("seconds") for name in runs() if (result := stored(name)) is not None]
+    known = [each for each in seconds if each is not None]
+    stored_runs = f"{len(seconds)} of {len(runs())} runs are stored"
+    return f"{stored_runs}; {len(known)} of them with their wall time, {sum(known) / 60:.0f} minutes in all.\n"
 
 
 def _updates(result: Stored) -> str:

@@ -10,7 +10,7 @@ set -euo pipefail
 data=$1 work=$2 updates=${UPDATES:-1200} init=${INIT:-}
 all="left-to-right gad-quick raw blockwise quick deep-shallow masked bidirectional right-to-left double-left-to-right
     double-right-to-left gad gec-shallow gec-deep vocabulary-2000 vocabulary-2000-bidirectional vocabulary-4000
-    vocabulary-4000-bidirectional gad-big"
+    vocabulary-4000-bidirectional left-to-right-from-random gad-big"
 common=(--threads "${THREADS:-1}") run=(--set run.max_updates="$updates" --set run.dropout=0.1 --set run.evaluate_every=200)
 run+=(--set optimizer.learning_rate=1e-3 --set optimizer.warmup=150 --set optimizer.schedule=constant --set optimizer.decay_from=0.4)
 verifier=(--set run.batch_tokens=4096 --set run.smoothing=0.1)
@@ -97,6 +97,7 @@ train() {
         raw) order "$1" "$work/raw.tsv" "$own" "${base[@]}" ;;
         left-to-right | right-to-left | double-* | bidirectional | masked)
             distilled; order "$1" "$work/distilled/distilled.tsv" "$own" "${base[@]}" --order "$1" ;;
+        left-to-right-from-random) distilled; order "$1" "$work/distilled/distilled.tsv" "$own" "${base[@]}" --set decoder=random ;;
         deep-shallow) distilled; order "$1" "$work/distilled/distilled.tsv" "$own" "${deep[@]}" ;;
         quick) draft "$1" quick-drafter ;;
         blockwise) draft "$1" blockwise --set drafter.chain=0 --set drafter.start=false ;;

@@ -14,7 +14,8 @@ from specdec_cli.training.vocabulary import with_vocabulary
 def initial_verifier(plan: VerifierRecipe, first: Bundle | None, tokenizer: Tokenizer) -> Transformer:
     """A new model of the shape in `plan` or, if `first` is given, a copy of its verifier.
 
-    The copy gets the vocabulary of `tokenizer` and the generation order and numbers of layers in `plan`. Raises UsageError if
+    The copy gets the vocabulary of `tokenizer`, the generation order and numbers of layers in `plan`, and random decoder layers if
+    `plan` says so. Raises UsageError if
     another size in `plan` differs from that of `first`, and for an order that the tokenizer does not allow.
     """
     if first is None:
@@ -25,6 +26,8 @@ def initial_verifier(plan: VerifierRecipe, first: Bundle | None, tokenizer: Toke
         model = with_vocabulary(first, tokenizer, plan.run.dropout)
         model = with_order(model, plan.model.get("order", model.config.order), plan.run.dropout, tokenizer.mask)
         model = with_depth(model, changed_depth(model.config, plan.model), plan.run.dropout)
+        if plan.decoder == "random":
+            model.layers.load_state_dict(Transformer(model.config).layers.state_dict())
     order = model.config.order
     if order != "left-to-right" and tokenizer.special_tokens.forced is not None:
         raise UsageError(f"order {order}: this tokenizer begins every output with a language token, which needs left-to-right")

@@ -84,12 +84,14 @@ class VerifierRecipe:
 
     - `preset`: a named shape ("small" if there is neither a preset nor an initial model).
     - `model`: fields of the shape that differ from the preset.
+    - `decoder`: the weights that the layers of the decoder begin with: those of the initial model, or "random" ones.
     - `optimizer`: the optimiser.
     - `run`: the run.
     """
 
     preset: str | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
+    decoder: Literal["initial", "random"] = "initial"
     optimizer: OptimizerSettings = OptimizerSettings()
     run: RunSettings = RunSettings()
 

@@ -96,6 +96,27 @@ def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monke
         paper("t")
 
 
+def test_the_wall_time_of_the_stored_runs_is_added(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tables.minutes().startswith("0 of 1 runs are stored; 0 of them")
+    monkeypatch.setattr(tables, "FOLDER", tmp_path)
+    one.path.touch()
+    for environment, expected in (
+        ({}, "0 of them with their wall time, 0 min"),
+        ({"seconds": 150.0}, "1 of them with their wall time, 2 min"),
+    ):
+        record = {"environment": environment}
+        monkeypatch.setattr(tables, "load", lambda _, record=record: Stored("one", record))
+        assert expected in tables.minutes()
+
+
+def test_the_page_says_how_a_result_that_is_no_run_is_measured() -> None:
+    assert "en-de-float32 is measured by `python -m documentation --measure DATA --result en-de-float32`." in tables.sources(
+        ["en-de-float32"]
+    )
+    assert "heads-tatoeba is measured by the command above; it needs the heads that" in tables.sources(["heads-tatoeba"])
+    assert "measured by" not in tables.sources(["gad"])
+
+
 def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
 

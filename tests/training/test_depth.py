@@ -9,6 +9,8 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
 from specdec_cli.training.depth import changed_depth, check_preset, with_depth
+from specdec_cli.training.initial_verifier import initial_verifier
+from specdec_cli.training.recipe import VerifierRecipe
 
 
 def test_new_layers_are_initially_the_identity(bundle: Bundle) -> None:
@@ -33,6 +35,14 @@ def test_fewer_layers_are_the_first_ones(bundle: Bundle) -> None:
     first = bundle.verifier
     shallower = with_depth(first, replace(first.config, decoder_layers=1), dropout=0.0)
     assert all(torch.equal(value, first.state_dict()[name]) for name, value in shallower.state_dict().items())
+
+
+def test_the_decoder_can_begin_with_random_weights(bundle: Bundle) -> None:
+    first = bundle.verifier.state_dict()
+    made = initial_verifier(VerifierRecipe(decoder="random"), bundle, bundle.tokenizer).state_dict()
+    changed = {name for name, value in made.items() if not torch.equal(value, first[name])}
+    assert changed and all(name.startswith("layers.") for name in changed)
+    assert {f"layers.{place}.feed_forward.inner.weight" for place in range(bundle.verifier.config.decoder_layers)} <= changed
 
 
 def test_only_numbers_of_layers_can_change(bundle: Bundle) -> None:
