@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def significance(
         return {names[0]: Significance(BLEU().corpus_score(list(translations[names[0]]), [list(references)]).score)}
     named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in translations.items()]
     metric = BLEU(references=[list(references)])
-    results = PairedTest(named, {"BLEU": metric}, references=None, test_type="bs", n_samples=resamples)()[1]["BLEU"]
+    results: Sequence[Any] = PairedTest(named, {"BLEU": metric}, references=None, test_type="bs", n_samples=resamples)()[1]["BLEU"]
     scores = [float(result.score) for result in results]
     found = {names[0]: Significance(scores[0])}
     first = _counts(translations[names[0]], references)

@@ -64,7 +64,7 @@ def _exact(one: list[str], other: list[str], differing: int, references: list[st
         flags = [*exchanged, *[False] * (len(one) - differing)]
         mixed = [[b if flag != turned else a for a, b, flag in zip(one, other, flags, strict=True)] for turned in (False, True)]
         first, second = (BLEU().corpus_score(lines, [references]).score for lines in mixed)
-        return round(abs(first - second), 9)
+        return round(float(abs(first - second)), 9)
 
     observed = difference((False,) * differing)
-    return sum(difference(each) >= observed for each in product((False, True), repeat=differing)) / 2**differing
+    return float(sum(difference(each) >= observed for each in product((False, True), repeat=differing)) / 2.0**differing)
