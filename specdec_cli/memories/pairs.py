@@ -7,6 +7,7 @@ from typing import NamedTuple
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.parallel import Pair
 from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.tag_spans import without_pairs
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
@@ -23,14 +24,14 @@ class Entry(NamedTuple):
 
 def sentence_pairs(pairs: Iterable[Pair | Entry], *, split: bool = True, whole: bool = True) -> Iterator[Entry]:
     """Yield source and target of each pair of texts, and of their sentences if both texts have as many (and more than
-    one).
+    one). All are without pairs of inline tags, as the model reads them.
 
     A pair that is a guess stays one. Both texts are stripped of white space, and of markers such as bullets if they have
     the same ones. Without `whole`, a pair of several sentences is left out itself; without `split`, no pair is split.
     Blank texts and texts of more than LONGEST characters are left out.
     """
     for pair in pairs:
-        source, target = _unmarked(pair.source.strip(), pair.target.strip())
+        source, target = _unmarked(*(without_pairs(text).text.strip() for text in (pair.source, pair.target)))
         if not (source and target) or max(len(source), len(target)) > LONGEST:
             continue
         sources = split_sentences(source).texts if split and _SEVERAL.search(source) else (source,)

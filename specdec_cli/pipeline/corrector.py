@@ -11,9 +11,10 @@ from typing import Self
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.inline_tags import Untagged, untagged
 from specdec_cli.text.languages import is_latin, short_code

@@ -6,6 +6,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.placeholders import Attempt
+from specdec_cli.text.tag_spans import TagSpan
 
 
 class DecodedText:
@@ -15,17 +16,19 @@ class DecodedText:
     `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
     until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
-    was found for `text`; with `copied`, it is the output. While it `waits_for_terms`, the output may still change;
+    was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed;
     `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation.
+    `spans` have the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
     """
 
-    def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False) -> None:
-        self.text = text
+    def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False, spans: tuple[TagSpan, ...] = ()) -> None:
+        self.text, self.spans = text, spans
+        self.tagged: str | None = None
         self._ways, self._is_fragment = ways, is_fragment
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
-        self.waits_for_terms = False
+        self.is_waiting = False
         self.is_doubtful = False
         self.replaced: list[Hypothesis] = []
         self._next()

@@ -28,6 +28,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
+from specdec_cli.text.folding import Order
 from specdec_cli.text.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
@@ -67,7 +68,7 @@ class Settings:
     the number of drafted tokens is chosen in each round, up to the block size. With `may_skip_drafting`, nothing is
     drafted where that is faster. `max_length` is the largest number of tokens of an output (None: what fits the
     model); `memory` limits the size of batches, in bytes (0: no limit). `given_block_size` bounds the drafts that
-    come with sentences (0: no bound).
+    come with sentences (0: no bound). `order` is the one in which the model generates tokens.
     """
 
     decoding: str
@@ -81,6 +82,7 @@ class Settings:
     beam_stop: BeamStop = "heuristic"
     n_best: int = 1
     max_length: int | None = None
+    order: Order = "left-to-right"
     batch_size: int = 1
     memory: int = 0
     with_scores: bool = False
@@ -117,6 +119,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
         beam_stop=bundle.info.beam_stop,
         n_best=request.n_best,
         max_length=request.max_length or bundle.info.max_length or None,
+        order=bundle.shape.order,
         batch_size=request.batch_size,
         memory=request.memory,
         with_scores=request.with_scores,

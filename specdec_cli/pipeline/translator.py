@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
-from specdec_cli.pipeline.lines import DecodedLine, Languages, LineDecoder, Warn
+from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.glossary import Glossary, Term, come_out
 from specdec_cli.text.output_checks import GLOSSARY, output_warnings
+from specdec_cli.text.tag_spans import without_pairs
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -39,7 +41,7 @@ class Translator:
     """Translates lines with `engine`; with `split`, lines are split into sentences.
 
     `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
-    in pieces. With the `languages` of the model, text that is not prose is copied (see LineDecoder) and outputs are
+    in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see LineDecoder) and outputs are
     checked for errors.
     """
 
@@ -57,8 +59,8 @@ class Translator:
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
 
     def sentences(self, lines: Sequence[str]) -> list[str]:
-        """The sentences of lines that are translated, in order; those that are too long for the model are not cut."""
-        return [text for line in lines for text in self._lines.segments(line, lambda _: 0).texts]
+        """The sentences of lines that are translated, in order, without tags; those that are too long for the model are not cut."""
+        return [text for line in lines for text in self._lines.segments(without_pairs(line).text, lambda _: 0).texts]
 
     def use_drafts(self, drafts: Drafts | None) -> None:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
@@ -78,22 +80,21 @@ class Translator:
     def _translation(self, line: DecodedLine) -> Translation:
         if not line.texts:
             return Translation(line.source)
-        text = line.segments.join([text.output or "" for text in line.texts])
         return Translation(
-            text=text,
+            text=line.text,
             tokens=line.tokens,
             rounds=line.rounds,
             score=line.score,
             hypotheses=self._hypotheses(line),
             sentences=tuple(tuple(part.ids) for part in line.parts),
             decoding=line.decoding,
-            warnings=self._warnings(line, text),
+            warnings=self._warnings(line),
             draft=line.draft_use,
             terms=self._terms(line),
         )
 
-    def _warnings(self, line: DecodedLine, text: str) -> tuple[str, ...]:
-        found = output_warnings(line.source, text) if self._checks else ()
+    def _warnings(self, line: DecodedLine) -> tuple[str, ...]:
+        found = output_warnings(line.source, line.plain_text) if self._checks else ()
         return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found
 
     def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:
@@ -108,5 +109,6 @@ class Translator:
         best = []
         for rank in range(max((len(part.alternatives) for part in line.parts), default=0)):
             chosen = [text.ranked(rank, self.tokenizer.decode) for text in line.texts]
-            best.append((line.segments.join([text for text, _ in chosen]), sum(score for _, score in chosen)))
+            outputs = self._lines.with_tags([(text, output) for text, (output, _) in zip(line.texts, chosen, strict=True)])
+            best.append((line.tagged.join(outputs), sum(score for _, score in chosen)))
         return tuple(best)

@@ -1,0 +1,89 @@
+"""Alignment of spans with inline tags to the translation, which the model reads and writes without tags.
+
+The verifier scores the translation with the whole source, and with the source without the words of a span. The words of the
+translation whose probability falls most are those of the span (the prediction difference of Li et al. 2019, "On the Word Alignment
+from Neural Machine Translation").
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.text.tag_places import with_tags
+from specdec_cli.text.tag_spans import TagSpan
+from specdec_cli.text.tag_words import copied_gains, find_words, touched
+from specdec_cli.text.tokenizer import Tokenizer
+
+_MOST_SPANS = 8
+"""Most spans of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A `source` and its translation `output`, both without tags, and the `spans` of the source that have tags."""
+
+    source: str
+    output: str
+    spans: tuple[TagSpan, ...]
+
+
+class TagPlacer:
+    """Places inline tags in translations, which are scored by `engine`."""
+
+    def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer) -> None:
+        self._engine, self._tokenizer = engine, tokenizer
+
+    def place(self, texts: Sequence[Tagged]) -> list[str]:
+        """Return the output of each text with its tags (see `with_tags`)."""
+        rests = [[_without(text.source, span) for span in text.spans] for text in texts]
+        asked = [(text, [text.source, *_scorable(rest)]) for text, rest in zip(texts, rests, strict=True)]
+        scores = self._scores({(source, text.output) for text, sources in asked if len(sources) > 1 for source in sources})
+        outputs = []
+        for text, rest in zip(texts, rests, strict=True):
+            whole = scores.get((text.source, text.output))
+            gains = [self._gains(text, span, whole, scores.get((each, text.output))) for span, each in zip(text.spans, rest, strict=True)]
+            outputs.append(with_tags(text.source, text.output, text.spans, gains))
+        return outputs
+
+    def _scores(self, pairs: set[tuple[str, str]]) -> Mapping[tuple[str, str], Hypothesis]:
+        """The scored outputs for pairs of a source and an output; without those that the engine cannot score."""
+        if self._engine.settings.order != "left-to-right":
+            return {}
+        ordered = sorted(pairs)
+        targets = self._tokenizer.encode_targets([output for _, output in ordered])
+        asked: list[Sentence] = []
+        for number, ((source, output), target) in enumerate(zip(ordered, targets, strict=True)):
+            ids = self._tokenizer.add_special_tokens(self._tokenizer.encode(source))
+            forced = self._tokenizer.add_target_tokens(target, self._engine.eos)
+            if max(len(ids), len(forced)) <= self._engine.longest_source and self._tokenizer.decode(target) == output:
+                # Of the draft, one token more than the prefix is needed.
+                asked.append(Sentence(number, ids, [*forced, self._engine.eos], prefix=len(forced)))
+        prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in asked}
+        found = self._engine.decode(asked) if asked else iter(())
+        return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}
+
+    def _gains(self, text: Tagged, span: TagSpan, whole: Hypothesis | None, rest: Hypothesis | None) -> list[float]:
+        """For each word of the output, how much less likely it is without the words of a span."""
+        if whole is None or rest is None:
+            return copied_gains(text.source, (span.start, span.end), text.output)
+        ends = [len(self._tokenizer.decode(whole.ids[: number + 1])) for number in range(len(whole.ids))]
+        tokens = list(zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False))
+        return [
+            sum(score - other for begin, finish, score, other in tokens if begin < end and start < finish)
+            for start, end in find_words(text.output)
+        ]
+
+
+def _without(source: str, span: TagSpan) -> str:
+    """`source` without the words of a span; "" if no other words, or no words, are in it."""
+    words = find_words(source)
+    first, last = touched(words, span.start, span.end)
+    if last - first in (0, len(words)):
+        return ""
+    start, end = min(span.start, words[first][0]), max(span.end, words[last - 1][1])
+    return " ".join(f"{source[:start]} {source[end:]}".split())
+
+
+def _scorable(rests: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, rests)))[:_MOST_SPANS]
