@@ -68,7 +68,8 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
 def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
     """Offsets (start, end), in order, of the signs of `text` that are `lacking`, with the word or number that they belong to.
 
-    "*" and "_" at one side of a word are a span without it, because they mark emphasis.
+    "*" and "_" at one side of a word are a span without it, because they mark emphasis. A "&" between words is none, because it
+    is a word that is translated.
     """
     signs = [character for character in lacking if not character.isspace() and _is_sign(character)]
     if not signs:
@@ -78,7 +79,8 @@ def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
     amount = rf"[{currencies}]\s?{_NUMBER}|(?<![\w.,]){_NUMBER}\s?[{currencies}]|" if currencies else ""
     strong = "|".join(re.escape(character) for character in signs if character not in "*_")
     inner = rf"(?:(?:{strong})+|(?<=\w)[*_]+(?=\w))" if strong else r"(?<=\w)[*_]+(?=\w)"
-    return [found.span() for found in re.finditer(rf"{amount}(?<!\w)(?:{_WORD})?(?:{inner}(?:{_WORD})?)+|{sign}", text)]
+    matches = re.finditer(rf"{amount}(?<!\w)(?:{_WORD})?(?:{inner}(?:{_WORD})?)+|{sign}", text)
+    return [found.span() for found in matches if found.group() != "&"]
 
 
 def _is_sign(character: str) -> bool:

@@ -149,6 +149,6 @@ def test_errors_name_file_and_line(text: bytes, message: str, tmp_path: Path) ->
 
 def test_kept_words_are_terms() -> None:
     assert with_kept([Term("a", "b")], ["New  York"]) == [Term("a", "b"), Term("New York", "New York")]
-    for terms, kept in (([Term("a", "b")], "a"), ([], " ")):
+    for terms, kept in (([Term("a", "b")], "a"), ([], " "), ([], "a\tb"), ([], "a\nb")):
         with pytest.raises(UsageError, match="kept"):
             with_kept(terms, [kept])

@@ -72,7 +72,7 @@ def test_signs_in_protected_spans_have_no_stand_in() -> None:
 
 @pytest.mark.parametrize(
     ("text", "spans"),
-    [("AT&T, x^2 a", ["AT&T", "x^2"]), ("*very* _a", ["*", "*", "_"]), ("5 < 6 => C++.", ["<", "=>", "C++"]), ("\u00bd cup", ["\u00bd"])],
+    [("AT&T & x^2 a", ["AT&T", "x^2"]), ("*very* _a", ["*", "*", "_"]), ("5 < 6 => C++.", ["<", "=>", "C++"]), ("\u00bd cup", ["\u00bd"])],
 )
 def test_a_span_has_the_word_that_its_sign_belongs_to(text: str, spans: list[str]) -> None:
     assert [text[start:end] for start, end in lacking_spans(text, LACKING)] == spans
@@ -81,7 +81,7 @@ def test_a_span_has_the_word_that_its_sign_belongs_to(text: str, spans: list[str
 @given(st.text(alphabet=LACKING + "ab 5.$()", max_size=30), st.sampled_from([damaged, str.upper, lambda _: "", lambda text: text * 2]))
 def test_there_is_always_an_output_with_the_signs(text: str, model: Model) -> None:
     output, _ = placed(text, model)
-    for sign in set(LACKING) - {"\u201d"}:
+    for sign in set(LACKING) - {"\u201d", "&"}:
         assert output.count(sign) == text.count(sign)
 
 
