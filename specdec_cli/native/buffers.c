@@ -22,22 +22,28 @@ static int64_t keys_size(const struct stack *stack, int64_t places) {
     return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_room, places));
 }
 
-static int grow(float **place, int64_t *size, int64_t wanted) {
+// With an `arena`, the room is a block of it.
+static int grow(struct arena *arena, float **place, int64_t *size, int64_t wanted) {
     if (wanted < 0) return 0;
     if (wanted <= *size) return 1;
-    free(*place);
-    *place = wanted > (int64_t)(SIZE_MAX / sizeof(float)) ? 0 : malloc((size_t)wanted * sizeof(float));
+    if (!arena) free(*place);
+    if (arena) *place = arena_take_unset(arena, wanted, sizeof(float));
+    else *place = wanted > (int64_t)(SIZE_MAX / sizeof(float)) ? 0 : malloc((size_t)wanted * sizeof(float));
     *size = *place ? wanted : 0;
     return *place != 0;
 }
 
 int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length) {
     const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
-    const int64_t capacity = specdec_capacity(session->model, source_length, session->options.min_length);
-    if (row->has_drafter && !(grow(&row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
-                              grow(&row->draft_memory, &row->draft_memory_size, keys_size(drafter, source_length))))
+    // A single row has room for the longest source at once.
+    struct arena *arena = session->options.batch == 1 ? &session->workers->arena : 0;
+    const int64_t length = arena ? session->longest_source : source_length;
+    const int64_t capacity = specdec_capacity(session->model, length, session->options.min_length);
+    if (row->has_drafter && !(grow(arena, &row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
+                              grow(arena, &row->draft_memory, &row->draft_memory_size, keys_size(drafter, length))))
         return 0;
-    return grow(&row->own, &row->own_size, keys_size(stack, product_of(capacity, session->beam))) && grow(&row->memory, &row->memory_size, keys_size(stack, source_length));
+    return grow(arena, &row->own, &row->own_size, keys_size(stack, product_of(capacity, session->beam))) &&
+           grow(arena, &row->memory, &row->memory_size, keys_size(stack, length));
 }
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
@@ -138,6 +144,19 @@ static int open_room(struct worker *worker, const struct specdec_session *sessio
     return room->wide && room->mixed && room->bytes && room->ranges && room->own;
 }
 
+static void borrow_workspace(struct worker *worker) {
+    struct workspace *workspace = worker->session->model->workspace;
+    if (atomic_exchange(&workspace->lent, 1)) return;
+    worker->workspace = workspace;
+    worker->arena = workspace->arena;
+}
+
+static void give_back_workspace(struct worker *worker) {
+    arena_rewind(&worker->arena);
+    worker->workspace->arena = worker->arena;
+    atomic_store(&worker->workspace->lent, 0);
+}
+
 int worker_open(struct worker *worker, struct specdec_session *session) {
     const struct specdec_model *model = session->model;
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
@@ -145,6 +164,7 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     const int64_t at_once = smaller(AT_ONCE, product_of(rows, of_row));
     worker->session = session;
     worker->team = session->team;
+    if (session->options.batch == 1) borrow_workspace(worker);
     const int64_t threads = session->team ? session->options.threads : 1;
     if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_beam(worker, session) || !open_room(worker, session, threads)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
@@ -159,11 +179,13 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
 }
 
 void worker_close(struct worker *worker) {
-    for (int64_t i = 0; worker->rows && i < worker->session->options.batch; i++) {
+    const int64_t batch = worker->session->options.batch;
+    for (int64_t i = 0; worker->rows && batch > 1 && i < batch; i++) {
         free(worker->rows[i].own);
         free(worker->rows[i].memory);
         free(worker->rows[i].draft_own);
         free(worker->rows[i].draft_memory);
     }
-    arena_free(&worker->arena);
+    if (worker->workspace) give_back_workspace(worker);
+    else arena_free(&worker->arena);
 }

@@ -17,6 +17,7 @@
 struct block {
     struct block *before;
     void *start; // what free() takes
+    int64_t room;
 };
 
 int64_t product_of(int64_t a, int64_t b) {
@@ -29,25 +30,44 @@ int64_t sum_of(int64_t a, int64_t b) {
     return a + b;
 }
 
-static void *take(struct arena *arena, int64_t count, int64_t size, int zeroed) {
-    const int64_t bytes = product_of(count, size), whole = sum_of(bytes, ALIGNMENT + (int64_t)sizeof(struct block));
+// The smallest kept block that has this room.
+static struct block *take_kept(struct arena *arena, int64_t bytes) {
+    struct block **best = 0;
+    for (struct block **place = &arena->kept; *place; place = &(*place)->before)
+        if ((*place)->room >= bytes && (!best || (*place)->room < (*best)->room)) best = place;
+    struct block *block = best ? *best : 0;
+    if (block) *best = block->before;
+    return block;
+}
+
+// A new block; its header stands before its aligned place.
+static struct block *make_block(int64_t bytes, int zeroed) {
+    const int64_t whole = sum_of(bytes, ALIGNMENT + (int64_t)sizeof(struct block));
     if (whole < 0 || (uint64_t)whole > SIZE_MAX) return 0;
     char *start = zeroed ? calloc(1, (size_t)whole) : malloc((size_t)whole);
     if (!start) return 0;
     char *place = start + sizeof(struct block);
     place += (ALIGNMENT - (uintptr_t)place % ALIGNMENT) % ALIGNMENT;
-    struct block *block = (struct block *)(place - sizeof(struct block));
-    // The header stands before the aligned place, at any alignment.
-    const struct block own = {arena->last, start};
-    memcpy(block, &own, sizeof own);
+    struct block *block = (struct block *)(void *)place - 1;
+    *block = (struct block){0, start, bytes};
+    return block;
+}
+
+static void *take(struct arena *arena, int64_t count, int64_t size, int zeroed) {
+    const int64_t bytes = product_of(count, size);
+    struct block *block = bytes < 0 ? 0 : take_kept(arena, bytes);
+    if (block && zeroed) memset(block + 1, 0, (size_t)bytes);
+    if (!block) block = make_block(bytes, zeroed);
+    if (!block) return 0;
+    block->before = arena->last;
     arena->last = block;
-    return place;
+    return block + 1;
 }
 
 // Begins a larger block, with room for so many bytes at least. Returns 0 without memory.
 static int take_pages(struct arena *arena, int64_t bytes) {
     const int64_t pages = (bytes + PAGE - 1) / PAGE, whole = (pages > PAGES ? pages : PAGES) * PAGE;
-    struct arena own = {arena->last, 0, 0, 0};
+    struct arena own = {.last = arena->last};
     char *place = take(&own, whole + PAGE, 1, 0);
     if (!place) return 0;
     arena->last = own.last;
@@ -76,11 +96,21 @@ void *arena_take(struct arena *arena, int64_t count, int64_t size) {
 
 void *arena_take_unset(struct arena *arena, int64_t count, int64_t size) { return take(arena, count, size, 0); }
 
-void arena_free(struct arena *arena) {
-    while (arena->last) {
-        struct block own;
-        memcpy(&own, arena->last, sizeof own);
-        arena->last = own.before;
-        free(own.start);
+static void free_blocks(struct block *block) {
+    while (block) {
+        struct block *before = block->before;
+        free(block->start);
+        block = before;
     }
+}
+
+void arena_rewind(struct arena *arena) {
+    free_blocks(arena->kept);
+    *arena = (struct arena){.kept = arena->last};
+}
+
+void arena_free(struct arena *arena) {
+    free_blocks(arena->last);
+    free_blocks(arena->kept);
+    arena->last = arena->kept = 0;
 }

@@ -9,9 +9,9 @@ struct block;
 
 // Blocks that are freed together. With `large_pages`, blocks are parts of larger ones in pages of 2 MiB, where the system has them, so
 // that the processor finds the addresses of many in its own tables: for what stays, and is read again and again. `place` and `left`: what
-// is left of the last larger block.
+// is left of the last larger block. `kept`: blocks from before arena_rewind(), which is for arenas without large pages.
 struct arena {
-    struct block *last;
+    struct block *last, *kept;
     int large_pages;
     char *place;
     int64_t left;
@@ -21,6 +21,9 @@ struct arena {
 void *arena_take(struct arena *arena, int64_t count, int64_t size);
 // The same, but not zeroed: for what is written before it is read.
 void *arena_take_unset(struct arena *arena, int64_t count, int64_t size);
+// Keeps all blocks that are taken, to be taken again: their pages stay mapped. To map them anew takes a sixth of the time of a short
+// sentence.
+void arena_rewind(struct arena *arena);
 void arena_free(struct arena *arena);
 
 // a * b and a + b, or -1 where an operand is negative or the result is beyond 2^62.

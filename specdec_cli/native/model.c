@@ -158,7 +158,9 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
     model->kernels = kernels;
     model->team = team_open();
     model->arena.large_pages = 1;
-    struct reader reader = {tensors, count, 0, &model->arena, kernels, model->team ? SPECDEC_OK : SPECDEC_NO_MEMORY, -1};
+    model->workspace = arena_take(&model->arena, 1, sizeof *model->workspace);
+    const int opened = model->team && model->workspace;
+    struct reader reader = {tensors, count, 0, &model->arena, kernels, opened ? SPECDEC_OK : SPECDEC_NO_MEMORY, -1};
     take_model(&reader, model);
     if (!reader.status && reader.next != count) reader.status = SPECDEC_BAD_TENSOR;
     *damaged = reader.damaged;
@@ -170,6 +172,7 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
 void specdec_model_destroy(struct specdec_model *model) {
     if (!model) return;
     team_close(model->team);
+    if (model->workspace) arena_free(&model->workspace->arena);
     arena_free(&model->arena);
     free(model);
 }

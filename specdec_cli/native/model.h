@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <stdatomic.h>
+
 #include "kernels.h"
 #include "memory.h"
 #include "specdec.h"
@@ -51,6 +53,12 @@ struct drafter {
     struct link link;
 };
 
+// The memory of a session's worker, which the next session uses again; lent to one session at a time.
+struct workspace {
+    atomic_int lent;
+    struct arena arena;
+};
+
 struct specdec_model {
     struct specdec_shape shape;
     const struct kernels *kernels;
@@ -60,6 +68,7 @@ struct specdec_model {
     struct specdec_tensor output_rows; // the weights of `output` as they are stored
     struct drafter drafter;
     struct team *team; // lent to sessions
+    struct workspace *workspace;
     struct arena arena;
 };
 

@@ -53,8 +53,6 @@ class NativeModel:
         if status:
             blamed = places[damaged.value] if 0 <= damaged.value < len(places) else None
             raise model_error(status, f"{blamed[0].path}: {blamed[1]!r}" if blamed else str(self._weights[0].path))
-        for weights in self._weights:
-            weights.release()  # matrices were packed; of the embeddings only some rows will be read
         return model
 
     @property

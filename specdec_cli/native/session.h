@@ -82,6 +82,7 @@ struct done {
 struct worker {
     struct specdec_session *session;
     struct team *team;
+    struct workspace *workspace; // of the model, borrowed, with the memory in `arena`; NULL: all memory is new
     struct arena arena;
     struct row *rows;
     int64_t running;

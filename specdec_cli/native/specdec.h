@@ -72,12 +72,13 @@ struct specdec_shape {
 };
 
 // A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_INT8 has a scale for
-// each row. The order of a model's tensors is that of tensors.py.
+// each row. The order of a model's tensors is that of tensors.py. `mapped`: the data are in a private mapping of a file that nobody has
+// changed; their pages are given back once they were read, and read again from the file when they are needed.
 struct specdec_tensor {
     const void *data;
     const float *scales;
     int64_t rows, columns;
-    int32_t type, reserved;
+    int32_t type, mapped;
 };
 
 // `forced`: the token that every output begins with, or -1. `max_length`: tokens of an output at most, 0: the model's bound.

@@ -27,7 +27,7 @@ class Tensor(ctypes.Structure):
     fields.
     """
 
-    _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("reserved", _int32))
+    _fields_ = (("data", _pointer), ("scales", _pointer), ("rows", _int64), ("columns", _int64), ("type", _int32), ("mapped", _int32))
 
 
 class Options(ctypes.Structure):

@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "model.h"
 
@@ -41,6 +43,13 @@ static const void *row_of(const struct specdec_tensor *tensor, int64_t row) {
     return (const char *)tensor->data + row * tensor->columns * sizes[tensor->type];
 }
 
+// Gives back the memory of a tensor's whole pages.
+static void release(const struct specdec_tensor *tensor) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)tensor->data;
+    const uintptr_t first = (start + page - 1) / page * page, last = (uintptr_t)row_of(tensor, tensor->rows) / page * page;
+    if (tensor->mapped && first < last) madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
 void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to) {
     kernels->widen(tensor->type, row_of(tensor, row), tensor->scales ? tensor->scales[row] : 0.0f, tensor->columns, to);
 }
@@ -59,6 +68,7 @@ const float *take_table(struct reader *reader, int64_t rows, int64_t columns) {
         widen_row(reader->kernels, tensor, row, table + row * columns);
         if (!is_finite(table + row * columns, columns)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
     }
+    release(tensor);
     return table;
 }
 
@@ -82,6 +92,7 @@ void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct s
         widen_row(reader->kernels, tensor, i, row);
         if (!is_finite(row, width)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
     }
+    release(tensor);
 }
 
 // Whole numbers of one output, to their places in a tile: [inputs / 4][TILE][4].
@@ -122,6 +133,7 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
         if (bias) linear->bias[i] = bias[i];
         scatter(whole, linear->inputs, linear->weights + i / TILE * TILE * linear->inputs, i % TILE);
     }
+    release(weights);
 }
 
 void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm, int32_t activation) {

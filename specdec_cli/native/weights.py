@@ -70,13 +70,9 @@ class Weights:
             if each.shape != expected[name]:
                 raise ModelError(f"{self.path}: {name!r} is {each.shape}, the configuration asks for {expected[name]}")
 
-    def release(self) -> None:
-        """Give back the memory of the pages that were read; what is used again is read anew, from the cache of the file system."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
-
     def tensor(self, name: str) -> Tensor:
-        """The C structure for the tensor `name`; it is valid as long as this object exists.
+        """The C structure for the tensor `name`; it is valid as long as this object exists. The library gives back its
+        pages once it has read them.
 
         Raises UnsupportedModel if the library does not support its number format, and ModelError if its scales are
         not float32.
@@ -95,7 +91,7 @@ class Weights:
             self._kept.append(own)
             scales = ctypes.addressof(own)
         rows, columns = (*each.shape, 1)[:2]
-        return Tensor(ctypes.addressof(self._whole) + each.start, scales, rows, columns, TYPES[each.dtype], 0)
+        return Tensor(ctypes.addressof(self._whole) + each.start, scales, rows, columns, TYPES[each.dtype], 1)
 
 
 def _read_header(path: Path, data: mmap.mmap) -> dict[str, Stored]:

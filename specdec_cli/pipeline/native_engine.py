@@ -24,7 +24,7 @@ LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
-MOST_TOGETHER = 16
+MOST_TOGETHER = 8
 """Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
