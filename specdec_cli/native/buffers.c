@@ -22,10 +22,10 @@ static int64_t keys_size(const struct stack *stack, int64_t places) {
     return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_room, places));
 }
 
-// With an `arena`, the room is a block of it.
+// With an `arena`, the room is a block of it; without one, room of more than twice the size is given back first.
 static int grow(struct arena *arena, float **place, int64_t *size, int64_t wanted) {
     if (wanted < 0) return 0;
-    if (wanted <= *size) return 1;
+    if (wanted <= *size && (arena || *size <= 2 * wanted)) return 1;
     if (!arena) free(*place);
     if (arena) *place = arena_take_unset(arena, wanted, sizeof(float));
     else *place = wanted > (int64_t)(SIZE_MAX / sizeof(float)) ? 0 : malloc((size_t)wanted * sizeof(float));
