@@ -91,7 +91,7 @@ def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
     ("name", "text", "changed"),
     [
         ("a.md", "# kalo mita\n\nno *pe* difo,\nkalo resu!\n\n- mita kalo\n- mita pe\n", ("mita pe", "mita no")),
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nkalo mita.\n\n2\n00:00:03,000 --> 00:00:04,000\nresu <i>pe</i>\n", ("resu", "difo")),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nkalo mita.\n\n2\n00:00:03,000 --> 00:00:04,000\nno <i>pe</i>\n", ("no", "mita")),
         ("a.po", 'msgid "kalo mita"\nmsgstr ""\n\nmsgid "no pe"\nmsgstr ""\n', ("no", "mita")),
         ("a.html", "<p>kalo mita</p><p>no <b>pe</b></p>", ("no", "mita")),
     ],
