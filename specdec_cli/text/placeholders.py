@@ -117,9 +117,11 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
 
     Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, then with several
     kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`; spans of `also`
-    that do not overlap with those are protected too.
+    that do not overlap with those are protected too, but unchanged text is only checked for their signs: numbers may be written
+    differently.
     """
     positions = protected_spans(text, latin=latin)
+    checked = [text[start:end] for start, end in positions]
     if also:
         positions = sorted([*positions, *(each for each in also if not any(each[0] < end and start < each[1] for start, end in positions))])
     whole = Segments((text,), ("", ""))
@@ -128,7 +130,8 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
         return
     spans = tuple(text[start:end] for start, end in positions)
     if unchanged:
-        yield CheckedAttempt(whole, text, spans)
+        signs = [each for span in set(positions).intersection(also) for each in text[slice(*span)] if not _is_written_differently(each)]
+        yield CheckedAttempt(whole, text, (*checked, *signs))
     if len(spans) <= _MAX_SPANS:
         yield from (
             _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text
@@ -194,6 +197,10 @@ def _differs(span: str, source: str, output: str) -> bool:
     """Whether the number of occurrences of `span` differs, counted as whole words or also within longer words."""
     whole = re.compile(rf"{_BEFORE * _is_word(span[0])}{re.escape(span)}{_AFTER * _is_word(span[-1])}")
     return output.count(span) != source.count(span) or len(whole.findall(output)) != len(whole.findall(source))
+
+
+def _is_written_differently(character: str) -> bool:
+    return character.isalpha() or character.isdecimal() or character.isspace() or character in ".,"
 
 
 def _is_word(character: str) -> bool:

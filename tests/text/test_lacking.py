@@ -66,6 +66,10 @@ def test_other_signs_are_protected_if_the_model_loses_them() -> None:
     assert placed("It is 20\u00b0C here", damaged) == ("It is 20\u00b0C here", ["It is X1 here"])
 
 
+def test_a_number_beside_a_sign_may_be_written_differently() -> None:
+    assert placed("It is 1,200\u00b0C here", lambda source: source.replace(",", "."))[0] == "It is 1.200\u00b0C here"
+
+
 def test_signs_in_protected_spans_have_no_stand_in() -> None:
     assert placed("go to http://a.org/[x]y [now]", lambda source: source)[1] == ["go to http://a.org/[x]y (now)"]
 
