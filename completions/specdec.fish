@@ -200,6 +200,7 @@ complete -c specdec -n '__fish_seen_subcommand_from prepare' -l max-ratio -x -d 
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l same-numbers -d 'Drop pairs whose sides have different numbers'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l held-out -r -F -d 'Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l vary -x -d 'Replace the numbers of this share of pairs by random ones, and the names by rare ones of the text'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l temperature -x -d 'Repeat the pairs of small domains, so that the share of a domain is proportional to its number of pairs to the power 1/T'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l normalize-punctuation -d 'Normalise punctuation as Moses does'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l detokenize -d 'Join tokenised text as Moses does'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source-language -x -d 'For the rules of Moses'

@@ -1,6 +1,7 @@
 """`specdec prepare`: training data and a vocabulary from parallel text."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from specdec_cli.commands.options.cleaning import (
     SameNumbersOption,
     SourceLanguageOption,
     TargetLanguageOption,
+    TemperatureOption,
     VaryOption,
 )
 from specdec_cli.commands.options.text import QuietOption
@@ -53,6 +55,7 @@ def prepare(
     same_numbers: SameNumbersOption = False,
     held_out: HeldOutOption = None,
     vary: VaryOption = 0.0,
+    temperature: TemperatureOption = 1.0,
     normalize_punctuation: NormalizeOption = False,
     detokenize: DetokenizeOption = False,
     source_language: SourceLanguageOption = "en",
@@ -86,7 +89,7 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, quiet)
+        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, temperature, quiet)
     finally:
         if made:
             with suppress(OSError):
@@ -105,17 +108,19 @@ def _prepare(
     held_out: list[Path],
     vocabulary: Path | int | None,
     share: float,
+    temperature: float,
     quiet: bool,
 ) -> tuple["CleaningReport", int]:
     """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
-    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names.
-    Raises OSError, naming a file.
+    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names,
+    `temperature` that by which domains are mixed. Raises OSError, naming a file.
     """
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.new_folder import partial_folder
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.held_out import HeldOut
+    from specdec_cli.text.mixing import repeated
     from specdec_cli.text.parallel import read_pairs, read_tsv
     from specdec_cli.text.subwords import Subwords, train_subwords
     from specdec_cli.text.variation import Variation
@@ -133,17 +138,31 @@ def _prepare(
                     vary = Variation(read_tsv(train), share)
                     write_atomically(train, lambda partial: _write_pairs(map(vary, read_tsv(train)), partial, report))
                     report.varied = vary.varied
+                if temperature > 1:
+                    times = _repetitions(train, temperature)
+                    write_atomically(train, lambda partial: _write_pairs(repeated(read_tsv(train), times), partial, report))
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
         else:
             with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
                 subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, share, report, len(subwords)))
+        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, share, temperature, report, len(subwords)))
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)
     return report, len(subwords)
+
+
+def _repetitions(train: Path, temperature: float) -> dict[str, float]:
+    """How often each domain of `train` is to be read. Raises UsageError if it has no domains."""
+    from specdec_cli.text.mixing import repetitions
+    from specdec_cli.text.parallel import read_tsv
+
+    counts = Counter(pair.domain for pair in read_tsv(train))
+    if "" in counts:
+        raise UsageError("--temperature mixes domains; give lines of domain TAB source TAB target")
+    return repetitions(counts, temperature)
 
 
 @contextmanager
@@ -186,6 +205,7 @@ def _manifest(
     held_out: list[Path],
     vocabulary: Path | int | None,
     share: float,
+    temperature: float,
     report: "CleaningReport",
     pieces: int,
 ) -> dict[str, Any]:
@@ -199,6 +219,7 @@ def _manifest(
         "held_out": [str(path) for path in held_out],
         "tokenizer": str(vocabulary) if isinstance(vocabulary, Path) else None,
         "vocabulary_size": pieces,
+        "temperature": temperature,
         "varied": {"share": share, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "dropped": dict(report.dropped.most_common())},
     }

@@ -182,3 +182,15 @@ def test_an_output_that_cannot_be_created_is_named(tsv: Path) -> None:
     result = run(tsv / "out", tsv)
     assert result.exit_code == 2
     assert str(tsv) in result.stderr
+
+
+def test_domains_are_mixed_by_a_temperature(tmp_path: Path) -> None:
+    lines = [f"{domain}\tword {domain} {number}\tWort {domain} {number}" for domain, n in (("a", 90), ("b", 10)) for number in range(n)]
+    (tmp_path / "in.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    run(tmp_path / "out", tmp_path / "in.tsv", "--temperature", 2)
+    made = [line.split("\t")[0] for line in (tmp_path / "out" / "train.tsv").read_text(encoding="utf-8").splitlines()]
+    assert (made.count("a"), made.count("b")) == (90, 30)
+    assert json.loads((tmp_path / "out" / "prepare.json").read_text(encoding="utf-8"))["temperature"] == 2
+    (tmp_path / "plain.tsv").write_text("one\teins\n", encoding="utf-8")
+    refused = CliRunner().invoke(app, ["prepare", str(tmp_path / "no"), str(tmp_path / "plain.tsv"), "--temperature", "2"])
+    assert refused.exit_code == 2 and "--temperature mixes domains" in refused.stderr and not (tmp_path / "no").exists()

@@ -35,6 +35,16 @@ VaryOption = Annotated[
         show_default="0",
     ),
 ]
+TemperatureOption = Annotated[
+    float,
+    typer.Option(
+        "--temperature",
+        metavar="T",
+        min=1.0,
+        help="Repeat the pairs of small domains, so that the share of a domain is proportional to its number of pairs to the power 1/T.",
+        show_default="1: as they are",
+    ),
+]
 HeldOutOption = Annotated[
     list[Path] | None,
     _cleaning_option(
