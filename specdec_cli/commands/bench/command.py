@@ -67,6 +67,7 @@ def bench(
 
 def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
+    from specdec_cli.benchmark.histogram_plot import draw_histograms, histogram_path
     from specdec_cli.benchmark.quality_plot import draw_quality
     from specdec_cli.benchmark.report import to_json
     from specdec_cli.benchmark.scatter import draw
@@ -87,6 +88,8 @@ def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) 
             draw(outcome.points, plot, title)
         else:
             draw_quality(outcome.quality, plot, title)
+        if outcome.histograms:
+            draw_histograms(outcome.histograms, histogram_path(plot), title)
     _check_promises(outcome.results, outcome.environment)
 
 

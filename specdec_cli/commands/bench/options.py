@@ -81,7 +81,11 @@ ProfileOption = Annotated[
     bool, _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search.")
 ]
 HistogramOption = Annotated[
-    bool, _compared_option("--histogram", help="Print the distribution of speedups over sentences, for rows that draft.")
+    bool,
+    _compared_option(
+        "--histogram",
+        help="Print the distribution of speedups over sentences, for rows that draft; --plot a.svg draws it in a-histogram.svg.",
+    ),
 ]
 PlotOption = Annotated[
     Path | None,

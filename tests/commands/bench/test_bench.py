@@ -31,6 +31,8 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert result.stderr == ""
     assert all(f"<!-- {words} -->" in (tmp_path / "a.svg").read_text() for words in (*rows, "speedup over greedy", "BLEU"))
 
+    assert "<!-- specdec over greedy -->" in (tmp_path / "a-histogram.svg").read_text()
+
     record = json.loads((tmp_path / "a" / "bench.json").read_text())
     assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
     greedy, specdec, ctranslate2 = record["rows"]
