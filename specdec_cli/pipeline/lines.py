@@ -135,7 +135,12 @@ class LineDecoder:
 
     def with_tags(self, outputs: Sequence[tuple[DecodedText, str]]) -> list[str]:
         """The inline tags of each text placed in an output for it."""
-        return self._tags.place([Tagged(text.text, output, text.spans) for text, output in outputs])
+        tagged = []
+        for text, output in outputs:
+            matches = self.terms.glossary.find(text.text) if self.terms is not None and text.spans else ()
+            terms = tuple((match.start, match.end, match.term.target) for match in matches)
+            tagged.append(Tagged(text.text, output, text.spans, terms))
+        return self._tags.place(tagged)
 
     def _portions(self, texts: list[DecodedText]) -> list[list[DecodedText]]:
         """Texts in portions that are decoded one after the other: those up to the PROBE-th with a draft come first while

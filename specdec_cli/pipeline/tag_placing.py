@@ -18,14 +18,21 @@ from specdec_cli.text.tokenizer import Tokenizer
 _MOST_SPANS = 8
 """Most spans of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""
 
+_TERM = 20.0
+"""The gain of a word of a term, in nats: a term that was brought into a translation can be unlikely with any source."""
+
 
 @dataclass(frozen=True)
 class Tagged:
-    """A `source` and its translation `output`, both without tags, and the `spans` of the source that have tags."""
+    """A `source` and its translation `output`, both without tags, and the `spans` of the source that have tags.
+
+    `terms` are those of a glossary: start and end in the source, and target.
+    """
 
     source: str
     output: str
     spans: tuple[TagSpan, ...]
+    terms: tuple[tuple[int, int, str], ...] = ()
 
 
 class TagPlacer:
@@ -42,7 +49,10 @@ class TagPlacer:
         outputs = []
         for text, rest in zip(texts, rests, strict=True):
             whole = scores.get((text.source, text.output))
-            gains = [self._gains(text, span, whole, scores.get((each, text.output))) for span, each in zip(text.spans, rest, strict=True)]
+            gains = [
+                _with_terms(text, span, self._gains(text, span, whole, scores.get((each, text.output))))
+                for span, each in zip(text.spans, rest, strict=True)
+            ]
             outputs.append(with_tags(text.source, text.output, text.spans, gains))
         return outputs
 
@@ -73,6 +83,17 @@ class TagPlacer:
             sum(score - other for begin, finish, score, other in tokens if begin < end and start < finish)
             for start, end in find_words(text.output)
         ]
+
+
+def _with_terms(text: Tagged, span: TagSpan, gains: list[float]) -> list[float]:
+    """`gains` with _TERM for the targets of terms that are in a span, and 0 for those of others."""
+    words, found = find_words(text.output), list(gains)
+    for start, end, target in text.terms:
+        if text.output.count(target) == 1:
+            place = text.output.index(target)
+            first, last = touched(words, place, place + len(target))
+            found[first:last] = [_TERM * (start < span.end and span.start < end)] * (last - first)
+    return found
 
 
 def _without(source: str, span: TagSpan) -> str:
