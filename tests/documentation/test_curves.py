@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from documentation import curves
+from documentation.pages import DOCS
 
 LOG = """time,update,epoch,seconds,tokens,loss,learning_rate,tokens_per_second,figures
 2026,100,0,1.0,10,3.0,1e-3,10,
@@ -33,4 +34,4 @@ def test_evaluations_are_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_stored_curves_are_those_of_the_page() -> None:
     stored = json.loads(curves.STORED.read_text(encoding="utf-8"))
     assert len(stored) >= 4 and all(len(curve) >= 3 for curve in stored.values())
-    assert f"]({curves.FIGURE.name})" in (curves.DOCS / "training.md").read_text(encoding="utf-8")
+    assert f"]({curves.FIGURE.name})" in (DOCS / "training.md").read_text(encoding="utf-8")
