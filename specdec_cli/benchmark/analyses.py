@@ -72,13 +72,13 @@ def check_analyses(names: Sequence[str], baseline: str | None = None, *, referen
         if ANALYSES[name].scores and not references:
             raise UsageError(f"analysis {name} needs text with one reference for each line")
     if baseline is not None and SIGNIFICANCE not in names:
-        raise UsageError(f"--baseline is for --analysis {SIGNIFICANCE}")
+        raise UsageError(f"a baseline is for the analysis {SIGNIFICANCE}, which was not asked for")
 
 
 def check_baseline(name: str | None, rows: Sequence[Row]) -> None:
     """Raise UsageError if none of `rows` has the name `name`; None is the first row."""
     if name is not None and all(row.name != name for row in rows):
-        raise UsageError(f"--baseline {name}: there is no such row; the rows are {', '.join(dict.fromkeys(row.name for row in rows))}")
+        raise UsageError(f"baseline {name}: there is no such row; the rows are {', '.join(dict.fromkeys(row.name for row in rows))}")
 
 
 def analyse(

@@ -28,29 +28,38 @@ _VALUES = {word: value for value, words in _NUMERALS.items() for word in words.s
 
 
 def same_numbers(pair: Pair) -> bool:
-    """Whether the target has as many numbers in digits as the source, and none of the source is missing from it."""
-    return len(_NUMBER.findall(pair.source)) == len(_NUMBER.findall(pair.target)) and not lost_numbers(
-        pair.source, pair.target, numerals=False
-    )
+    """Whether each number of the source in digits stands for one of the target, in any order, and none of the target is left."""
+    left = [_written(re.findall(r"\d+", number)) for number in _NUMBER.findall(pair.target)]
+    for match in _NUMBER.finditer(pair.source):
+        forms = _forms(pair.source, match)
+        found = next((number for number in left if forms & number), None)
+        if found is None:
+            return False
+        left.remove(found)
+    return not left
 
 
-def lost_numbers(source: str, output: str, *, numerals: bool = True) -> list[str]:
+def lost_numbers(source: str, output: str) -> list[str]:
     """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
 
-    A time after noon may be that of a 24-hour clock in the output and, with `numerals`, a number up to 12 may be a word.
+    A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock.
     """
     if not _NUMBER.search(source):
         return []
     digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
-    words = {_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES} if numerals else set()
+    words = {_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES}
     lost = []
     for match in _NUMBER.finditer(source):
-        parts = re.findall(r"\d+", match.group())
-        forms = {form for clock in _clocks(source, match, parts) for form in _written(clock)}
-        if forms.isdisjoint(joined | digits | words) and not all(part in digits for part in parts):
+        whole = all(part in digits for part in re.findall(r"\d+", match.group()))
+        if not whole and _forms(source, match).isdisjoint(joined | digits | words):
             lost.append(match.group())
     return lost
+
+
+def _forms(text: str, number: re.Match[str]) -> set[str]:
+    """The accepted forms of a number of `text`; if it can be a time after noon, also those of the time on a 24-hour clock."""
+    return {form for clock in _clocks(text, number, re.findall(r"\d+", number.group())) for form in _written(clock)}
 
 
 def _written(parts: Sequence[str]) -> set[str]:

@@ -35,6 +35,8 @@ def test_equal_numbers_may_be_written_in_another_way(source: str, target: str) -
         ("at 8:45pm", "um 20 Uhr"),
         ("I am 9", "21"),
         ("9 programs", "neun Programme"),
+        ("2 and 2", "2 und 7"),
+        ("at 3, 5 and 5", "um 5, 3 und 3"),
         ("5 programs made 3 errors", "5 Programme, 15 Fehler"),
     ],
 )

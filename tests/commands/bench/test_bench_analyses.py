@@ -49,13 +49,13 @@ def test_the_baseline_of_significance_can_be_chosen(folder: Path, tmp_path: Path
     analysed = json.loads((tmp_path / "b.json").read_text())["analyses"]["significance"]
     assert [one["decoding"] for one in analysed] == ["beam, beam size 1", "greedy", "drafter", "beam, beam size 2"]
     assert analysed[0]["p, bootstrap"] is None and analysed[1]["p, bootstrap"] == 1.0
-    assert "--baseline drafter: there is no such row; the rows are greedy, beam" in str(
+    assert "baseline drafter: there is no such row; the rows are greedy, beam" in str(
         run("-m", folder, "--row", "greedy", "--row", "beam", "--analysis", "significance", "--baseline", "drafter").exception
     )
 
 
 def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
-    assert "--baseline is for --analysis significance" in str(run("--analysis", "ends", "--baseline", "greedy").exception)
+    assert "a baseline is for the analysis significance" in str(run("--analysis", "ends", "--baseline", "greedy").exception)
     assert "known are significance, ends, compounds, flops" in str(run("--analysis", "flips").exception)
     (tmp_path / "a.txt").write_text("ka\n")
     assert "analysis ends needs text with one reference for each line" in str(
