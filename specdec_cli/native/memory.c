@@ -8,6 +8,7 @@
 #define MOST ((int64_t)1 << 62)
 #define PAGE ((int64_t)1 << 21)
 #define PAGES ((int64_t)4) // of a block that others are parts of
+#define SLACK ((int64_t)4096) // room that a kept block may have beyond twice the size that is taken
 #if defined(__SANITIZE_ADDRESS__)
 #define PARTS 0 // the sanitizer checks the bounds of blocks, not of their parts
 #else
@@ -30,11 +31,12 @@ int64_t sum_of(int64_t a, int64_t b) {
     return a + b;
 }
 
-// The smallest kept block that has this room.
+// The smallest kept block that has this room. One of more than about twice the size is not taken, so that the next arena_rewind() frees
+// the blocks of a long sentence if short ones follow.
 static struct block *take_kept(struct arena *arena, int64_t bytes) {
     struct block **best = 0;
     for (struct block **place = &arena->kept; *place; place = &(*place)->before)
-        if ((*place)->room >= bytes && (!best || (*place)->room < (*best)->room)) best = place;
+        if ((*place)->room >= bytes && ((*place)->room - SLACK) / 2 <= bytes && (!best || (*place)->room < (*best)->room)) best = place;
     struct block *block = best ? *best : 0;
     if (block) *best = block->before;
     return block;
@@ -83,7 +85,7 @@ static void *take_part(struct arena *arena, int64_t count, int64_t size) {
     const int64_t bytes = product_of(count, size);
     if (bytes < 0 || bytes > MOST / 2) return 0;
     const int64_t aligned = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (aligned > arena->left && !take_pages(arena, aligned)) return 0;
+    if ((!arena->place || aligned > arena->left) && !take_pages(arena, aligned)) return 0;
     void *place = arena->place;
     arena->place += aligned;
     arena->left -= aligned;

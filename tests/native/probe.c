@@ -70,6 +70,16 @@ API int probe_large_pages(const int64_t *sizes, int64_t count) {
     return right;
 }
 
+// Whether an arena takes the block of `first` bytes again for `second` bytes, after a rewind.
+API int probe_taken_again(int64_t first, int64_t second) {
+    struct arena arena = {0};
+    const void *before = arena_take(&arena, first, 1);
+    arena_rewind(&arena);
+    const void *after = arena_take(&arena, second, 1);
+    arena_free(&arena);
+    return before && before == after;
+}
+
 // A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given. Returns a status.
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
                          const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {

@@ -176,6 +176,6 @@ def test_sizes_do_not_overflow(probe: Any) -> None:
 
 
 def test_blocks_in_large_pages_are_zeroed_and_do_not_overlap(probe: Any) -> None:
-    sizes = np.array([1, 100, 9 << 20, 64, 5 << 20, 4 << 20, 0, 8 << 20, 2**21 + 1], np.int64)
+    sizes = np.array([0, 1, 100, 9 << 20, 64, 5 << 20, 4 << 20, 0, 8 << 20, 2**21 + 1], np.int64)
     assert probe.probe_large_pages(at(sizes), size(len(sizes))) == len(sizes)
     assert probe.probe_large_pages(at(np.array([-1, 3, 2**62], np.int64)), size(3)) == 1  # the others are refused
