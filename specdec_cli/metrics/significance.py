@@ -12,6 +12,8 @@ RESAMPLES = 1000
 TRIALS = 10000
 """Random exchanges of the approximate randomisation (Riezler and Maxwell 2005)."""
 _SEED = 12345
+_TRIALS_AT_ONCE = 100
+"""Exchanges of all lines that are in memory at the same time."""
 _ROUNDING = 1e-9
 """Differences in BLEU that are smaller are rounding errors."""
 
@@ -62,11 +64,14 @@ def _randomisation(one: NDArray[np.int64], other: NDArray[np.int64], trials: int
 
     sacrebleu does not count an exchange that gives exactly the observed difference. Few lines often give it, so it is counted here.
     """
-    exchanged = np.random.default_rng(_SEED).integers(2, size=(trials, len(one)))
-    change = exchanged @ (other - one)
-    differences = [_difference(one.sum(0) + each, other.sum(0) - each) for each in change]
+    generator = np.random.default_rng(_SEED)
     observed = _difference(one.sum(0), other.sum(0))
-    return (sum(each >= observed - _ROUNDING for each in differences) + 1) / (trials + 1)
+    as_large = 0
+    for start in range(0, trials, _TRIALS_AT_ONCE):
+        exchanged = generator.integers(2, size=(min(_TRIALS_AT_ONCE, trials - start), len(one)))
+        for change in exchanged @ (other - one):
+            as_large += _difference(one.sum(0) + change, other.sum(0) - change) >= observed - _ROUNDING
+    return (as_large + 1) / (trials + 1)
 
 
 def _difference(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
