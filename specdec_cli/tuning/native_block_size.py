@@ -65,7 +65,7 @@ class SharedBlockSizes:
 
     @property
     def drafts(self) -> tuple[int, int]:
-        """The sums of `NativeBlockSize.drafts` over all statistics."""
+        """The sums of `NativeBlockSize.drafts` over all statistics; exact only while no decoding runs."""
         counts = [each.drafts for each in self._all]
         return sum(rounds for rounds, _ in counts), sum(tokens for _, tokens in counts)
 
