@@ -1,7 +1,6 @@
 """`specdec prepare`: training data and a vocabulary from parallel text."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -28,7 +27,6 @@ from specdec_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.text.cleaning import CleaningReport, CleaningRules
-    from specdec_cli.text.parallel import Pair
 
 FORMAT = 1
 USUAL_SIZE = 8000
@@ -116,14 +114,13 @@ def _prepare(
     `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names,
     `temperature` that by which domains are mixed. Raises OSError, naming a file.
     """
+    from specdec_cli.commands.training_pairs import vary_and_mix, write_pairs
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.new_folder import partial_folder
     from specdec_cli.text.cleaning import CleaningReport, clean
     from specdec_cli.text.held_out import HeldOut
-    from specdec_cli.text.mixing import repeated
-    from specdec_cli.text.parallel import read_pairs, read_tsv
+    from specdec_cli.text.parallel import read_pairs
     from specdec_cli.text.subwords import Subwords, train_subwords
-    from specdec_cli.text.variation import Variation
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
     given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
@@ -133,14 +130,8 @@ def _prepare(
         with _busy("Cleaning", quiet):
             pairs = clean(read_pairs(tsv, aligned), rules, report, HeldOut(held_out))
             with naming(output / train.name, train):
-                write_atomically(train, lambda partial: _write_pairs(pairs, partial, report))
-                if share:
-                    vary = Variation(read_tsv(train), share)
-                    write_atomically(train, lambda partial: _write_pairs(map(vary, read_tsv(train)), partial, report))
-                    report.varied = vary.varied
-                if temperature > 1:
-                    times = _repetitions(train, temperature)
-                    write_atomically(train, lambda partial: _write_pairs(repeated(read_tsv(train), times), partial, report))
+                write_pairs(pairs, train, report)
+                vary_and_mix(train, report, share, temperature)
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
@@ -154,17 +145,6 @@ def _prepare(
     return report, len(subwords)
 
 
-def _repetitions(train: Path, temperature: float) -> dict[str, float]:
-    """How often each domain of `train` is to be read. Raises UsageError if it has no domains."""
-    from specdec_cli.text.mixing import repetitions
-    from specdec_cli.text.parallel import read_tsv
-
-    counts = Counter(pair.domain for pair in read_tsv(train))
-    if "" in counts:
-        raise UsageError("--temperature mixes domains; give lines of domain TAB source TAB target")
-    return repetitions(counts, temperature)
-
-
 @contextmanager
 def _naming_option(size: int | None) -> Iterator[None]:
     """Name the option in the error for a vocabulary size that does not fit the text."""
@@ -172,21 +152,6 @@ def _naming_option(size: int | None) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"--vocabulary-size {size}: {error}" if size else str(error)) from error
-
-
-def _write_pairs(pairs: "Iterator[Pair]", path: Path, report: "CleaningReport") -> None:
-    """Write TSV, with a domain column if the first pair has a domain."""
-    with_domains = None
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for pair in pairs:
-            if with_domains is None:
-                with_domains = bool(pair.domain)
-            if pair.domain and not with_domains:
-                raise InputError(f"domain {pair.domain!r} comes after pairs without one; give input with domains first")
-            fields = (pair.domain, pair.source, pair.target) if with_domains else (pair.source, pair.target)
-            stream.write("\t".join(fields) + "\n")
-    if not report.kept:
-        raise InputError(f"all {report.read:,} pairs were dropped ({', '.join(report.dropped) or 'the input is empty'})")
 
 
 def _texts(train: Path) -> Iterator[str]:
@@ -221,7 +186,7 @@ def _manifest(
         "vocabulary_size": pieces,
         "temperature": temperature,
         "varied": {"share": share, "pairs": report.varied},
-        "pairs": {"read": report.read, "kept": report.kept, "dropped": dict(report.dropped.most_common())},
+        "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
 
 
@@ -245,6 +210,8 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     table.add_row("kept", f"{report.kept:,}")
     if report.varied:
         table.add_row("of those, varied", f"{report.varied:,}")
+    if report.written != report.kept:
+        table.add_row("written, with repetitions", f"{report.written:,}")
     console = Console(stderr=True)
     console.print(table)
     console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)

@@ -38,12 +38,14 @@ class CleaningRules:
 @dataclass
 class CleaningReport:
     """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a
-    short text. `varied` is the number of those kept that `prepare --vary` has changed.
+    short text. `varied` is the number of those kept that `prepare --vary` has changed, `written` that of the lines that
+    `prepare` has written: `prepare --temperature` repeats pairs.
     """
 
     read: int = 0
     kept: int = 0
     varied: int = 0
+    written: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_prepare_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) 
     assert len(subwords) == 320
     assert subwords.decode(subwords.encode("Größe  of the house")) == "Größe  of the house"
     manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
-    assert manifest["pairs"] == {"read": 150, "kept": 150, "dropped": {}}
+    assert manifest["pairs"] == {"read": 150, "kept": 150, "written": 150, "dropped": {}}
     assert manifest["vocabulary_size"] == 320
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["prepare.json", "tokenizer.model", "train.tsv"]
 
@@ -63,7 +64,7 @@ def test_dropped_pairs_are_counted(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
     reasons = {"duplicate": 1, "empty or too short": 1, "too long": 1, "length ratio": 1, "NUL byte": 1}
-    assert manifest["pairs"] == {"read": 156, "kept": 151, "dropped": reasons}
+    assert manifest["pairs"] == {"read": 156, "kept": 151, "written": 151, "dropped": reasons}
 
 
 def test_aligned_and_compressed_files_are_read(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_held_out_pairs_are_dropped(tmp_path: Path, tsv: Path) -> None:
     result = run(tmp_path / "out", tsv, "--held-out", dev, "--vocabulary-size", 320)
     assert result.exit_code == 0, result.output
     manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
-    assert manifest["pairs"] == {"read": 150, "kept": 148, "dropped": {"held out": 2}}
+    assert manifest["pairs"] == {"read": 150, "kept": 148, "written": 148, "dropped": {"held out": 2}}
     assert manifest["held_out"] == [str(dev)]
     kept = {pair.source for pair in read_tsv(tmp_path / "out" / "train.tsv")}
     assert kept == set(LINES) - {LINES[3], LINES[7]}
@@ -187,10 +188,13 @@ def test_an_output_that_cannot_be_created_is_named(tsv: Path) -> None:
 def test_domains_are_mixed_by_a_temperature(tmp_path: Path) -> None:
     lines = [f"{domain}\tword {domain} {number}\tWort {domain} {number}" for domain, n in (("a", 90), ("b", 10)) for number in range(n)]
     (tmp_path / "in.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    run(tmp_path / "out", tmp_path / "in.tsv", "--temperature", 2)
+    shown = run(tmp_path / "out", tmp_path / "in.tsv", "--temperature", 2).stderr
     made = [line.split("\t")[0] for line in (tmp_path / "out" / "train.tsv").read_text(encoding="utf-8").splitlines()]
     assert (made.count("a"), made.count("b")) == (90, 30)
-    assert json.loads((tmp_path / "out" / "prepare.json").read_text(encoding="utf-8"))["temperature"] == 2
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text(encoding="utf-8"))
+    assert manifest["temperature"] == 2
+    assert manifest["pairs"] == {"read": 100, "kept": 100, "written": 120, "dropped": {}}
+    assert re.search(r"written, with repetitions\W+120\b", shown)
     (tmp_path / "plain.tsv").write_text("one\teins\n", encoding="utf-8")
     refused = CliRunner().invoke(app, ["prepare", str(tmp_path / "no"), str(tmp_path / "plain.tsv"), "--temperature", "2"])
     assert refused.exit_code == 2 and "--temperature mixes domains" in refused.stderr and not (tmp_path / "no").exists()
