@@ -49,8 +49,9 @@ class TagPlacer:
         outputs = []
         for text, rest in zip(texts, rests, strict=True):
             whole = scores.get((text.source, text.output))
+            ends = self._ends(whole) if whole is not None and text.spans else []
             gains = [
-                _with_terms(text, span, self._gains(text, span, whole, scores.get((each, text.output))))
+                _with_terms(text, span, self._gains(text, span, whole, scores.get((each, text.output)), ends))
                 for span, each in zip(text.spans, rest, strict=True)
             ]
             outputs.append(with_tags(text.source, text.output, text.spans, gains))
@@ -73,11 +74,14 @@ class TagPlacer:
         found = self._engine.decode(asked) if asked else iter(())
         return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}
 
-    def _gains(self, text: Tagged, span: TagSpan, whole: Hypothesis | None, rest: Hypothesis | None) -> list[float]:
-        """For each word of the output, how much less likely it is without the words of a span."""
+    def _ends(self, hypothesis: Hypothesis) -> list[int]:
+        """For each token, the length of the text up to and including it."""
+        return [len(self._tokenizer.decode(hypothesis.ids[: number + 1])) for number in range(len(hypothesis.ids))]
+
+    def _gains(self, text: Tagged, span: TagSpan, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
+        """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a span."""
         if whole is None or rest is None:
             return copied_gains(text.source, (span.start, span.end), text.output)
-        ends = [len(self._tokenizer.decode(whole.ids[: number + 1])) for number in range(len(whole.ids))]
         tokens = list(zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False))
         return [
             sum(score - other for begin, finish, score, other in tokens if begin < end and start < finish)

@@ -79,7 +79,7 @@ class Translator:
 
     def _translation(self, line: DecodedLine) -> Translation:
         if not line.texts:
-            return Translation(line.source)
+            return Translation(line.text)
         return Translation(
             text=line.text,
             tokens=line.tokens,

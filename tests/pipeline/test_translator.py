@@ -128,3 +128,19 @@ def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: l
     assert plain.tokens > 0 and copied == Translation("|---|")
     checked = [one.text for one in Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(lines)]
     assert checked == [one.text for one in translate(bundle, lines)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        " ",
+        "<b>123</b>",
+        "- <i>5</i>",
+        "<a href='x'>https://example.org/x</a>",
+        "<p>Das <b>Haus</b> ist sehr gro\u00df, aber der Garten ist <a href='x'>nicht</a> hier.</p>",
+    ],
+)
+def test_a_copied_line_keeps_its_tags(bundle: Bundle, line: str) -> None:
+    (copied,) = Translator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de")).translate([line])
+    assert copied == Translation(line)
