@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from specdec_cli.text.placeholders import Attempt, attempts
+from specdec_cli.text.placeholders import Attempt, attempts, holds
 from specdec_cli.text.protected import protected_spans
 
 Span = tuple[int, int]
@@ -14,7 +14,7 @@ Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
 _TRANSLATED = ("Pd", "Pi", "Pf")
 """Categories of characters that translations write differently: dashes and quotation marks."""
-_STOPS = ".,;:!?'\"\u2026\u00a1\u00bf\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
+_STOPS = ".,;:!?'\"\u201a\u201e\u2026\u00a1\u00bf\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 """Punctuation that translations write differently."""
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f"
 _KNOWN = {"Sc": "$", "Ps": "(", "Pe": ")"}
@@ -27,19 +27,25 @@ _NUMBER = r"\d+(?:[.,]\d+)*"
 class StandInAttempt(Attempt):
     """Makes the `attempt` for a text in which known characters stand for others.
 
-    `originals` maps each known character to those in the source that are written as it, in order, itself included.
+    `originals` maps each known character to those in the `source` that are written as it, in order, itself included. `spans` are the
+    protected ones of the source.
     """
 
     attempt: Attempt
     originals: dict[str, str]
+    source: str
+    spans: tuple[str, ...]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output with the original characters, in order; None if it has more or fewer of the known ones."""
+        """Return the output with the original characters, in order; None if it has more or fewer of the known ones, or if a
+        protected span is changed.
+        """
         output = self.attempt.restore(outputs)
         if output is None or any(output.count(known) != len(found) for known, found in self.originals.items()):
             return None
         found = {known: iter(characters) for known, characters in self.originals.items()}
-        return "".join(next(found[character]) if character in found else character for character in output)
+        restored = "".join(next(found[character]) if character in found else character for character in output)
+        return restored if holds(restored, self.source, self.spans) else None
 
 
 def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[Attempt]:
@@ -47,9 +53,10 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
 
     Currency signs, brackets and quotation marks are replaced by "$", "(", ")" and '"' for the model, and written back in its
     output, except for quotation marks. Other signs are protected spans (see `attempts`), and so are the former if the
-    output does not have as many of them. Letters and punctuation are not protected.
+    output does not have as many of them. Letters, stops, dashes and quotation marks are not protected.
     """
-    bounds = [0, *(offset for span in protected_spans(text, latin=latin) for offset in span), len(text)]
+    protected = protected_spans(text, latin=latin)
+    bounds = [0, *(offset for span in protected for offset in span), len(text)]
     parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
     spans = lacking_spans(text, lacking)
@@ -61,7 +68,8 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
         written_back = {sign for character, sign in known.items() if character not in _DOUBLE_QUOTES}
         originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
-        yield from (StandInAttempt(each.segments, each, originals) for each in attempts(shown, latin=latin, also=rest))
+        kept = tuple(text[start:end] for start, end in protected)
+        yield from (StandInAttempt(each.segments, each, originals, text, kept) for each in attempts(shown, latin=latin, also=rest))
     yield from attempts(text, latin=latin, also=spans, unchanged=not known)
 
 
@@ -94,7 +102,7 @@ def _known(text: str, lacking: Collection[str], lacks: Lacks) -> dict[str, str]:
     A "$" stands for one currency only, and for none if it is in the text itself. If one quotation mark is lacking,
     all are replaced.
     """
-    known = {character: _KNOWN.get(unicodedata.category(character), "") for character in lacking if character not in _DOUBLE_QUOTES}
+    known = {character: _KNOWN.get(unicodedata.category(character), "") for character in lacking if character not in _STOPS}
     if any(mark in lacking for mark in _DOUBLE_QUOTES):
         known |= dict.fromkeys(_DOUBLE_QUOTES, '"')
     if "$" in text or sum(sign == "$" for sign in known.values()) > 1:

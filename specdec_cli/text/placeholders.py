@@ -1,7 +1,7 @@
 """Model inputs for texts with protected spans such as URLs, and restoration of the spans in the outputs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.text.output_checks import repeats_itself
@@ -56,7 +56,7 @@ class CheckedAttempt(Attempt):
         between the tags of a pair where the source has some.
         """
         lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
-        return not lost and _holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
+        return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class SplitAttempt(Attempt):
             output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)
         ]
         output = self.segments.join(kept)
-        return output if _holds(output, self.source, self.spans) else self.source
+        return output if holds(output, self.source, self.spans) else self.source
 
 
 def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] = (), unchanged: bool = True) -> Iterator[Attempt]:
@@ -117,26 +117,36 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
 
     Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, then with several
     kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`; spans of `also`
-    that do not overlap with those are protected too, but unchanged text is only checked for their signs: numbers may be written
+    are protected too, overlapping ones as one span, but unchanged text is only checked for their signs: numbers may be written
     differently.
     """
     positions = protected_spans(text, latin=latin)
     checked = [text[start:end] for start, end in positions]
-    if also:
-        positions = sorted([*positions, *(each for each in also if not any(each[0] < end and start < each[1] for start, end in positions))])
+    positions = _united([*positions, *also])
     whole = Segments((text,), ("", ""))
     if not positions:
         yield Attempt(whole)
         return
     spans = tuple(text[start:end] for start, end in positions)
     if unchanged:
-        signs = [each for span in set(positions).intersection(also) for each in text[slice(*span)] if not _is_written_differently(each)]
+        signs = [each for span in also for each in text[slice(*span)] if not _is_written_differently(each)]
         yield CheckedAttempt(whole, text, (*checked, *signs))
     if len(spans) <= _MAX_SPANS:
         yield from (
             _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text
         )
     yield split_at_spans(text, positions, spans)
+
+
+def _united(positions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The `positions` in order, each overlapping group as one."""
+    united: list[tuple[int, int]] = []
+    for start, end in sorted(positions):
+        if united and start < united[-1][1]:
+            united[-1] = united[-1][0], max(end, united[-1][1])
+        else:
+            united.append((start, end))
+    return united
 
 
 def count_kept(source: str, output: str) -> tuple[int, int]:
@@ -182,7 +192,7 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
     return SplitAttempt(Segments(tuple(texts), tuple(gaps)), text, spans)
 
 
-def _holds(output: str, source: str, spans: Sequence[str]) -> bool:
+def holds(output: str, source: str, spans: Sequence[str]) -> bool:
     """Whether `output` has each span as often as `source`, and the spans whose order matters in the same order."""
     if any(_differs(span, source, output) for span in set(spans)):
         return False

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.lacking import attempts_with, lacking_spans
+from specdec_cli.text.protected import protected_spans
 
 LACKING = "#&*+<=>[]^_|~\u20ac\u00a3\u00b0\u00a7\u00bd\u201d"
 Model = Callable[[str], str]
@@ -89,5 +90,41 @@ def test_there_is_always_an_output_with_the_signs(text: str, model: Model) -> No
         assert output.count(sign) == text.count(sign)
 
 
+SIGNED = [*"b5[]()*&", "it", "\u20ac250000", "a**b\u20ac", "2.13.0\u20ac", "http://a.org/[x]", "%s\u00b0", "{n}*", "#12"]
+
+
+@given(
+    st.lists(st.sampled_from(SIGNED), max_size=8),
+    st.sampled_from(["", " "]),
+    st.sampled_from([damaged, str.upper, lambda _: "", lambda text: " ".join(reversed(text.split()))]),
+)
+def test_signs_beside_protected_spans_and_the_spans_are_kept(words: list[str], joint: str, model: Model) -> None:
+    text = joint.join(words)
+    output, _ = placed(text, model)
+    for sign in set(LACKING) - {"\u201d", "&"}:
+        assert output.count(sign) == text.count(sign)
+    for start, end in protected_spans(text):
+        assert output.count(text[start:end]) == text.count(text[start:end])
+
+
+def test_a_sign_beside_a_protected_span_is_in_the_output() -> None:
+    assert placed("It costs \u20ac250000 now.", damaged)[0] == "It costs \u20ac250000 now."
+    assert placed("It costs \u20ac250000 now.", lambda source: source.replace("$", ""))[0] == "It costs \u20ac250000 now."
+    assert placed("a**b\u20ac", lambda _: "")[0] == "a**b\u20ac"
+
+
+def test_stand_ins_of_protected_spans_are_not_exchanged() -> None:
+    def turned(source: str) -> str:
+        return " ".join(reversed(source.split()))
+
+    output = placed("http://a.org/(x) and [y]", turned)[0]
+    assert "[y]" in output and "http://a.org/(x)" in output
+
+
+def test_a_low_quotation_mark_is_not_read_as_a_bracket() -> None:
+    assert [each.segments.texts for each in attempts_with("\u201a".__contains__, "\u201ayes\u2018")] == [("\u201ayes\u2018",)]
+
+
 def test_punctuation_is_not_protected() -> None:
+    assert lacking_spans("\u201ayes\u2018", "\u201a\u2018") == []
     assert lacking_spans("No. Is it \u2013 \u201cyes\u201d\u2026?", "No. Is it \u2013 \u201cyes\u201d\u2026?") == []
