@@ -144,7 +144,8 @@ class Corrector:
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
-        self._ignored, self._types = ignored, types or bool(ignored.categories)
+        words = {readable(word, tokenizer.lacks).text for word in ignored.words}  # they are looked for in what the model reads
+        self._ignored, self._types = replace(ignored, words=tuple(sorted(words - {""}))), types or bool(ignored.categories)
         self._english = languages is not None and short_code(languages[1]) == "en"
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 

@@ -13,11 +13,13 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.inline_tags import Tag, Untagged
 
 _KNOWN = dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"')
-_RUN = r"(?:[\u2600-\u27bf\U0001f000-\U0001faff][\ufe0f\u200d]*)+"
-_EMOJI = re.compile(rf"\s?{_RUN}(?!\w)|(?<!\w){_RUN}")
+_PICTURES = r"\u2600-\u27bf\U0001f000-\U0001faff"
+_RUN = rf"(?:[{_PICTURES}][\ufe0f\u200d]*+)++"
+_EMOJI = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}")
 """Emoji that are not between two letters, with a space before them."""
 _WORD = re.compile(r"\w+")
 _MARKS = "'\"-"
+_APOSTROPHES = "'\u2019\u02bc"
 
 
 @dataclass(frozen=True)
@@ -36,23 +38,23 @@ class Readable:
         return self.bare.restored([edit for edit in found if edit is not None and edit.source != edit.text])
 
     def places(self, places: Sequence[int]) -> list[int]:
-        """The offsets in the text of offsets in the source."""
-        ends = [tag.end for tag in self.bare.tags]
-        removed = [0, *accumulate(tag.end - tag.start for tag in self.bare.tags)]
-        return [place - removed[sum(end <= place for end in ends)] for place in places]
+        """The offsets in the text of offsets in the source; those inside an emoji are where it was."""
+        tags = self.bare.tags
+        starts = [*(tag.start for tag in tags), len(self.source)]
+        removed = [0, *accumulate(tag.end - tag.start for tag in tags)]
+        counts = [sum(tag.end <= place for tag in tags) for place in places]
+        return [min(place, starts[count]) - removed[count] for place, count in zip(places, counts, strict=True)]
 
     def _in_own_characters(self, edit: Edit) -> Edit | None:
         own = self.bare.text[edit.start : edit.end]
         text = _with_words(own, edit.source, edit.text)
         for mark in _MARKS:
-            text = None if text is None else _with_marks(self._originals(mark, edit), mark, text)
+            text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._originals(mark), mark, text)
         return None if text is None else replace(edit, source=own, text=text)
 
-    def _originals(self, mark: str, edit: Edit) -> str:
-        """The characters that are written as `mark` in the edit's source, or else in all of the text."""
-        written = [(own, new) for own, new in zip(self.bare.text, self.text, strict=True)]
-        inside = "".join(own for own, new in written[edit.start : edit.end] if new == mark)
-        return inside or "".join(own for own, new in written if new == mark)
+    def _originals(self, mark: str, start: int = 0, end: int | None = None) -> str:
+        """The characters that are written as `mark` from `start` to `end`."""
+        return "".join(own for own, new in zip(self.bare.text[start:end], self.text[start:end], strict=True) if new == mark)
 
 
 def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
@@ -77,7 +79,7 @@ def _without_emoji(source: str, lacks: Callable[[str], bool]) -> Untagged:
     texts: list[str] = []
     position = length = 0
     for found in _EMOJI.finditer(source):
-        start, end = found.span()
+        start, end = max(found.start(), position), found.end()
         if not lacks(found.group().lstrip()[0]):
             continue
         if not texts and not source[:start].strip():
@@ -100,13 +102,19 @@ def _with_words(own: str, known: str, text: str) -> str | None:
     return text
 
 
-def _with_marks(originals: str, mark: str, text: str) -> str | None:
-    """`text` with the `originals` in the place of each `mark`; None if it is not clear which one to take."""
-    if mark not in text or not originals:
-        return text
-    if len(set(originals)) == 1:
+def _with_marks(originals: str, everywhere: str, mark: str, text: str) -> str | None:
+    """`text`, which replaces text that has the `originals` of `mark`, with these in its place; None if it is not clear which one to take.
+
+    If there are none, a "'" becomes the apostrophe of the whole text, whose originals are `everywhere`, if it has only one kind; other
+    marks remain.
+    """
+    if not originals:
+        apostrophes = set(everywhere).intersection(_APOSTROPHES)
+        return text.replace(mark, apostrophes.pop()) if len(apostrophes) == 1 else text
+    count = text.count(mark)
+    if len(set(originals)) == 1 and (count <= len(originals) or originals[0] in _APOSTROPHES):
         return text.replace(mark, originals[0])
-    if text.count(mark) != len(originals):
+    if count != len(originals):
         return None
     rest = iter(originals)
     return "".join(next(rest) if character == mark else character for character in text)

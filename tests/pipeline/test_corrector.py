@@ -10,6 +10,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.subwords import EOS, Subwords
 
 
@@ -177,3 +178,10 @@ def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> 
     corrector = Corrector(cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0))
     found = [correction.text for correction in corrector.correct(["ka lo", "mi re.", "re su."], separate=True)]
     assert found == ["ka lo", "mi re.", "Re su."]
+
+
+@pytest.mark.parametrize(("ignored", "changes"), [("k\u00e1 lo", False), ("ka lo", False), ("k\u00e1", True), ("\U0001f600", True)])
+def test_ignored_words_have_any_characters_that_the_model_reads_alike(ignored: str, changes: bool, tokenizer: Subwords) -> None:
+    engine = cast(SentenceDecoder, Rewriter(tokenizer, {"ka lo mi": "ka la mi"}))
+    (found,) = Corrector(engine, tokenizer, GENTLE, ignored=IgnoredEdits((ignored,))).correct(["k\u00e1 lo mi"])
+    assert found.text == ("k\u00e1 la mi" if changes else "k\u00e1 lo mi")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.readable import readable
 
-LACKING = "\u2019\u201c\u201d\u2013\u00e9\u00ef\u20ac\U0001f600\U0001f601"
+LACKING = "\u2764\ufe0f\u2019\u201c\u201d\u2013\u00e9\u00ef\u20ac\U0001f600\U0001f601"
 
 
 def edited(source: str, output: str) -> str:
@@ -29,6 +29,18 @@ def edited(source: str, output: str) -> str:
         ("\U0001f600 It are.", "It are.", "It is.", "\U0001f600 It is."),
         ("a\U0001f600b are", "a\U0001f600b are", "a\U0001f600b is", "a\U0001f600b is"),
         ("\u20ac5 are", "\u20ac5 are", "\u20ac5 is", "\u20ac5 is"),
+        ("well known fact \u2013 yes", "well known fact - yes", "well-known fact - yes", "well-known fact \u2013 yes"),
+        ("well known \u2013 a so-called", "well known - a so-called", "well-known - a so-called", "well-known \u2013 a so-called"),
+        (
+            "It\u2019s so, he's here, I dont.",
+            "It's so, he's here, I dont.",
+            "It's so, he's here, I don't.",
+            "It\u2019s so, he's here, I don't.",
+        ),
+        ("It\u2019s so, I dont.", "It's so, I dont.", "It's so, I don't.", "It\u2019s so, I don\u2019t."),
+        ("He said \u201cyes.", 'He said "yes.', 'He said "yes".', 'He said \u201cyes".'),
+        ("a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b is", "a\U0001f600\U0001f601b is"),
+        ("a\u2764\ufe0fb are", "a\u2764\ufe0fb are", "a\u2764\ufe0fb is", "a\u2764\ufe0fb is"),
     ],
 )
 def test_edits_have_the_characters_of_the_source(source: str, read: str, output: str, edited_source: str) -> None:
@@ -42,6 +54,21 @@ def test_characters_of_the_vocabulary_are_read_as_they_are() -> None:
 
 def test_offsets_are_moved_by_removed_emoji() -> None:
     assert readable("a \U0001f600 b", LACKING.__contains__).places([0, 1, 4, 5]) == [0, 1, 2, 3]
+    assert readable("a \U0001f600", LACKING.__contains__).places([1, 2, 3]) == [1, 1, 1]
+
+
+@given(st.text(alphabet=LACKING + "ab ", max_size=20))
+def test_offsets_are_in_the_text_and_in_order(source: str) -> None:
+    view = readable(source, LACKING.__contains__)
+    places = view.places(range(len(source) + 1))
+    assert places == sorted(places) and places[0] == 0 and places[-1] == len(view.text)
+
+
+@given(st.text(alphabet="\u2764\ufe0f\u200d\U0001f600\U0001f601", min_size=1, max_size=6))
+def test_emoji_are_left_out_as_a_whole_or_not_at_all(emoji: str) -> None:
+    assert readable(f"a\u2764{emoji}b", LACKING.__contains__).text == f"a\u2764{emoji}b"
+    assert readable(f"a \u2764{emoji}b", LACKING.__contains__).text == "a b"
+    assert readable(f"a\u2764{emoji} b", LACKING.__contains__).text == "a b"
 
 
 @given(st.text(alphabet=LACKING + "ab '\"-.", max_size=20), st.text(alphabet="ab '\"-.", max_size=20))
