@@ -17,12 +17,14 @@ class FoundDraft:
     `similarity` of the two sources is 100 times one minus their edit distance by insertions and deletions of
     characters, divided by the sum of their lengths (RapidFuzz's `ratio`): 100 if and only if they are equal. If it is
     `guessed`, the source is a sentence of a longer text, and `text` is the sentence at the same place of its translation.
+    `tagged` are the source and its translation with their inline tags (see Entry).
     """
 
     text: str
     similarity: float
     origin: Origin
     guessed: bool = False
+    tagged: tuple[str, str] = ("", "")
 
 
 class DraftFinder(Protocol):

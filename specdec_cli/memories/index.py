@@ -36,7 +36,8 @@ class Index:
     """N entries, ordered by the length of their sources, and for each feature the entries that have it.
 
     `lengths` (N,) are the sources' lengths in code points, and `weights` (N,) the sums of the weights of their
-    features (see `feature_weights`). `guessed` (N,) are those whose translation is a guess (see Entry). `hashes` (N,)
+    features (see `feature_weights`). `guessed` (N,) are those whose translation is a guess, and the tagged texts those with
+    inline tags (see Entry). `hashes` (N,)
     are the sources' hashes in ascending order, and `hashed_entries` (N,) the entries that have them. `names` (F,) are
     the features' hashes in ascending order; the entries with feature f are entries[firsts[f] : firsts[f + 1]],
     ascending.
@@ -44,6 +45,8 @@ class Index:
 
     sources: Texts
     targets: Texts
+    tagged_sources: Texts
+    tagged_targets: Texts
     lengths: NDArray[np.int32]
     weights: NDArray[np.float32]
     guessed: NDArray[np.bool_]
@@ -59,10 +62,10 @@ class Index:
 
 def build_index(pairs: Iterable[Entry]) -> Index:
     """Index pairs of texts; of several with the same source, the last one is kept that is no guess, else the last guess."""
-    explicit: dict[str, str] = {}
-    guesses: dict[str, str] = {}
-    for source, target, guessed in pairs:
-        (guesses if guessed else explicit)[source] = target
+    explicit: dict[str, Entry] = {}
+    guesses: dict[str, Entry] = {}
+    for entry in pairs:
+        (guesses if entry.guessed else explicit)[entry.source] = entry
     unique = guesses | explicit
     sources = sorted(unique, key=len)
     numbers: dict[str, int] = {}
@@ -79,7 +82,9 @@ def build_index(pairs: Iterable[Entry]) -> Index:
     order = np.argsort(hashes, kind="stable")
     return Index(
         _texts(sources),
-        _texts([unique[source] for source in sources]),
+        _texts([unique[source].target for source in sources]),
+        _texts([unique[source].tagged[0] for source in sources]),
+        _texts([unique[source].tagged[1] for source in sources]),
         np.fromiter(map(len, sources), np.int32, len(sources)),
         np.bincount(entries, np.repeat(weights, np.diff(firsts)), len(sources)).astype(np.float32),
         np.fromiter((source not in explicit for source in sources), np.bool_, len(sources)),

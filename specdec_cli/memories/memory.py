@@ -45,7 +45,8 @@ class Memory:
         index = self._index
         equal = self._equal(sentence)
         if equal is not None:
-            return FoundDraft(index.targets[equal], EXACT, "tm", bool(index.guessed[equal]))
+            tagged = index.tagged_sources[equal], index.tagged_targets[equal]
+            return FoundDraft(index.targets[equal], EXACT, "tm", bool(index.guessed[equal]), tagged)
         numbers = (np.arange(len(index)) if len(index) <= ALL else self._candidates(sentence)).tolist()
         best = self._extract(sentence, index.sources.at(numbers), scorer=self._ratio, score_cutoff=self._similarity)
         if best is None:

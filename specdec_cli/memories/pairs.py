@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from specdec_cli.text.inline_tags import Untagged
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.parallel import Pair
 from specdec_cli.text.sentences import split_sentences
-from specdec_cli.text.tag_spans import without_pairs
+from specdec_cli.text.tag_spans import tags_around, without_pairs
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
@@ -15,11 +16,16 @@ _SEVERAL = re.compile(r"[.!?…]\S*\s+\S|[\u3002\uff01\uff1f].")
 
 
 class Entry(NamedTuple):
-    """A text and its translation; `guessed` if these are sentences at the same place of longer texts."""
+    """A text and its translation; `guessed` if these are sentences at the same place of longer texts.
+
+    `tagged` are both with their inline tags, except for the same tags around both. They are "" if there are no tags, if the texts have
+    different ones, or if it is not known where they belong.
+    """
 
     source: str
     target: str
     guessed: bool = False
+    tagged: tuple[str, str] = ("", "")
 
 
 def sentence_pairs(pairs: Iterable[Pair | Entry], *, split: bool = True, whole: bool = True) -> Iterator[Entry]:
@@ -40,7 +46,27 @@ def sentence_pairs(pairs: Iterable[Pair | Entry], *, split: bool = True, whole: 
         if several:
             yield from (Entry(*each, guessed=True) for each in zip(sources, targets, strict=True))
         if whole or not several:
-            yield Entry(source, target, guessed=isinstance(pair, Entry) and pair.guessed)
+            tagged = _tagged(pair.source.strip(), pair.target.strip(), source, target)
+            yield Entry(source, target, isinstance(pair, Entry) and pair.guessed, tagged)
+
+
+def _tagged(source: str, target: str, plain_source: str, plain_target: str) -> tuple[str, str]:
+    """The texts with their tags (see Entry), given those without."""
+    if (source, target) == (plain_source, plain_target):
+        return "", ""
+    own, other = without_pairs(source), without_pairs(target)
+    if (own.text, other.text) != (plain_source, plain_target) or _tags(own) != _tags(other):
+        return "", ""
+    before, after = tags_around(source)
+    if not (before or after):
+        return source, target
+    if tags_around(target) != (before, after) or not (target.startswith(before) and target.endswith(after)):
+        return "", ""
+    return source[len(before) : len(source) - len(after)], target[len(before) : len(target) - len(after)]
+
+
+def _tags(text: Untagged) -> list[str]:
+    return sorted(text.source[tag.start : tag.end] for tag in text.tags)
 
 
 def _unmarked(source: str, target: str) -> tuple[str, str]:

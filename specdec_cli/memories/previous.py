@@ -59,4 +59,4 @@ class PreviousVersion:
 
 
 def _draft(entry: Entry, similarity: float) -> FoundDraft:
-    return FoundDraft(entry.target, similarity, "previous", entry.guessed)
+    return FoundDraft(entry.target, similarity, "previous", entry.guessed, entry.tagged)

@@ -14,13 +14,13 @@ from specdec_cli.files import write_atomically
 from specdec_cli.memories.features import hashed
 from specdec_cli.memories.index import Index, Texts
 
-FORMAT = 3
+FORMAT = 4
 """Number of the layout of the files."""
 _ALIGNMENT = 64
 """Bytes of which the place of every array is a multiple, as numpy copies unaligned arrays in each operation."""
-_HEADER = 128
+_HEADER = 192
 """Bytes before the first array: the format, the key, a checksum of the arrays, and the number of values of each."""
-_TYPES = (np.uint8, np.int64, np.uint8, np.int64, np.int32, np.float32, np.bool_, np.uint64, np.int32, np.uint64, np.int64, np.int32)
+_TYPES = (*(np.uint8, np.int64) * 4, np.int32, np.float32, np.bool_, np.uint64, np.int32, np.uint64, np.int64, np.int32)
 
 
 def write_index(path: Path, index: Index, key: str) -> bool:
@@ -66,21 +66,26 @@ def map_index(path: Path, key: str) -> Index | None:
 
 
 def _arrays(index: Index) -> Iterator[NDArray[Any]]:
-    yield from (index.sources.data, index.sources.starts, index.targets.data, index.targets.starts, index.lengths, index.weights)
-    yield from (index.guessed, index.hashes, index.hashed_entries, index.names, index.firsts, index.entries)
+    for texts in _columns(index):
+        yield from (texts.data, texts.starts)
+    yield from (index.lengths, index.weights, index.guessed, index.hashes, index.hashed_entries, index.names, index.firsts, index.entries)
+
+
+def _columns(index: Index) -> tuple[Texts, Texts, Texts, Texts]:
+    return index.sources, index.targets, index.tagged_sources, index.tagged_targets
 
 
 def _index(arrays: list[NDArray[Any]]) -> Index | None:
     """The index of these arrays; None if their sizes do not go together, or if numbers are out of range."""
-    index = Index(Texts(arrays[0], arrays[1]), Texts(arrays[2], arrays[3]), *arrays[4:])
+    first, second, third, fourth = (Texts(arrays[place], arrays[place + 1]) for place in range(0, 8, 2))
+    index = Index(first, second, third, fourth, *arrays[8:])
     count = len(index.lengths)
-    sizes = [len(index.sources), len(index.targets), len(index.weights), len(index.guessed), len(index.hashes), len(index.hashed_entries)]
+    sizes = [*map(len, _columns(index)), len(index.weights), len(index.guessed), len(index.hashes), len(index.hashed_entries)]
     parts: list[tuple[NDArray[np.int64], NDArray[Any]]] = [
-        (index.sources.starts, index.sources.data),
-        (index.targets.starts, index.targets.data),
+        *((texts.starts, texts.data) for texts in _columns(index)),
         (index.firsts, index.entries),
     ]
-    fits = sizes == [count] * 6 and len(index.firsts) == len(index.names) + 1
+    fits = sizes == [count] * 8 and len(index.firsts) == len(index.names) + 1
     known = all(len(each) == 0 or (each.min() >= 0 and each.max() < count) for each in (index.entries, index.hashed_entries))
     return index if fits and known and all(_is_rising(starts, len(data)) for starts, data in parts) else None
 

@@ -6,7 +6,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.tag_spans import TagSpan
+from specdec_cli.text.tag_spans import TagSpan, spans_inside
 
 
 class DecodedText:
@@ -41,10 +41,15 @@ class DecodedText:
         return len(self.parts) == len(self.attempt.segments.texts)
 
     def take_draft(self, found: FoundDraft | None, *, copied: bool) -> None:
-        """Keep the draft that was found for `text`; if it is `copied`, it becomes the output."""
+        """Keep the draft that was found for `text`; if it is `copied`, it becomes the output, with its own tags if the tags of
+        the sources are equal.
+        """
         self.draft, self.copied = found, copied
         if copied and found is not None:
             self.output = found.text
+            source, target = found.tagged
+            if source and spans_inside(source) == self.spans:
+                self.tagged = target
 
     @property
     def is_whole(self) -> bool:

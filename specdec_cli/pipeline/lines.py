@@ -127,7 +127,7 @@ class LineDecoder:
         lacking = [text for text in texts if self._lacks_terms(text.text, text.output)]
         if self.terms is not None and lacking:
             self.terms.place(lacking)
-        with_spans = [text for text in texts if text.spans]
+        with_spans = [text for text in texts if text.spans and text.tagged is None]
         for text, tagged in zip(with_spans, self.with_tags([(text, text.output or "") for text in with_spans]), strict=True):
             text.tagged = tagged
         for text in texts:

@@ -59,6 +59,22 @@ def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
     return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(spans))
 
 
+def tags_around(source: str) -> tuple[str, str]:
+    """The tags around all of `source`: those that open before its text, and those that close after it."""
+    before, after = _whole(source).tagged.gaps
+    return before, after
+
+
+def spans_inside(source: str) -> tuple[TagSpan, ...]:
+    """The spans of the tags of `source`, without those around all of it."""
+    return _whole(source).spans[0]
+
+
+def _whole(source: str) -> TaggedSegments:
+    plain = without_pairs(source)
+    return distributed(plain, Segments((plain.text,), ("", "")))
+
+
 def _pairs(plain: Untagged) -> list[Pair] | None:
     """The pairs of the tags of a line, in order of the opening tags; None if a tag has no counterpart, if pairs overlap,
     or if more than _DEEPEST are inside each other.

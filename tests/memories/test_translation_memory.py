@@ -16,8 +16,9 @@ from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.opening import open_memory
-from specdec_cli.memories.pairs import Entry
+from specdec_cli.memories.pairs import Entry, sentence_pairs
 from specdec_cli.memories.storage import map_index, write_index
+from specdec_cli.text.parallel import Pair
 
 fuzz = pytest.importorskip("rapidfuzz.fuzz")
 
@@ -105,7 +106,7 @@ def test_damaged_index_files_are_made_again(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         assert map_index(path, "key") is None
     assert map_index(path, "other key") is None
-    padding = range(8 * 15, 128)  # after the numbers of the header
+    padding = range(8 * 19, 192)  # after the numbers of the header
     for place in (place for place in range(len(whole)) if place not in padding):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x20]) + whole[place + 1 :])
         assert map_index(path, "key") is None, place
@@ -164,3 +165,25 @@ def test_sizes_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="not a regular file"):
         open_memory(tmp_path / "pipe", "", "", 70)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "tagged"),
+    [
+        ("Please <b>save</b> now.", "Jetzt <b>speichern</b>.", ("Please <b>save</b> now.", "Jetzt <b>speichern</b>.")),
+        ("<i>Please <b>save</b></i>", "<i><b>Speichern</b> bitte</i>", ("Please <b>save</b>", "<b>Speichern</b> bitte")),
+        ("Please <b>save</b>", "<b>Speichern</b>", ("Please <b>save</b>", "<b>Speichern</b>")),
+        ("<b>Save</b>", "Jetzt <b>speichern</b>", ("", "")),
+        ("- <b>Save</b> it", "- <b>Speichern</b> Sie", ("", "")),
+        ("Please <b>save</b>", "Bitte speichern", ("", "")),
+        ("Please <b>save</b>", "Bitte <i>speichern</i>", ("", "")),
+        ("Save", "Speichern", ("", "")),
+    ],
+)
+def test_entries_keep_their_tags(source: str, target: str, tagged: tuple[str, str], tmp_path: Path) -> None:
+    (entry,) = sentence_pairs([Pair(source, target)])
+    assert entry.tagged == tagged and "<" not in entry.source + entry.target
+    write_index(tmp_path / "index", build_index([entry]), "key")
+    index = map_index(tmp_path / "index", "key")
+    assert index is not None
+    assert Memory(index, 100).find([entry.source]) == [FoundDraft(entry.target, EXACT, "tm", tagged=tagged)]

@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.loop import Round
+from specdec_cli.memories.index import build_index
+from specdec_cli.memories.memory import Memory
+from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.pipeline.draft_gate import DraftGate
+from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.text.parallel import Pair
 from tests.fakes import tiny_drafter
 
 GREEDY = Settings("greedy", Exact(), max_length=12)
@@ -144,3 +150,19 @@ def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: l
 def test_a_copied_line_keeps_its_tags(bundle: Bundle, line: str) -> None:
     (copied,) = Translator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de")).translate([line])
     assert copied == Translation(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Please <b>save</b> now", "<b>Speichern</b> bitte jetzt"),
+        ("- <i>Please <b>save</b> now</i>", "- <i><b>Speichern</b> bitte jetzt</i>"),
+        ("Please save now", "Speichern bitte jetzt"),
+    ],
+)
+def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, expected: str) -> None:
+    entries = list(sentence_pairs([Pair("Please <b>save</b> now", "<b>Speichern</b> bitte jetzt")]))
+    translator = Translator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de"))
+    finder = Memory(build_index(entries), 100)
+    translator.use_drafts(Drafts(finder, DraftGate(1), copy_exact=True))
+    assert [found.text for found in translator.translate([line])] == [expected]
