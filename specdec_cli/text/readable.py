@@ -17,6 +17,7 @@ _PICTURES = r"\u2600-\u27bf\U0001f000-\U0001faff"
 _RUN = rf"(?:[{_PICTURES}][\ufe0f\u200d]*+)++"
 _EMOJI = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}")
 """Emoji that are not between two letters, with a space before them."""
+_PICTURE = re.compile(f"[{_PICTURES}]")
 _WORD = re.compile(r"\w+")
 _MARKS = "'\"-"
 _APOSTROPHES = "'\u2019\u02bc"
@@ -32,7 +33,7 @@ class Readable:
 
     def restored(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return `edits` of the text as edits of the source, in its characters; those that would change a word with accents
-        which the model did not see are left out.
+        which the model did not see, or remove an emoji, are left out.
         """
         found = [self._in_own_characters(edit) for edit in edits]
         return self.bare.restored([edit for edit in found if edit is not None and edit.source != edit.text])
@@ -47,6 +48,8 @@ class Readable:
 
     def _in_own_characters(self, edit: Edit) -> Edit | None:
         own = self.bare.text[edit.start : edit.end]
+        if _PICTURE.findall(own) != _PICTURE.findall(edit.text):  # an emoji between letters, which the model cannot read
+            return None
         text = _with_words(own, edit.source, edit.text)
         for mark in _MARKS:
             text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._originals(mark), mark, text)
