@@ -19,7 +19,7 @@ PICTURE = DOCS / "imports.svg"
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from documentation import glossary, scale_tables, settings, tables
+    from documentation import earlier, glossary, scale_tables, settings, tables
     from documentation.busy.tables import busy
     from documentation.floors.tables import floors
     from documentation.papers.ends import paper_ends
@@ -48,6 +48,9 @@ def generators() -> dict[str, Generator]:
         "recipes": settings.recipes,
         "glossary-terms": glossary.terms_table,
         "glossary-scores": glossary.scores_table,
+        "memory-previous": earlier.previous_table,
+        "memory-large": earlier.memory_table,
+        "memory-size": earlier.size_table,
         "scale-runs": scale_tables.runs,
         "scale-figures": scale_tables.figures,
         "scale-check": scale_tables.check,

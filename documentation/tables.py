@@ -36,6 +36,7 @@ COMPARISONS = (
     Comparison("speed-jfleg", "auto", "ctranslate2-greedy"),
     Comparison("speed-dialogue", "auto", "ctranslate2-greedy"),
     Comparison("speed-dialogue", "auto", "ctranslate2-beam"),
+    Comparison("speed-beam", "beam", "ctranslate2-beam"),
     Comparison("speed-news", "auto", "ctranslate2-greedy"),
     Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
     Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
@@ -173,7 +174,7 @@ def _setting(settings: Mapping[str, Any]) -> str:
 
 
 def _identical(row: _Row) -> str:
-    return "{:,} of {:,}".format(*row["identical"])
+    return "{:,} of {:,}".format(*row["identical"]) if row["identical"] else NOTHING
 
 
 def sources(stored: Sequence[Stored]) -> str:
