@@ -43,7 +43,7 @@ def without_pairs(source: str) -> Untagged:
 
 
 def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
-    """Distribute the tags of a line over its `segments`, whose texts have none."""
+    """Distribute the tags of a line over its `segments`, whose texts have none and are not empty."""
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
