@@ -19,7 +19,7 @@ FIGURE = DOCS / "curves.svg"
 _LOSS = "dev_loss="
 
 Curve = list[tuple[int, float]]
-"""Pairs of an update and the dev loss after it, in nats per token."""
+"""The points of a curve: the number of updates, and the dev loss after them in nats per token."""
 
 
 def read_curve(path: Path) -> Curve:

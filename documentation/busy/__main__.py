@@ -31,7 +31,7 @@ _LINES = 80
 _SETTLE = 0.2
 """Seconds between the start of busy processes and the measurement."""
 _LEAST = 5
-"""The least number of passes that a median needs."""
+"""Fewer passes than this are too few for a median."""
 _OTHERS = 0.1
 """The largest share of the processors that other programs may use during a pass that counts."""
 
@@ -91,7 +91,7 @@ def _case(load: Load, passes: Sequence[Pass]) -> dict[str, Any]:
 
 
 def _measure(until: float) -> dict[Load, list[Pass]]:
-    """The undisturbed passes of each load until this time; the loads take turns."""
+    """Measure one load after the other until the time `until`; return the passes of each that no other program disturbed."""
     sample = list(read_sample().sources)
     lines = (sample * -(-_LINES // len(sample)))[:_LINES]
     rows = Row("auto", threads=usable_processors()), Row("auto")

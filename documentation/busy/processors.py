@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 
 from documentation.serving.processes import processor_seconds
+from specdec_cli.benchmark.environment import processor_ticks
 
 
 class Processors:
-    """Counts the time of the processors from now on."""
+    """Measures the use of the processors since this object was made."""
 
     def __init__(self) -> None:
         self._busy, self._total, self._own = _seconds()
@@ -23,8 +24,7 @@ class Processors:
 
 def _seconds() -> tuple[float, float, float]:
     """Seconds since the system started, summed over processors: busy, all, and those of this process and its children."""
-    fields = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
-    ticks = [int(field) for field in fields[1:9]]  # user, nice, system, idle, waiting for disks, interrupts (2), stolen
-    idle, second = ticks[3] + ticks[4], os.sysconf("SC_CLK_TCK")
+    busy, total = processor_ticks() or (0, 0)
+    second = os.sysconf("SC_CLK_TCK")
     children = Path("/proc/self/task", str(os.getpid()), "children").read_text(encoding="ascii").split()
-    return (sum(ticks) - idle) / second, sum(ticks) / second, sum(processor_seconds(pid) for pid in [os.getpid(), *map(int, children)])
+    return busy / second, total / second, sum(processor_seconds(pid) for pid in [os.getpid(), *map(int, children)])

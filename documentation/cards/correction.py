@@ -1,4 +1,4 @@
-"""The figures of the card of en-gec: scores on JFLEG and CWEB-G, correct lines, and learners' sentences, in each mode."""
+"""The figures in the card of en-gec, for each mode: scores on JFLEG and CWEB-G, correct lines left unchanged, and learners' errors."""
 
 import lzma
 from collections.abc import Sequence

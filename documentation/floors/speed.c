@@ -75,7 +75,7 @@ INLINE sums add_products(sums to, sums x) { return vdotq_s32(to, vreinterpretq_s
 #error "no products of bytes are known for this processor"
 #endif
 
-#define CHAINS 12 // sums that do not wait for each other
+#define CHAINS 12 // independent accumulators, so that the products of one do not wait for those of another
 
 // Products of numbers in registers, which the compiler does not know.
 static void multiply_numbers(const int8_t *from) {

@@ -133,7 +133,7 @@ def _made_by(name: str) -> str:
 
 
 def minutes() -> str:
-    """A sentence with the wall time of the stored runs, as far as it is stored."""
+    """One sentence: how many runs are stored, how many of these have a wall time, and the sum of the wall times."""
     seconds = [result.record["environment"].get("seconds") for name in runs() if (result := stored(name)) is not None]
     known = [each for each in seconds if each is not None]
     stored_runs = f"{len(seconds)} of {len(runs())} runs are stored"

@@ -35,17 +35,17 @@ def describe_environment() -> dict[str, Any]:
 def cpu_share_of_others(seconds: float = 0.3) -> float | None:
     """The share of all processors (0 to 1) that other processes use while this one sleeps for `seconds`; None without /proc/stat."""
     sleep(_IDLE_SECONDS)
-    before = _processor_times()
+    before = processor_ticks()
     if before is None:
         return None
     sleep(seconds)
-    after = _processor_times() or before
+    after = processor_ticks() or before
     busy, total = (later - earlier for earlier, later in zip(before, after, strict=True))
     return busy / total if total else 0.0
 
 
-def _processor_times() -> tuple[int, int] | None:
-    """Busy ticks and all ticks, summed over processors, since the system started; None without /proc."""
+def processor_ticks() -> tuple[int, int] | None:
+    """Busy clock ticks and all clock ticks, summed over processors, since the system started; None without /proc/stat."""
     try:
         first = _TIMES_FILE.read_text(encoding="ascii").partition("\n")[0].split()
     except OSError:

@@ -59,7 +59,7 @@ def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *,
 
 
 def check_languages(document: Document, name: str, source: str, target: str) -> None:
-    """Raise InputError if a document states another language than the model's; "" is unknown. Regions do not matter."""
+    """Raise InputError if a document names another language than the model's. Regions are ignored; "" means that none is named."""
     for stated in document.languages:
         for side, found, own in zip(("source", "target"), stated, (source, target), strict=True):
             if found and own and short_code(found) != short_code(own):

@@ -77,7 +77,7 @@ def _known(character: str) -> str:
 
 
 def _without_emoji(source: str, lacks: Callable[[str], bool]) -> Untagged:
-    """`source` without its emoji that stand between words, and without the space before each."""
+    """Return `source` without the emoji that stand between words, each with the space before it."""
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0

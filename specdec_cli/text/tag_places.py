@@ -33,7 +33,8 @@ def with_tags(source: str, output: str, spans: Sequence[TagSpan], gains: Sequenc
 def _add(node: Node, chooser: RangeChooser, tags: list[_Placed]) -> Run:
     """Add the tags of `node` and of those inside it, and return its characters in the output.
 
-    At one offset, closing tags come first, those of the shortest span before others; opening tags of the longest span are first.
+    Several tags at one offset are sorted: closing tags first, from the shortest span to the longest; then opening tags, from the
+    longest span to the shortest.
     """
     begin, finish = _characters(node, chooser)
     number = len(tags)
