@@ -10,8 +10,8 @@ from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.stream import Decoded
 from specdec_cli.documents.document import Document, Purpose
+from specdec_cli.documents.languages import check_languages
 from specdec_cli.errors import InputError
-from specdec_cli.text.languages import short_code
 from specdec_cli.text.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -56,14 +56,6 @@ def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *,
     for group in groups:
         document = group.open_document(purpose, redo=redo) if group.is_document else None
         yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))
-
-
-def check_languages(document: Document, name: str, source: str, target: str) -> None:
-    """Raise InputError if a document names another language than the model's. Regions are ignored; "" means that none is named."""
-    for stated in document.languages:
-        for side, found, own in zip(("source", "target"), stated, (source, target), strict=True):
-            if found and own and short_code(found) != short_code(own):
-                raise InputError(f"{name}: its {side} language is {found}, but that of the model is {own}")
 
 
 def decode_input(opened: OpenedDecoding[R], source: Input, writer: Outputs, *, as_lines: bool) -> Iterator[R]:

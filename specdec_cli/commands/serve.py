@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.loading import bundle_task
+from specdec_cli.commands.loading import bundle_order, bundle_task
 from specdec_cli.commands.machine import usable_processors
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
@@ -127,7 +127,8 @@ def _load(
     from specdec_cli.commands.engines import open_engine
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.pipeline.settings import resolve
-    from specdec_cli.server.models import add_model
+    from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
+    from specdec_cli.server.models import add_alternatives, add_model
     from specdec_cli.server.showing import Showing
 
     threads = usable_processors() if options.threads is None else options.threads
@@ -145,6 +146,10 @@ def _load(
     if request.block_size is None and opened.bundle.drafter_config is not None:
         drafting = replace(drafting, block_size="auto")
     plain = DecodingRequest(decoding="greedy", max_length=request.max_length, with_scores=request.with_scores)
+
+    beam = replace(plain, decoding="beam", beam_size=MOST_ALTERNATIVES + 1, n_best=MOST_ALTERNATIVES + 1)
+    if bundle_task(choice) == "translate" and words.glossary is None and bundle_order(choice) == "left-to-right":
+        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam, trace=False, quiet=True).engine)
 
     def open_single(*, greedy: bool) -> "SentenceDecoder":
         return open_engine(choice, replace(options, threads=1), plain if greedy else drafting, trace=False, quiet=True).engine

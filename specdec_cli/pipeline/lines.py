@@ -56,13 +56,14 @@ class LineDecoder:
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
         self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
-    def decode(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[DecodedLine]:
+    def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
         """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts.
 
-        With `separate`, each line may be a fragment, as a heading or a table cell is (see DecodedText).
+        A line that is `separate` may be a fragment, as a heading or a table cell is (see DecodedText); one value is for all lines.
         """
         encoded: dict[str, list[int]] = {}
-        pending = deque(self._prepared(index, line, encoded, separate) for index, line in enumerate(lines))
+        apart = [separate] * len(lines) if isinstance(separate, bool) else separate
+        pending = deque(self._prepared(index, line, encoded, own) for index, (line, own) in enumerate(zip(lines, apart, strict=True)))
         texts = [text for line in pending for text in line.texts]
         if self.drafts is not None:
             self._take_drafts(self.drafts, texts)

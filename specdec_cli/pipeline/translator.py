@@ -70,10 +70,10 @@ class Translator:
         """Translate the terms of `glossary` as it says from now on."""
         self._lines.terms = TermPlacer(self.engine, self.tokenizer, glossary)
 
-    def translate(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Translation]:
+    def translate(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[Translation]:
         """Yield a translation for each line, in order, as soon as it is available; blank lines are copied.
 
-        With `separate`, lines are parts of a document such as headings: no full stop is added to one that ends with a letter.
+        Lines that are `separate` are parts of a document such as headings: no full stop is added to one that ends with a letter.
         """
         return map(self._translation, self._lines.decode(lines, separate=separate))
 

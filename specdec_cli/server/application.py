@@ -12,6 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from specdec_cli import __version__
+from specdec_cli.server.file_translation import FileTranslation
 from specdec_cli.server.gate import Gate
 from specdec_cli.server.languagetool import LanguageTool
 from specdec_cli.server.libretranslate import LibreTranslate
@@ -34,6 +35,7 @@ def make_application(
         *LibreTranslate(service).routes(),
         *LanguageTool(service).routes(),
         *Page(service, showings or {}).routes(),
+        *FileTranslation(service).routes(),
         Route("/health", _Health(service).health),
         Route("/metrics", _Health(service).metrics),
     ]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -19,33 +19,38 @@ BYTES_PER_CHARACTER = 12
 _MOST_FIELDS = 10_000
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _OVERHEAD = 2**16
-_CLOSE = {"Connection": "close"}  # the rest of the body is not read
+CLOSE = {"Connection": "close"}
+"""The header of responses to requests whose body is not read to its end."""
 
 
-async def read_fields(request: Request, limits: Limits, keys: Keys) -> dict[str, Any]:
-    """Return the fields of a request's query and body; a field that a form repeats has a list of strings.
+async def read_fields(
+    request: Request, limits: Limits, keys: Keys, files: Collection[str] = (), most_bytes: int | None = None
+) -> dict[str, Any]:
+    """Return the fields of a request's query and body; a field that a form repeats has a list of its values.
 
     The body may be a JSON object or a form, whatever its header says, because some clients send forms under the name
-    of JSON. Raises RequestError for a body that is too large or neither of them, or does not arrive in time, and unless
-    the fields or headers have one of `keys`; a body is not read if its headers or query have a wrong one.
+    of JSON. Parts of a multipart form whose names are in `files` are of the type Upload. The body has `most_bytes` at most (None: what
+    the text of a request may have). Raises RequestError for a body that is too large or neither of them, or does not arrive in time,
+    and unless the fields or headers have one of `keys`; a body is not read if its headers or query have a wrong one.
     """
     # Making the object request.url would take longer than all else here. HTTP parsers refuse a query that is not ASCII.
     query = _grouped(_pairs(request.scope["query_string"].decode("ascii")))
     keys.refuse_wrong(request, query)
-    fields = query | await _read_body(request, limits)
+    most = limits.characters * BYTES_PER_CHARACTER if most_bytes is None else most_bytes
+    fields = query | await _read_body(request, limits, files, most)
     keys.check(request, fields)
     return fields
 
 
-async def _read_body(request: Request, limits: Limits) -> dict[str, Any]:
+async def _read_body(request: Request, limits: Limits, files: Collection[str], most_bytes: int) -> dict[str, Any]:
     try:
         async with asyncio.timeout(limits.seconds):
-            body = await _body(request, limits.characters * BYTES_PER_CHARACTER + _OVERHEAD)
+            body = await _body(request, most_bytes + _OVERHEAD)
     except TimeoutError as error:
-        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds", _CLOSE) from error
+        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds", CLOSE) from error
     kind = request.headers.get("content-type", "")
     if kind.lower().startswith("multipart/form-data"):
-        return _grouped(read_form_data(kind, body))
+        return _grouped(read_form_data(kind, body, files))
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -81,7 +86,7 @@ async def _body(request: Request, most: int) -> bytes:
                 break
             chunks.append(chunk)
     if size > most:
-        raise RequestError(413, f"the body has more than {most} bytes", _CLOSE)
+        raise RequestError(413, f"the body has more than {most} bytes", CLOSE)
     return b"".join(chunks)
 
 
@@ -102,7 +107,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
         raise RequestError(400, "the form is not valid") from error
 
 
-def _grouped(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+def _grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name not in found:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Collection, Container
+from collections.abc import Collection
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,8 +14,6 @@ from specdec_cli.server.service import Service
 
 LEFT = 499
 """The status that logs and metrics have for a request whose client left, as in nginx."""
-
-
 _HOST = re.compile(r"\[([^\[\]]+)\](?::\d*)?|([^\[\]:]+)(?::\d*)?")
 
 
@@ -24,13 +22,15 @@ class Gate:
 
     Requests of web pages of other sites than `origins` are refused. With `checks_host`, so are requests over TCP whose
     header Host names another machine: a page of another site whose name was made to point to this machine (DNS
-    rebinding) cannot use the server. `paths` are the paths of the routes; requests to others are counted together.
+    rebinding) cannot use the server. `paths` are the paths of the routes, which may end with a parameter (/files/{name}); requests to
+    others are counted together.
     """
 
     def __init__(
-        self, app: ASGIApp, service: Service, paths: Container[str], origins: Collection[str] = (), *, checks_host: bool = True
+        self, app: ASGIApp, service: Service, paths: Collection[str], origins: Collection[str] = (), *, checks_host: bool = True
     ) -> None:
         self._app, self._service, self._paths = app, service, paths
+        self._beginnings = {route.partition("{")[0]: route for route in paths if "{" in route}
         self._origins, self._checks_host = origins, checks_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,7 +73,13 @@ class Gate:
             raise RequestError(403, f"pages of {site} may not use this server; allow its origin when the server is started")
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        path = scope["path"] if scope["path"] in self._paths else "other"
+        path = self._route(scope["path"])
         self._service.metrics.count_request(path, status, seconds)
         milliseconds = round(1000 * seconds, 1)
         self._service.log.write("request", method=scope["method"], path=path, status=status, milliseconds=milliseconds)
+
+    def _route(self, path: str) -> str:
+        """The path of the route that a request is for, without values of parameters; "other" if there is none."""
+        if path in self._paths:
+            return path
+        return next((route for beginning, route in self._beginnings.items() if path.startswith(beginning)), "other")

@@ -12,8 +12,13 @@ from specdec_cli.server.html_text import split_html
 from specdec_cli.server.languages import name_of
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
-from specdec_cli.text.languages import guess_language, short_code
+from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
+from specdec_cli.server.uploaded_files import ENDINGS
+from specdec_cli.server.variants import variants
+from specdec_cli.text.languages import short_code
 
+MOST_ALTERNATIVES = 5
+"""Most alternatives of a text; a client that asks for more gets so many."""
 _FORMATS = ("text", "html")
 
 
@@ -22,7 +27,7 @@ class LibreTranslate:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._codes = list(dict.fromkeys(code for pair in service.translators for code in pair))
+        self._codes = codes_of(service)
 
     def routes(self) -> list[Route]:
         """The routes of this interface."""
@@ -46,41 +51,47 @@ class LibreTranslate:
         form = text_of(fields, "format", "text")
         if form not in _FORMATS:
             raise RequestError(400, f"Invalid request: format {form} is not supported; {' and '.join(_FORMATS)} are")
-        detected = [self._detected(text, target) for text in texts] if source == "auto" else []
+        detected = [guessed(service, text, target) for text in texts] if source == "auto" else []
         sources = [each["language"] for each in detected] if detected else [short_code(source)] * len(texts)
-        outputs = await service.run(request, self._translate(texts, sources, target, form == "html"))
+        count = min(_count(fields, "alternatives"), MOST_ALTERNATIVES)
+        found = await service.run(request, self._translate(texts, sources, target, is_html=form == "html", various=count > 0))
         many = isinstance(asked, list)
-        answer: dict[str, Any] = {"translatedText": outputs if many else outputs[0]}
+        answer: dict[str, Any] = {"translatedText": [each[0] for each in found] if many else found[0][0]}
         if detected:
             answer["detectedLanguage"] = detected if many else detected[0]
-        if _count(fields, "alternatives"):
-            answer["alternatives"] = [[] for _ in texts] if many else []
+        if count > 0:
+            others = [each[1 : count + 1] for each in found]
+            answer["alternatives"] = others if many else others[0]
         return JSONResponse(answer)
 
-    async def _translate(self, texts: list[str], sources: list[str], target: str, is_html: bool) -> list[str]:
-        outputs = list(texts)
+    async def _translate(self, texts: list[str], sources: list[str], target: str, *, is_html: bool, various: bool) -> list[list[str]]:
+        """The translation of each text; with `various`, other ones after it."""
+        found = [[text] for text in texts]
         for source in dict.fromkeys(sources):
             if source == target and target in self._codes:
                 continue
             if (source, target) not in self._service.translators:
-                raise RequestError(400, self._unknown(source, target))
+                raise RequestError(400, unsupported(self._service, source, target))
             chosen = [index for index, one in enumerate(sources) if one == source]
             pages = [split_html(texts[index]) for index in chosen] if is_html else []
             plain = [text for page in pages for text in page.texts] if is_html else [texts[index] for index in chosen]
-            translated = await self._service.translate((source, target), plain)
+            if various:
+                translated = await self._service.translate_variously((source, target), plain)
+            else:
+                translated = [[text] for text in await self._service.translate((source, target), plain)]
             if is_html:
                 parts = iter(translated)
-                translated = [page.join([next(parts) for _ in page.texts]) for page in pages]
-            for index, text in zip(chosen, translated, strict=True):
-                outputs[index] = text
-        return outputs
+                translated = [variants(page.join, [next(parts) for _ in page.texts]) for page in pages]
+            for index, outputs in zip(chosen, translated, strict=True):
+                found[index] = outputs
+        return found
 
     async def detect(self, request: Request) -> JSONResponse:
         """Name the most likely language of a text, with a confidence in percent."""
         fields = await read_fields(request, self._service.limits, self._service.keys)
         text = text_of(fields, "q")
         self._service.check_size(len(text))
-        return JSONResponse([self._detected(text)])
+        return JSONResponse([guessed(self._service, text)])
 
     async def languages(self, _: Request) -> JSONResponse:
         """List the languages with the targets into which each can be translated."""
@@ -96,8 +107,8 @@ class LibreTranslate:
                 "keyRequired": self._service.keys.are_required,
                 "charLimit": self._service.limits.characters,
                 "frontendTimeout": 500,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "filesTranslation": bool(self._codes),
+                "supportedFilesFormat": list(ENDINGS) if self._codes else [],
                 "suggestions": False,
                 "language": {
                     "source": {"code": "auto", "name": "Auto Detect"},
@@ -105,17 +116,6 @@ class LibreTranslate:
                 },
             }
         )
-
-    def _detected(self, text: str, target: str = "") -> dict[str, Any]:
-        """The most likely language of a text among the server's; without a sign of one, the first that has this target."""
-        language, share = guess_language(text, self._codes)
-        if language is None:
-            language = next((one for one, other in self._service.translators if target in ("", other)), "en")
-        return {"confidence": round(100 * share, 1), "language": language}
-
-    def _unknown(self, source: str, target: str) -> str:
-        known = ", ".join(f"{one} to {other}" for one, other in self._service.translators) or "none"
-        return f"{source} to {target} is not supported; this server translates: {known}"
 
 
 def _count(fields: Mapping[str, Any], name: str) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.server.batching import BatchDecoder
+from specdec_cli.server.pieces import Fragment
 from specdec_cli.server.service import Service
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.languages import short_code
@@ -56,6 +57,21 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     list(decode(["Hello.", "She have a dog."]))  # the second text has an error, whose type needs the lexicon
 
 
+def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[], SentenceDecoder]) -> None:
+    """Let `service` find several translations of a text with the model of `bundle`; `open_beam` loads an engine of beam search at
+    their first use.
+    """
+
+    @cache
+    def decode() -> Callable[[Sequence[str]], Iterable[Any]]:
+        return make_decode(bundle, open_beam())
+
+    info = bundle.info
+    pair = short_code(info.source_language), short_code(info.target_language)
+    on_batch = partial(service.metrics.count_batch, info.task)
+    service.alternatives[pair] = BatchDecoder(lambda lines: decode()(lines), on_batch=on_batch)
+
+
 def make_decode(
     bundle: Described, engine: SentenceDecoder, words: Words = NO_WORDS, *, types: bool = False
 ) -> Callable[[Sequence[str]], Iterable[Any]]:
@@ -71,7 +87,7 @@ def make_decode(
         translator = Translator(engine, bundle.tokenizer, languages=languages)
         if words.glossary is not None:
             translator.use_glossary(words.glossary)
-        return translator.translate
+        return lambda lines: translator.translate(lines, separate=[isinstance(line, Fragment) for line in lines])
     if info.task == "correct":
         edit_filter = EditFilter.of(info)
         corrector = Corrector(engine, bundle.tokenizer, edit_filter, languages=languages, ignored=words.ignored, types=types)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.text.sentences import split_sentences, split_to_limit
 
 LONGEST_PIECE = 600
@@ -21,6 +22,16 @@ class Pieces:
     def join(self, outputs: Sequence[str]) -> str:
         """The text with `outputs` in place of its pieces."""
         return self.gaps[0] + "".join(output + gap for output, gap in zip(outputs, self.gaps[1:], strict=True))
+
+
+class Fragment(str):
+    """A piece of a document, which may be a heading or a table cell: no full stop is added to one that ends with a letter."""
+
+
+def document_pieces(text: str) -> Pieces:
+    """The pieces of the text of a segment of a document. One with inline markup is not divided: a pair of tags stays in one piece."""
+    found = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text)
+    return Pieces(tuple(map(Fragment, found.texts)), found.gaps)
 
 
 def split_pieces(text: str, longest: int = LONGEST_PIECE) -> Pieces:

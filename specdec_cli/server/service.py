@@ -1,7 +1,7 @@
 """The models of the server, and the limits within which requests are decoded by them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,10 +17,13 @@ from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
 from specdec_cli.server.logs import Log
 from specdec_cli.server.metrics import Metrics
-from specdec_cli.server.pieces import split_pieces
+from specdec_cli.server.pieces import Pieces, split_pieces
 from specdec_cli.server.request_error import ClientLeft, RequestError
+from specdec_cli.server.variants import variants
 
 T = TypeVar("T")
+Pair = tuple[str, str]
+"""Source and target language."""
 _LONGEST_RETRY = 60
 _LONG = 2000
 _UNWATCHED = 0.05
@@ -30,17 +33,19 @@ them takes processor time."""
 
 @dataclass
 class Service:
-    """The decoders of the server: of translation by source and target language, of correction by language.
+    """The decoders of the server: of translation by source and target language, of correction by language, and those that find
+    several translations of a text by beam search (`alternatives`), by source and target language.
 
     Languages are two-letter codes, or other short ones. The decoders run inside a `with` block.
     """
 
-    translators: dict[tuple[str, str], BatchDecoder[Translation]]
+    translators: dict[Pair, BatchDecoder[Translation]]
     correctors: dict[str, BatchDecoder[Correction]]
     limits: Limits = field(default_factory=Limits)
     keys: Keys = field(default_factory=Keys)
     log: Log = field(default_factory=Log)
     metrics: Metrics = field(default_factory=Metrics)
+    alternatives: dict[Pair, BatchDecoder[Translation]] = field(default_factory=dict)
     in_progress: int = 0
 
     def __post_init__(self) -> None:
@@ -58,7 +63,7 @@ class Service:
     @property
     def decoders(self) -> list[BatchDecoder[Translation] | BatchDecoder[Correction]]:
         """All decoders."""
-        return [*self.translators.values(), *self.correctors.values()]
+        return [*self.translators.values(), *self.alternatives.values(), *self.correctors.values()]
 
     def check_size(self, characters: int) -> None:
         """Raise RequestError for a request of more characters than the limit."""
@@ -69,15 +74,29 @@ class Service:
         """Return what `work` returns for a text of so many characters; for a long one it runs in a thread, so that other requests go on."""
         return await asyncio.to_thread(work) if characters > _LONG else work()
 
-    async def translate(self, pair: tuple[str, str], texts: list[str]) -> list[str]:
-        """Translate texts of the languages `pair`, which must be one of `translators`."""
-        pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
-        lines = [line for each in pieces for line in each.texts]
-        decoded = await self.translators[pair].decode(lines)
-        totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
-        self.metrics.count_decoded("translate", sum(map(len, lines)), *totals)
+    async def translate(self, pair: Pair, texts: Sequence[str], split: Callable[[str], Pieces] = split_pieces) -> list[str]:
+        """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces."""
+        pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)))
+        decoded = await self._translated(self.translators[pair], [line for each in pieces for line in each.texts])
         outputs = iter(each.text for each in decoded)
         return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
+
+    async def translate_variously(self, pair: Pair, texts: Sequence[str]) -> list[list[str]]:
+        """Several translations of each text: that of `translate`, and then those of beam search, if there is a model for it."""
+        if pair not in self.alternatives:
+            return [[text] for text in await self.translate(pair, texts)]
+        pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
+        lines = [line for each in pieces for line in each.texts]
+        decoders = self.translators[pair], self.alternatives[pair]
+        decoded, ranked = await asyncio.gather(*(self._translated(decoder, lines) for decoder in decoders))
+        found = ([best.text, *(text for text, _ in other.hypotheses)] for best, other in zip(decoded, ranked, strict=True))
+        return [variants(each.join, list(islice(found, len(each.texts)))) for each in pieces]
+
+    async def _translated(self, decoder: BatchDecoder[Translation], lines: Sequence[str]) -> list[Translation]:
+        decoded = await decoder.decode(lines)
+        totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
+        self.metrics.count_decoded("translate", sum(map(len, lines)), *totals)
+        return decoded
 
     async def correct(self, language: str, lines: list[str]) -> list[Correction]:
         """Correct lines of a language, which must be one of `correctors`."""

@@ -111,5 +111,5 @@ def test_languages_detection_and_settings(server: Running) -> None:
     assert server.post("/detect", q="das ist nicht gut").json == [{"confidence": 100.0, "language": "de"}]
     assert server.post("/detect", q="").json == [{"confidence": 0.0, "language": "en"}]
     settings = server.ask("GET", "/frontend/settings").json
-    assert (settings["charLimit"], settings["keyRequired"], settings["filesTranslation"]) == (50_000, False, False)
+    assert (settings["charLimit"], settings["keyRequired"], settings["filesTranslation"]) == (50_000, False, True)
     assert {"name": "English (US)", "code": "en", "longCode": "en-US"} in server.ask("GET", "/v2/languages").json
