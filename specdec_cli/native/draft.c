@@ -135,12 +135,13 @@ void begin_draft(const struct specdec_session *session, struct row *row) {
     row->longest = row->capacity;
     row->text = row->source;
     row->text_length = row->source_length;
+    const int64_t bound = session->first_drafts ? session->first_drafts[row->number] : 0;
+    if (bound) row->longest = smaller(bound, row->capacity);
     if (session->options.decoding != SPECDEC_GIVEN) return;
     const int64_t *starts = session->draft_starts + row->number;
     row->text_length = smaller(starts[1] - starts[0], row->capacity);
     row->text = session->drafts + starts[0];
     session->drafts[starts[0] + row->text_length - 1] = session->model->shape.eos;
-    if (session->first_drafts[row->number]) row->longest = smaller(session->first_drafts[row->number], row->capacity);
     row->prefix = smaller(session->prefix_lengths[row->number], row->text_length - 1);
     if (row->longest < row->prefix) row->longest = row->prefix;
 }
@@ -157,7 +158,7 @@ void propose_draft(const struct worker *worker, struct row *row) {
     if (worker->ngrams) row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->ids);
 }
 
-// After realign(). Drafts of a given text grow while they are accepted as a whole; after a round without an accepted token
+// After realign(). Where first drafts are bounded, drafts grow while they are accepted as a whole; after a round without an accepted token
 // there is none until the output's last token is found in the text.
 static void bound_draft(struct row *row, int64_t passed) {
     const int whole = row->drafted && passed == row->drafted;
@@ -171,5 +172,5 @@ void observe_round(const struct specdec_session *session, struct row *row, int64
     if (!copies_text(session)) return;
     if (session->options.match == SPECDEC_NEAREST) realign(session, row, passed);
     else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_UNIQUE_3);
-    if (session->options.decoding == SPECDEC_GIVEN) bound_draft(row, passed);
+    if (session->first_drafts) bound_draft(row, passed);
 }

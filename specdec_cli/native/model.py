@@ -113,6 +113,8 @@ class NativeModel:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
+        if request.decoding == "input-guided" and len(request.first_drafts) not in (0, len(sources)):
+            raise ValueError(f"{len(request.first_drafts)} bounds for {len(sources)} sources")
         if request.recorded and [len(rounds) for rounds in request.recorded] != [len(request.recorded[0])] * len(sources):
             raise ValueError(f"recorded drafts of {len(request.recorded)} sentences for {len(sources)}, or of different numbers of rounds")
         options, session = options_of(request), ctypes.c_void_p()
@@ -124,6 +126,9 @@ class NativeModel:
         elif request.recorded:
             recorded = _flattened([draft for rounds in request.recorded for draft in rounds])
             options.drafts, options.draft_starts = map(_address, recorded)
+        if request.decoding == "input-guided" and request.first_drafts:
+            bounds = array("i", request.first_drafts)
+            options.first_drafts = _address(bounds)
         queue = _address(flat), _address(places), len(sources)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:

@@ -56,15 +56,22 @@ static int64_t drafts_of(const struct specdec_session *session) {
     return session->options.decoding == SPECDEC_GIVEN ? session->count : product_of(session->options.recorded, session->count);
 }
 
-// Checks the given drafts. Returns a status.
+// Whether the first drafts of a decoding that copies a text are bounded.
+static int has_bounds(const struct specdec_options *options) {
+    return options->first_drafts && (options->decoding == SPECDEC_GIVEN || options->decoding == SPECDEC_INPUT_GUIDED);
+}
+
+// Checks the given drafts and bounds. Returns a status.
 static int32_t check_drafts(const struct specdec_session *session) {
     const int32_t *ids = session->options.drafts;
     const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
     const int given = session->options.decoding == SPECDEC_GIVEN;
+    for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
+        if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
     if (count < 0) return SPECDEC_BAD_LENGTH;
     if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; i < count; i++) {
-        if (starts[i + 1] < starts[i] + given || (given && session->options.first_drafts[i] < 0)) return SPECDEC_BAD_LENGTH;
+        if (starts[i + 1] < starts[i] + given) return SPECDEC_BAD_LENGTH;
         if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
             if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
@@ -135,11 +142,12 @@ static int32_t *copy_numbers(struct specdec_session *session, const int32_t *num
 static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
     const struct specdec_options *options = &session->options;
     const int32_t status = copy_texts(session, ids, starts, session->count, &session->ids, &session->starts);
-    if (status || !drafts_of(session)) return status;
+    if (status) return status;
+    if (has_bounds(options) && !(session->first_drafts = copy_numbers(session, options->first_drafts))) return SPECDEC_NO_MEMORY;
+    if (!drafts_of(session)) return SPECDEC_OK;
     if (options->decoding == SPECDEC_GIVEN) {
-        session->first_drafts = copy_numbers(session, options->first_drafts);
         session->prefix_lengths = copy_numbers(session, options->prefix_lengths);
-        if (!session->first_drafts || !session->prefix_lengths) return SPECDEC_NO_MEMORY;
+        if (!session->prefix_lengths) return SPECDEC_NO_MEMORY;
     }
     return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
 }

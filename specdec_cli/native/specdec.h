@@ -89,9 +89,9 @@ struct specdec_tensor {
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
-// `draft_starts` as those of sources; `first_drafts`: tokens of the first draft of each sentence at most, 0: no bound;
-// `prefix_lengths`: tokens at the start of each draft that are taken without being verified. All four are read by
-// specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
+// `draft_starts` as those of sources; `prefix_lengths`: tokens at the start of each draft that are taken without being verified.
+// `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
+// most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
 // `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has so many for each sentence, one
 // after the other; the draft of a round is made, and replaced by the given one before it is verified; further rounds have the last.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`

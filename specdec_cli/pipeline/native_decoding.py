@@ -12,6 +12,10 @@ from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.native.library import MOST_BEAM
 from specdec_cli.pipeline.settings import Settings
 
+FIRST_COPY = 11
+"""Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
+fourth of a round here, so that a sentence with errors takes less time if it is not copied as a whole.
+"""
 _LANES = 16
 _MOST_CANDIDATES = 32
 _BLOCK = ("specdec", "specdec++")
@@ -30,7 +34,8 @@ class NativeDecoding:
 
     `top_beta` 0 stands for the exact rule. `drafter` is the configuration of the network that drafts, None without
     one. With `adaptive`, the number of drafted tokens is chosen in each round, up to `block_size`; with `may_skip`,
-    nothing is drafted where that is faster.
+    nothing is drafted where that is faster. `first_draft` bounds the first copy of a source, in tokens (0: no bound);
+    later ones grow while they are accepted as a whole.
     """
 
     decoding: str
@@ -40,6 +45,7 @@ class NativeDecoding:
     drafter: DrafterConfig | None = None
     adaptive: bool = False
     may_skip: bool = False
+    first_draft: int = 0
 
 
 def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
@@ -68,7 +74,8 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
     if decoding in _EXACT and settings.rule == Exact():
         return NativeDecoding(decoding, settings.block_size or _EXACT[decoding])
     if decoding == "input-guided" and isinstance(settings.rule, Exact | Tolerant):
-        return NativeDecoding(decoding, settings.block_size, *_rule(settings))
+        first = FIRST_COPY if settings.adaptive_length else 0
+        return NativeDecoding(decoding, settings.block_size, *_rule(settings), first_draft=first)
     if settings.may_skip_drafting:
         return NativeDecoding("greedy")  # the same output
     raise Unsupported(f"the native engine does not do decoding {decoding} with these options; the reference engine does")

@@ -28,8 +28,7 @@ MOST_TOGETHER = 8
 """Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
-_FLOAT = 4
-_MOST_TOKENS = 2**31 - 1
+_FLOAT, _MOST_TOKENS = 4, 2**31 - 1
 _LANES = 16  # the engine pads the width of a head to a multiple of this
 
 
@@ -175,6 +174,7 @@ class NativeEngine:
                 decoding="greedy" if self._is_greedy else way.decoding,
                 block_size=way.block_size,
                 word_starts=self._word_starts if way.decoding == "input-guided" else b"",
+                first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
                 top_beta=min(way.top_beta, self._shape.vocabulary_size),
                 tolerance=way.tolerance,
                 adaptive=None if sizes is None else sizes.address,
@@ -246,5 +246,5 @@ def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bo
         found = tuple(Alternative(each.ids, each.log_probability, each.score) for each in decoded.alternatives)
         return Hypothesis(number, decoded.ids, decoded.rounds, found[0].log_probability, found, (), decoding)
     score = sum(decoded.log_probabilities) if with_scores else None
-    name = decoding if decoded.drafted else "greedy"
-    return Hypothesis(number, decoded.ids, decoded.rounds, score, (), decoded.log_probabilities, name)
+    own = decoded.ids, decoded.rounds, score, (), decoded.log_probabilities
+    return Hypothesis(number, *own, decoding if decoded.drafted else "greedy")

@@ -1,0 +1,61 @@
+"""Input-guided decoding of `auto` in the native engine: bounded first copies, which grow while they are accepted as a whole."""
+
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED, open_bundle
+from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.native.library import NativeError
+from specdec_cli.native.model import NativeModel
+from specdec_cli.native.records import Request
+from specdec_cli.pipeline.engine import Engine
+from specdec_cli.pipeline.native_decoding import FIRST_COPY
+from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import resolve
+
+LINES = (
+    "The old house beside the river was sold last year to a family with three small children and two dogs.",
+    "She don't like coffee, and he have no tea, but they was happy to see us when we come to there house in the evening.",
+    "He go to school.",
+    "I has never see so much snows in the mountains, the road were closed and we must to wait for five hour in the car.",
+    "After the meeting we walked to the station together, and she told me about the book that she wants to write.",
+)
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_copies_grow_as_those_of_given_drafts(batch_size: int) -> None:
+    bundle, described = open_bundle("en-gec", Machine("cpu", "int8", 1)), describe_bundle(SHIPPED / "en-gec")
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in LINES]
+    asked = DecodingRequest(decoding="greedy", with_scores=True)
+    reference = Engine(bundle, resolve(asked, bundle))
+    plain = {each.number: each.ids for each in reference.decode([Sentence(number, source) for number, source in enumerate(sources)])}
+    given = reference.decode([Sentence(number, source, source, FIRST_COPY) for number, source in enumerate(sources)])
+    expected = {each.number: (each.ids, each.rounds, each.log_probabilities) for each in given}
+    assert {number: ids for number, (ids, _, _) in expected.items()} == plain
+    settings = resolve(DecodingRequest(batch_size=batch_size, with_scores=True), described)
+    for threads in (1, 2):
+        found = NativeEngine(described, settings, threads).decode([Sentence(number, source) for number, source in enumerate(sources)])
+        assert {each.number: (each.ids, each.rounds, each.log_probabilities) for each in found} == expected
+
+
+@pytest.mark.parametrize(("asked", "rounds"), [(DecodingRequest(), 2), (DecodingRequest(decoding="input-guided"), 1)])
+def test_only_auto_bounds_the_first_copy(asked: DecodingRequest, rounds: int) -> None:
+    described = describe_bundle(SHIPPED / "en-gec")
+    source = described.tokenizer.add_special_tokens(described.tokenizer.encode(LINES[0]))
+    assert FIRST_COPY < len(source) < 3 * FIRST_COPY
+    (found,) = NativeEngine(described, resolve(asked, described), 1).decode([Sentence(0, source)])
+    assert (found.ids, found.rounds) == (source, rounds)
+
+
+def test_bounds_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
+    bundle, path = pair
+    model, word_starts = NativeModel(bundle.verifier.config, path), bytes(bundle.tokenizer.word_starts())
+    with pytest.raises(NativeError, match="empty or longer"):
+        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[-1])))
+    with pytest.raises(ValueError, match="2 bounds for 1 sources"):
+        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[1, 1])))
