@@ -31,7 +31,7 @@ def read_curve(path: Path) -> Curve:
 
 def draw(curves: Mapping[str, Curve], path: Path) -> None:
     """Draw the dev loss against the updates, a line for each run, and write the figure to `path`."""
-    figure, axes = new_figure()
+    figure, (axes,) = new_figure()
     for name, curve in curves.items():
         axes.plot(*zip(*curve, strict=True), marker="o", markersize=4, label=name)
     axes.set(xlabel="updates", ylabel="loss on the dev set (nats per token)")

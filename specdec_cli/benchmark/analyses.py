@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from specdec_cli.benchmark.bar_plot import BarChart
 from specdec_cli.benchmark.columns import NOTHING, decimals, percent, ratio
 from specdec_cli.benchmark.comparison import Comparison, compare
 from specdec_cli.benchmark.records import RowRuns
@@ -49,12 +50,15 @@ class Measured:
 class Analysis:
     """An analysis: its title, the function that computes its records, and how each column of its table formats a value.
 
-    `scores`: it compares the outputs with references.
+    `panels` are the columns that are drawn together in a chart, with the title of its y axis; the bars of a panel are `stacked` or
+    beside each other. `scores`: the analysis compares the outputs with references.
     """
 
     title: str
     records: Callable[[Measured], Iterable[Record]]
     columns: Mapping[str, Callable[[Any], str]]
+    panels: Mapping[str, tuple[str, ...]]
+    stacked: bool = False
     scores: bool = True
 
     def table(self, records: Sequence[Record]) -> Table:
@@ -62,6 +66,25 @@ class Analysis:
         cells = (tuple(NOTHING if each[key] is None else show(each[key]) for key, show in self.columns.items()) for each in records)
         names = sum(show is str for show in self.columns.values())
         return Table(tuple(self.columns), tuple(cells), names)
+
+    def charts(self, records: Sequence[Record]) -> list[BarChart]:
+        """The charts of `records`, one for each panel.
+
+        Each row is a group of bars. If an analysis has several records of a row, each kind of record is a group, with a bar for each row.
+        """
+        row, *kinds = (key for key, show in self.columns.items() if show is str)
+        if not kinds:
+            groups = [record[row] for record in records]
+            return [
+                BarChart(label, groups, {key: [record[key] for record in records] for key in keys}, self.stacked)
+                for label, keys in self.panels.items()
+            ]
+        groups = list(dict.fromkeys(record[kinds[0]] for record in records))
+        rows = dict.fromkeys(record[row] for record in records)
+        return [
+            BarChart(label, groups, {name: [record[key] for record in records if record[row] == name] for name in rows})
+            for label, (key,) in self.panels.items()
+        ]
 
 
 def check_analyses(names: Sequence[str], baseline: str | None = None, *, references: bool) -> None:
@@ -144,14 +167,19 @@ ANALYSES: Mapping[str, Analysis] = {
         f"randomisation, {TRIALS:,} trials):",
         _significance,
         {"decoding": str, "BLEU": decimals(2), "p, bootstrap": decimals(4), "p, randomisation": decimals(4)},
+        {"BLEU": ("BLEU",), "probability": ("p, bootstrap", "p, randomisation")},
     ),
     "ends": Analysis(
         "Precision of 1-grams and 4-grams by part of the output:",
         _ends,
         {"decoding": str, "tokens": str, "1-gram": percent(1), "4-gram": percent(1)},
+        {"precision of 1-grams": ("1-gram",), "precision of 4-grams": ("4-gram",)},
     ),
     "compounds": Analysis(
-        "BLEU of tokens with split compounds (Moses tokeniser):", _compounds, {"decoding": str, "compound-split BLEU": decimals(2)}
+        "BLEU of tokens with split compounds (Moses tokeniser):",
+        _compounds,
+        {"decoding": str, "compound-split BLEU": decimals(2)},
+        {"compound-split BLEU": ("compound-split BLEU",)},
     ),
     OPERATIONS: Analysis(
         "Floating-point operations a sentence, in GFLOP, from the configuration of the model and the counted rounds:",
@@ -163,6 +191,8 @@ ANALYSES: Mapping[str, Analysis] = {
             "speedup": ratio,
             "GFLOP / speedup": decimals(3),
         },
+        {"GFLOP a sentence": ("encoder", "drafter", "verifier")},
+        stacked=True,
         scores=False,
     ),
 }

@@ -7,14 +7,9 @@ from specdec_cli.benchmark.histogram import WIDTH, Bin
 from specdec_cli.benchmark.scatter import new_figure, save
 
 
-def histogram_path(plot: Path) -> Path:
-    """The file of the histograms beside the plot `plot`: a-histogram.svg beside a.svg."""
-    return plot.with_stem(f"{plot.stem}-histogram")
-
-
 def draw_histograms(histograms: Mapping[tuple[str, str], Sequence[Bin]], path: Path, title: str) -> None:
     """Draw `histograms` (by names of a row and its baseline), and write them to `path` in the format of its suffix."""
-    figure, axes = new_figure()
+    figure, (axes,) = new_figure()
     for (row, baseline), bins in histograms.items():
         axes.stairs([entry.count for entry in bins], [*(entry.low for entry in bins), bins[-1].low + WIDTH], label=f"{row} over {baseline}")
     axes.axvline(1, color="0.6", linewidth=1)

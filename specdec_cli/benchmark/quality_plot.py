@@ -36,7 +36,7 @@ def quality_plot(results: Sequence[Result], sweep: Sweep) -> QualityPlot:
 
 def draw_quality(plot: QualityPlot, path: Path, title: str) -> None:
     """Draw `plot`, and write it to `path` in the format of its suffix; each point has its label beside it."""
-    figure, axes = new_figure()
+    figure, (axes,) = new_figure()
     for label, (speedup, quality) in plot.points.items():
         axes.scatter([speedup], [quality], s=28, label=label)
         axes.annotate(label, (speedup, quality), xytext=(5, 4), textcoords="offset points", fontsize=8)

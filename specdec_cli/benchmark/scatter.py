@@ -56,6 +56,11 @@ def spread_equal(values: Sequence[float]) -> list[float]:
     return moved
 
 
+def beside(plot: Path, name: str) -> Path:
+    """The file of a further figure beside the plot `plot`: a-NAME.svg beside a.svg."""
+    return plot.with_stem(f"{plot.stem}-{name}")
+
+
 def check_plot(path: Path) -> None:
     """Check that a plot can be drawn in the format of the suffix of `path`. Nothing is written.
 
@@ -74,7 +79,7 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
 
     A horizontal line marks the speedup 1.
     """
-    figure, axes = new_figure()
+    figure, (axes,) = new_figure()
     axes.axhline(1, color="0.6", linewidth=1)
     for name, of_row in points.items():
         ratios, speedups = [point.edit_ratio for point in of_row], [point.speedup for point in of_row]
@@ -91,15 +96,18 @@ def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:
     save(figure, path)
 
 
-def new_figure() -> "tuple[Figure, Axes]":
-    """A figure of 7 x 4.5 inches with one pair of axes, drawn without a display."""
+def new_figure(panels: int = 1) -> "tuple[Figure, Sequence[Axes]]":
+    """A figure with `panels` pairs of axes below each other, of 7 x 4.5 inches (3 inches high if there are several) each.
+
+    It is drawn without a display.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    return figure, figure.subplots()
+    figure = Figure(figsize=(7, 4.5 if panels == 1 else 3 * panels), layout="constrained")
+    return figure, list(figure.subplots(panels, squeeze=False)[:, 0])
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -67,10 +67,8 @@ def bench(
 
 def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
-    from specdec_cli.benchmark.histogram_plot import draw_histograms, histogram_path
-    from specdec_cli.benchmark.quality_plot import draw_quality
     from specdec_cli.benchmark.report import to_json
-    from specdec_cli.benchmark.scatter import draw
+    from specdec_cli.commands.bench.figures import draw_outcome
     from specdec_cli.commands.bench.run import run
     from specdec_cli.commands.bench.view import print_left_out, print_outcome, progress
     from specdec_cli.files import write_json
@@ -83,13 +81,7 @@ def _compare(plans: "Sequence[Plan]", plot: Path | None, report: ReportOptions) 
         record = to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures)
         write_json(report.json_file, record | outcome.views)
     if plot is not None:
-        title = f"{', '.join(plan.model.name for plan in plans)}; {outcome.examples['name']}"
-        if outcome.quality is None:
-            draw(outcome.points, plot, title)
-        else:
-            draw_quality(outcome.quality, plot, title)
-        if outcome.histograms:
-            draw_histograms(outcome.histograms, histogram_path(plot), title)
+        draw_outcome(outcome, plot, f"{', '.join(plan.model.name for plan in plans)}; {outcome.examples['name']}")
     _check_promises(outcome.results, outcome.environment)
 
 

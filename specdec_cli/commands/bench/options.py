@@ -84,7 +84,7 @@ HistogramOption = Annotated[
     bool,
     _compared_option(
         "--histogram",
-        help="Print the distribution of speedups over sentences, for rows that draft; --plot a.svg draws it in a-histogram.svg.",
+        help="Print the distribution of speedups over sentences, for rows that draft.",
     ),
 ]
 PlotOption = Annotated[
@@ -93,7 +93,7 @@ PlotOption = Annotated[
         "--plot",
         metavar="FILE",
         help="Draw quality against speedup, one point per row; for rewriting, speedup against edit ratio, one point per line: "
-        ".svg, .png or .pdf.",
+        ".svg, .png or .pdf. Other figures beside it: a-histogram.svg, a-profile.svg, and one for each analysis.",
     ),
 ]
 AnalysisOption = Annotated[

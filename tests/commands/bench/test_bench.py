@@ -32,6 +32,7 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert all(f"<!-- {words} -->" in (tmp_path / "a.svg").read_text() for words in (*rows, "speedup over greedy", "BLEU"))
 
     assert "<!-- specdec over greedy -->" in (tmp_path / "a-histogram.svg").read_text()
+    assert "<!-- verifier -->" in (tmp_path / "a-profile.svg").read_text()
 
     record = json.loads((tmp_path / "a" / "bench.json").read_text())
     assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
