@@ -25,7 +25,7 @@ def generators() -> dict[str, Generator]:
     from documentation.papers.ends import paper_ends
     from documentation.papers.tables import minutes, paper
     from documentation.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
-    from documentation.serving.tables import serving
+    from documentation.serving.tables import serving, soak
 
     return {
         "summary": tables.summary,
@@ -33,6 +33,7 @@ def generators() -> dict[str, Generator]:
         "table": tables.table,
         "corpus": tables.corpus,
         "serving": serving,
+        "soak": soak,
         "busy": busy,
         "floors": floors,
         "paper": paper,

@@ -19,10 +19,10 @@ from documentation.pages import DOCS
 from specdec_cli.files import write_json
 
 FOLDER = DOCS / "results"
-_OUTPUT = {"bench": ("--json", "--quiet"), "serving": ("--json",), "busy": ("--json",), "floors": ("--json",)}
-"""The option of a command for the file that it writes, and its other options."""
-_PROGRAMS = ("serving", "busy", "floors")
+_PROGRAMS = ("serving", "serving.soak", "busy", "floors")
 """Commands that are modules of this package."""
+_OUTPUT = {"bench": ("--json", "--quiet"), **dict.fromkeys(_PROGRAMS, ("--json",))}
+"""The option of a command for the file that it writes, and its other options."""
 _KEPT = ("label", "command", "needs", "notes")
 
 

@@ -49,12 +49,14 @@ class Client:
         """Send a form and return status and body of the response."""
         return await self.send(path, urlencode(fields).encode())
 
-    async def send(self, path: str, body: bytes, kind: str = "application/x-www-form-urlencoded") -> tuple[int, bytes]:
+    async def send(
+        self, path: str, body: bytes, kind: str = "application/x-www-form-urlencoded", method: str = "POST"
+    ) -> tuple[int, bytes]:
         """Send a body with the content type `kind` and return status and body of the response."""
         if self._streams is None:
             self._streams = await asyncio.open_unix_connection(self._path)
         reader, writer = self._streams
-        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
         lines = (await reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
         length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length:"))

@@ -1,7 +1,7 @@
 """`python -m documentation.serving.soak`: let random clients use a server for some minutes, and look for leaks and lost requests.
 
-Clients translate, correct and use the page; some leave in the middle of a request, others send garbage. Every answer to a valid request
-is compared with the first one for the same text. Everything stays on a Unix socket of this machine.
+Clients translate, correct, send documents and use the page; some leave in the middle of a request, others send garbage. Every answer to
+a valid request is compared with the first one for the same text. Everything stays on a Unix socket of this machine.
 """
 
 import argparse
@@ -15,13 +15,17 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from documentation.serving.load import Client
 from documentation.serving.processes import running
+from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import read_sample
+from specdec_cli.files import write_json
 
 CLIENTS = 12
+_MOST_GROWTH = 5  # percent
 _GARBAGE = (
     b"\0" * 100,
     b"GET\r\n\r\n",
@@ -30,7 +34,8 @@ _GARBAGE = (
     b"PRI * HTTP/2.0\r\n\r\n",
 )
 _BROKEN = (b"{", b"q=%zz%ff", b'{"q": 1, "source": "en", "target": "de"}', b"data=[]", b"\xff\xfe", b"[" * 50_000, b"x" * 900_000)
-_PATHS = ("/translate", "/v2/check", "/detect", "/show", "/health", "/nothing", "/v2/languages")
+_PAIR = {"source": "en", "target": "de"}
+_PATHS = ("/translate", "/v2/check", "/detect", "/show", "/translate_file")
 
 
 class Soak:
@@ -45,7 +50,8 @@ class Soak:
     async def run(self, number: int) -> None:
         """Act as one client until the time is up."""
         generator, client = random.Random(number), Client(self._path)
-        actions = [self._translate, self._translate, self._check, self._list, self._show, self._leave, self._garbage, self._broken]
+        actions = [self._translate, self._translate, self._check, self._list, self._document, self._show]
+        actions += [self._leave, self._garbage, self._broken]
         while time.monotonic() < self._until:
             action = generator.choice(actions)
             try:
@@ -82,6 +88,17 @@ class Soak:
         if status == 200 and len(json.loads(answer)["translatedText"]) != len(texts):
             self.problems.append(f"list: {len(texts)} texts, {answer!r}")
 
+    async def _document(self, generator: random.Random, client: Client) -> None:
+        text = "\n".join(f"- {text}" for text in generator.sample(self._texts, 2))
+        head = 'Content-Disposition: form-data; name="file"; filename="a.md"'
+        fields = "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in _PAIR.items())
+        body = f"{fields}--x\r\n{head}\r\n\r\n{text}\r\n--x--".encode()
+        status, answer = await client.send("/translate_file", body, "multipart/form-data; boundary=x")
+        self._count("document", status)
+        if status == 200:
+            address = urlsplit(json.loads(answer)["translatedFileUrl"]).path
+            self._compare("fetched document", text, *await client.send(address, b"", method="GET"))
+
     async def _show(self, generator: random.Random, client: Client) -> None:  # noqa: ARG002
         fields = {"text": generator.choice(self._texts), "task": "translate", "source": "en", "target": "de"}
         reader, writer = await self._send("/show", urlencode(fields).encode(), close=True)
@@ -94,7 +111,7 @@ class Soak:
     async def _leave(self, generator: random.Random, client: Client) -> None:  # noqa: ARG002
         text = " ".join(generator.choices(self._texts, k=generator.randint(1, 40)))
         fields = {"q": text, "text": text[:1500], "source": "en", "target": "de", "language": "en", "task": "translate"}
-        _, writer = await self._send(generator.choice(_PATHS[:4]), urlencode(fields).encode())
+        _, writer = await self._send(generator.choice(_PATHS), urlencode(fields).encode())
         await asyncio.sleep(generator.choice([0, 0.002, 0.02, 0.1]))
         writer.transport.abort()
         self.counts["left"] += 1
@@ -109,7 +126,7 @@ class Soak:
         self.counts["garbage"] += 1
 
     async def _broken(self, generator: random.Random, client: Client) -> None:
-        status, _ = await client.send(generator.choice(_PATHS[:4]), generator.choice(_BROKEN))
+        status, _ = await client.send(generator.choice(_PATHS), generator.choice(_BROKEN))
         self.counts[f"broken {status}"] += 1
         if status >= 500:
             self.problems.append(f"broken: status {status}")
@@ -150,23 +167,44 @@ async def _soak(path: Path, pid: int, seconds: float) -> tuple[Soak, list[tuple[
     return soak, [*states, _state(pid)]
 
 
+def _measure(minutes: float) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
+        path = Path(name) / "socket"
+        with running(["specdec_cli", "serve", "--unix", str(path), "--quiet"], path) as process:
+            soak, states = asyncio.run(_soak(path, process.pid, 60 * minutes))
+    warm, last = (
+        {"megabytes": state[0], "files": state[1], "threads": state[2]} for state in (states[max(len(states) // 5 - 1, 0)], states[-1])
+    )
+    machine = {"device": "cpu", "precision": "int8", "model": "en-de and en-gec"}
+    return {
+        "environment": describe_environment() | machine,
+        "minutes": minutes,
+        "clients": CLIENTS,
+        "counts": dict(sorted(soak.counts.items())),
+        "warm": warm,
+        "last": last,
+        "exit_code": process.returncode,
+        "problems": soak.problems,
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the soak test with command-line `arguments` (default: those of the process); the exit code is 1 if something was wrong."""
     parser = argparse.ArgumentParser(prog="python -m documentation.serving.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file too")
     asked = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
-        path = Path(name) / "socket"
-        with running(["specdec_cli", "serve", "--unix", str(path), "--quiet"], path) as process:
-            soak, states = asyncio.run(_soak(path, process.pid, 60 * asked.minutes))
-    warm = states[max(len(states) // 5 - 1, 0)]
-    growth = 100 * (states[-1][0] / warm[0] - 1)
-    for count in sorted(soak.counts.items()):
+    record = _measure(asked.minutes)
+    warm, last = record["warm"], record["last"]
+    growth = 100 * (last["megabytes"] / warm["megabytes"] - 1)
+    for count in record["counts"].items():
         print("{}: {}".format(*count))
-    print(f"memory: {warm[0]:.1f} MB after a fifth of the time, {states[-1][0]:.1f} MB at the end ({growth:+.1f} %)")
-    print(f"open files: {warm[1]}, {states[-1][1]}; threads: {warm[2]}, {states[-1][2]}; exit code {process.returncode}")
-    print("\n".join(soak.problems[:20]) or "no problems")
-    sys.exit(bool(soak.problems) or growth > 5 or process.returncode != 0)
+    print(f"memory: {warm['megabytes']:.1f} MB after a fifth of the time, {last['megabytes']:.1f} MB at the end ({growth:+.1f} %)")
+    print(f"open files: {warm['files']}, {last['files']}; threads: {warm['threads']}, {last['threads']}; exit code {record['exit_code']}")
+    print("\n".join(record["problems"][:20]) or "no problems")
+    if asked.json is not None:
+        write_json(asked.json, record)
+    sys.exit(bool(record["problems"]) or growth > _MOST_GROWTH or record["exit_code"] != 0)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,23 @@
-"""The table of the stored measurement of the server."""
+"""The tables of the stored measurements of the server."""
+
+from collections import defaultdict
 
 from documentation.results import load
 from documentation.serving.__main__ import OURS, best_others
 from documentation.tables import markdown, sources
 
-NAME = "serving"
+NAME, SOAK = "serving", "soak"
+_ACTIONS = {
+    "translate": "a sentence is translated",
+    "list": "a list of texts is translated, or HTML",
+    "document": "a Markdown file is translated",
+    "fetched document": "its translation is fetched",
+    "check": "a text is checked",
+    "show": "the page shows a text",
+    "broken": "a request has no valid fields, or too many bytes",
+    "garbage": "what is sent is not HTTP",
+    "left": "a client leaves in the middle of a request",
+}
 
 
 def serving() -> str:
@@ -25,3 +38,24 @@ def serving() -> str:
         rows.append((label, f"median {own['median']:.1f} ms, p99 {own['p99']:.1f} ms", "\u2014", "\u2014", "\u2014"))
     columns = ("what", "specdec serve", "against", "its figure", "times as good")
     return markdown(columns, rows, 1) + sources([stored])
+
+
+def soak() -> str:
+    """The Markdown table of what clients did in the soak test and what the server answered, with its memory, files and threads."""
+    stored = load(SOAK)
+    record = stored.record
+    answers: dict[str, list[str]] = defaultdict(list)
+    totals: dict[str, int] = defaultdict(int)
+    for key, count in record["counts"].items():
+        name, _, status = key.rpartition(" ") if key[-1].isdigit() else (key, "", "")
+        totals[name] += count
+        answers[name] += [f"{status}: {count:,}"] if status else []
+    rows = [(label, f"{totals[name]:,}", ", ".join(answers[name]) or "\u2014") for name, label in _ACTIONS.items()]
+    warm, last = record["warm"], record["last"]
+    state = (
+        f"{record['minutes']:g} minutes, {record['clients']} clients; wrong answers: {len(record['problems'])}; "
+        f"memory after a fifth of the time and at the end: {warm['megabytes']:.0f} and {last['megabytes']:.0f} MB; "
+        f"open files: {warm['files']} and {last['files']}; "
+        f"threads: {warm['threads']} and {last['threads']}; exit code: {record['exit_code']}"
+    )
+    return f"{markdown(('what happens', 'times', 'answers by status'), rows, 1)}\n{state}.\n" + sources([stored])

@@ -60,7 +60,7 @@ class WordDocument:
                 changes.setdefault(name, []).extend(written_runs(self._parts[name][0], paragraph, output))
         if not changes:
             return self._source.data
-        return with_parts(self._source.data, dict(self._written(changes)))
+        return with_parts(self._source.data, dict(self._written(changes)), self._source.name)
 
     def _written(self, changes: dict[str, list[Change]]) -> Iterator[tuple[str, bytes]]:
         for name, each in changes.items():

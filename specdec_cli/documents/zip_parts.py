@@ -2,7 +2,8 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 
 from specdec_cli.errors import InputError
@@ -20,23 +21,32 @@ def read_parts(data: bytes, name: str, chosen: Callable[[str], bool]) -> dict[st
     Raises InputError for a file that is no ZIP file or damaged, and, before anything is decompressed, for one that
     claims too many parts, too large ones, or a ratio of compression that no document has.
     """
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            infos = archive.infolist()
-            _check(infos, name)
-            return {info.filename: _read(archive, info, name) for info in infos if chosen(info.filename)}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise InputError(f"{name}: not readable as a ZIP file ({error})") from error
+    with _damage_reported(name), zipfile.ZipFile(BytesIO(data)) as archive:
+        infos = archive.infolist()
+        _check(infos, name)
+        return {info.filename: _read(archive, info, name) for info in infos if chosen(info.filename)}
 
 
-def with_parts(data: bytes, parts: Mapping[str, bytes]) -> bytes:
-    """Return a ZIP file with other contents for the parts in `parts`; names, times and order of all parts are kept."""
+def with_parts(data: bytes, parts: Mapping[str, bytes], name: str) -> bytes:
+    """Return a ZIP file with other contents for the parts in `parts`; names, times and order of all parts are kept.
+
+    Raises InputError for a damaged part.
+    """
     written = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
+    with _damage_reported(name), zipfile.ZipFile(BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         copy.comment = archive.comment
         for info in archive.infolist():
             copy.writestr(info, parts[info.filename] if info.filename in parts else archive.read(info))
     return written.getvalue()
+
+
+@contextmanager
+def _damage_reported(name: str) -> Iterator[None]:
+    """Raise an InputError that names the file instead of errors of a ZIP file in the block."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        raise InputError(f"{name}: not readable as a ZIP file ({error})") from error
 
 
 def _check(infos: list[zipfile.ZipInfo], name: str) -> None:

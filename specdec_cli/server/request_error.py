@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+_LONGEST = 300
+
 
 class RequestError(Exception):
     """An error that is reported to the client: the HTTP status, a message of one sentence, and additional headers."""
@@ -18,7 +20,12 @@ class ClientLeft(Exception):
 
 
 def error_response(path: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The response for an error of a request for `path`, in the form that its clients expect: text for LanguageTool, else JSON."""
+    """The response for an error of a request for `path`, in the form that its clients expect: text for LanguageTool, else JSON.
+
+    A message may quote the request; it is cut to one line of at most 300 characters.
+    """
+    line = " ".join(message.split())
+    said = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}\u2026"
     if path.startswith("/v2/"):
-        return PlainTextResponse(f"Error: {message}", status, headers)
-    return JSONResponse({"error": message}, status, headers)
+        return PlainTextResponse(f"Error: {said}", status, headers)
+    return JSONResponse({"error": said}, status, headers)

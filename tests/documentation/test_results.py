@@ -11,7 +11,7 @@ from documentation.busy.tables import busy
 from documentation.floors.tables import floors
 from documentation.results import Stored, load, names
 from documentation.serving.tables import NAME as SERVING
-from documentation.serving.tables import serving
+from documentation.serving.tables import serving, soak
 
 ROW: dict[str, Any] = {
     **{"decoding": "auto", "settings": {"chosen": "specdec"}, "bleu": 30.0, "iterations": None, "tokens_per_round": 2.5, "drafted": 0.0},
@@ -41,7 +41,7 @@ def test_every_result_is_complete() -> None:
         assert (
             stored.label
             and stored.record["environment"]["date"]
-            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving", "busy", "floors")
+            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving", "serving.soak", "busy", "floors")
         )
         assert stored.repeatable or stored.record["needs"]
 
@@ -89,6 +89,19 @@ def test_the_table_of_the_server_names_the_best_other_servers(folder: Path) -> N
     assert "| processor time of a request, 8 clients | 2.00 ms | lean | 5.00 ms | 2.50x |" in text
     assert "| `/v2/check` of 99 words | median 1.0 ms, p99 20.2 ms |" in text
     assert "python -m documentation.serving --seconds 5\n" in text
+
+
+def test_the_table_of_the_soak_test_adds_up_statuses(folder: Path) -> None:
+    states = {"warm": {"megabytes": 300.2, "files": 30, "threads": 9}, "last": {"megabytes": 302.0, "files": 20, "threads": 9}}
+    counts = {"translate 200": 1200, "document 200": 5, "document 429": 2, "garbage": 7, "last 200": 1}
+    record = {"label": "x", "command": ["serving.soak"], "environment": ENVIRONMENT, "counts": counts, "problems": []} | states
+    (folder / "soak.json").write_text(json.dumps(record | {"minutes": 10.0, "clients": 12, "exit_code": 0}))
+    text = soak()
+    assert "| a sentence is translated | 1,200 | 200: 1,200 |" in text
+    assert "| a Markdown file is translated | 7 | 200: 5, 429: 2 |" in text
+    assert "| what is sent is not HTTP | 7 | \u2014 |" in text
+    assert "wrong answers: 0; memory after a fifth of the time and at the end: 300 and 302 MB; open files: 30 and 20" in text
+    assert "python -m documentation.serving.soak\n" in text
 
 
 def test_the_table_of_busy_processes_compares_with_the_free_machine_and_one_thread(folder: Path) -> None:

@@ -98,3 +98,13 @@ def test_a_wrong_size_in_the_directory_is_an_error() -> None:
     content[place : place + 4] = (10).to_bytes(4, "little")
     with pytest.raises(InputError, match=r"a\.docx"):
         parse(bytes(content), "docx")
+
+
+def test_a_damaged_part_that_is_copied_is_an_error(data: bytes) -> None:
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        place = archive.getinfo("word/styles.xml").header_offset
+    damaged = bytearray(data)
+    damaged[place + 200] ^= 255
+    document = parse(bytes(damaged), "docx")
+    with pytest.raises(InputError, match=r"a\.docx: not readable as a ZIP file"):
+        document.translated([shout(text) for text in texts(document)])

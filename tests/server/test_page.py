@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from specdec_cli.server.limits import Limits
 from specdec_cli.server.showing import Emit, Stopped
 from tests.server.browser import CHROMIUM, Browser
 from tests.server.conftest import Running, leave, running, wait_until
@@ -51,6 +52,14 @@ def test_errors_of_the_page_and_texts_without_words(shipped: Running) -> None:
     assert (event, result["text"], result["rounds"]) == ("result", "123\n", 0)
 
 
+class Answering:
+    """Shows a result without rounds."""
+
+    def show(self, text: str, emit: Emit, _: Callable[[], bool]) -> None:
+        """Emit the result."""
+        emit("result", {"text": text.upper(), "edits": None, "tokens": 0, "rounds": 0})
+
+
 class Endless:
     """Shows one round, and decodes until nobody waits for the result."""
 
@@ -86,7 +95,7 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         browser.wait_for("document.getElementById('result').textContent === 'Guten Morgen!'")
         browser.wait_for("document.querySelectorAll('#rounds .token').length > 2 && !document.querySelector('#rounds .rejected')")
         assert browser.value("document.getElementById('rounds').textContent") == "Guten Morgen!"
-        assert "times greedy's speed. The output is greedy's." in browser.value("document.getElementById('speed').textContent")
+        assert "times as fast as greedy decoding, with the same output." in browser.value("document.getElementById('speed').textContent")
         # By keyboard alone to the other task: back to the radio buttons, and one to the right.
         for key, code, modifiers in (("Tab", 9, 8), ("ArrowRight", 39, 0)):
             for kind in ("rawKeyDown", "keyUp"):
@@ -102,6 +111,29 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         browser.wait_for("document.querySelector('#result ins')?.textContent === 'has'")
         assert browser.value("document.documentElement.scrollWidth") <= width
         assert browser.problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_the_page_waits_for_slow_and_busy_servers(tmp_path: Path) -> None:
+    endless = Endless()
+    showings = {"correct en": endless, "translate en de": Answering()}
+    with running(limits=Limits(requests=0), showings=showings) as (server, service), Browser(tmp_path, 390) as browser:
+        browser.call("Page.navigate", url=f"{server.url}/")
+        browser.wait_for("document.activeElement?.id === 'text'")
+        browser.call("Input.insertText", text="a")
+        browser.wait_for("document.getElementById('problem').textContent === 'The server is busy; trying again in 1 second.'")
+        service.limits = Limits()
+        browser.wait_for("document.getElementById('problem').hidden && !document.getElementById('result').textContent")
+        browser.wait_for("document.getElementById('result').textContent === 'Correcting…'")
+        browser.value("document.querySelectorAll('#tasks input')[1].click()")
+        browser.wait_for("document.getElementById('result').textContent === 'A'")
+        assert endless.ended.wait(60)
+        browser.value("document.getElementById('text').value = ''")
+        browser.value("document.getElementById('text').dispatchEvent(new Event('input'))")
+        browser.wait_for("document.getElementById('result').textContent === 'The translation appears here.'")
+        assert browser.value("document.getElementById('speed').textContent").startswith("Type a text")
+    assert browser.problems == [] or all("429" in str(each) for each in browser.problems)
 
 
 @pytest.mark.slow
