@@ -89,9 +89,9 @@ static int64_t place_hypotheses(struct worker *worker, struct row *row, int64_t 
         worker->positions[at] = (struct position){first, 0, row->search.tokens[start + place], forced, -1, place, row, row->search.tokens + start};
         worker->beam.orders[at] = row->search.orders + start;
         worker->beam.scores[at] = row->search.scores[k];
-        worker->own[at] = row->own;
-        worker->own_room[at] = row->capacity * beam;
-        worker->memory[at] = row->memory;
+        worker->own[at] = row->own.start;
+        worker->own_room[at] = row->room * beam;
+        worker->memory[at] = row->memory.start;
         worker->memory_room[at] = row->source_length;
         worker->places[at] = place * beam + k;
         worker->ends[at] = place + 1;
@@ -137,6 +137,7 @@ int32_t search_rows(struct worker *worker) {
             status = search_chosen(worker, rows, positions);
             rows = positions = 0;
         }
+        row_extend(worker->session, row, row->length);
         worker->chosen[rows++] = row;
         positions = place_hypotheses(worker, row, positions);
     }

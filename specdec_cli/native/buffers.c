@@ -17,35 +17,6 @@ int64_t specdec_capacity(const struct specdec_model *model, int64_t source_lengt
     return smaller(3 * padded_length(larger(source_length, min_length)) + MULTIPLE, longest);
 }
 
-// Floats of keys and values of all layers for so many places.
-static int64_t keys_size(const struct stack *stack, int64_t places) {
-    return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_room, places));
-}
-
-// With an `arena`, the room is a block of it; without one, room of more than twice the size is given back first.
-static int grow(struct arena *arena, float **place, int64_t *size, int64_t wanted) {
-    if (wanted < 0) return 0;
-    if (wanted <= *size && (arena || *size <= 2 * wanted)) return 1;
-    if (!arena) free(*place);
-    if (arena) *place = arena_take_unset(arena, wanted, sizeof(float));
-    else *place = wanted > (int64_t)(SIZE_MAX / sizeof(float)) ? 0 : malloc((size_t)wanted * sizeof(float));
-    *size = *place ? wanted : 0;
-    return *place != 0;
-}
-
-int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length) {
-    const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
-    // A single row has room for the longest source at once.
-    struct arena *arena = session->options.batch == 1 ? &session->workers->arena : 0;
-    const int64_t length = arena ? session->longest_source : source_length;
-    const int64_t capacity = specdec_capacity(session->model, length, session->options.min_length);
-    if (row->has_drafter && !(grow(arena, &row->draft_own, &row->draft_own_size, keys_size(drafter, capacity)) &&
-                              grow(arena, &row->draft_memory, &row->draft_memory_size, keys_size(drafter, length))))
-        return 0;
-    return grow(arena, &row->own, &row->own_size, keys_size(stack, product_of(capacity, session->beam))) &&
-           grow(arena, &row->memory, &row->memory_size, keys_size(stack, length));
-}
-
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
 
 // Takes room for the values of a pass without zeroing it. They are written before they are read, and zeroing takes a large part of the
@@ -180,12 +151,7 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
 
 void worker_close(struct worker *worker) {
     const int64_t batch = worker->session->options.batch;
-    for (int64_t i = 0; worker->rows && batch > 1 && i < batch; i++) {
-        free(worker->rows[i].own);
-        free(worker->rows[i].memory);
-        free(worker->rows[i].draft_own);
-        free(worker->rows[i].draft_memory);
-    }
+    for (int64_t i = 0; worker->rows && batch > 1 && i < batch; i++) row_free(worker->rows + i);
     if (worker->workspace) give_back_workspace(worker);
     else arena_free(&worker->arena);
 }

@@ -27,7 +27,7 @@ static void read_states(struct member *member, const struct call *call) {
             for (int64_t k = 0; k < row->fresh; k++) {
                 const float *from = room->wide + (own->fresh[i] + k) * drafter->prefix.outputs;
                 for (int64_t layer = 0; layer < drafter->stack.count; layer++)
-                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.width, row->draft_own, layer, row->length - 1 - row->fresh + k, row->capacity);
+                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.width, row->draft_own.start, layer, row->length - 1 - row->fresh + k, row->room);
             }
         }
     }
@@ -119,9 +119,9 @@ static void place_row(struct worker *worker, struct row *row, int64_t number, in
     const int64_t width = worker->session->model->target.width, last = row->capacity - 1;
     float *previous = worker->drafting.previous + number * width;
     worker->chosen[number] = row;
-    worker->own[number] = row->draft_own;
-    worker->memory[number] = row->draft_memory;
-    worker->own_room[number] = row->capacity;
+    worker->own[number] = row->draft_own.start;
+    worker->memory[number] = row->draft_memory.start;
+    worker->own_room[number] = row->room;
     worker->memory_room[number] = row->source_length;
     worker->drafting.fresh[number] = fresh;
     worker->starts[number + 1] = first + worker->block_size;

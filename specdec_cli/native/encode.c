@@ -27,7 +27,7 @@ static void project(struct member *member, const struct call *call, const struct
     SHARED_FOR (member, i, call->pass.rows) {
         const struct row *row = call->rows[i];
         for (int64_t k = call->pass.starts[i]; k < call->pass.starts[i + 1]; k++)
-            store_keys(stack, to + k * linear->outputs, drafts ? row->draft_memory : row->memory, layer, k - call->pass.starts[i], row->source_length);
+            store_keys(stack, to + k * linear->outputs, drafts ? row->draft_memory.start : row->memory.start, layer, k - call->pass.starts[i], row->source_length);
     }
 }
 
@@ -56,10 +56,10 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int32_t begin_row(const struct specdec_session *session, struct row *row, int64_t number) {
     const struct specdec_model *model = session->model;
     const int64_t length = session->starts[number + 1] - session->starts[number];
-    if (!row_reserve(session, row, length)) return SPECDEC_NO_MEMORY;
     row->source = session->ids + session->starts[number];
     row->source_length = length;
     row->capacity = specdec_capacity(model, length, session->options.min_length);
+    if (!row_reserve(session, row)) return SPECDEC_NO_MEMORY;
     row->tokens[0] = model->shape.start;
     row->length = 1;
     row->limit = smaller(row->capacity - 1, 1 + (session->options.max_length ? session->options.max_length : row->capacity));

@@ -10,7 +10,7 @@
 #define PAGES ((int64_t)4) // of a block that others are parts of
 #define SLACK ((int64_t)4096) // room that a kept block may have beyond twice the size that is taken
 #if defined(__SANITIZE_ADDRESS__)
-#define PARTS 0 // the sanitizer checks the bounds of blocks, not of their parts
+#define PARTS 0 // the sanitizer checks the bounds of blocks, not of their parts, nor of pages
 #else
 #define PARTS 1
 #endif
@@ -115,4 +115,27 @@ void arena_free(struct arena *arena) {
     free_blocks(arena->last);
     free_blocks(arena->kept);
     arena->last = arena->kept = 0;
+}
+
+int pages_reserve(struct pages *pages, int64_t count, int64_t size) {
+    const int64_t bytes = product_of(count, size);
+    if (bytes <= 0 || (uint64_t)bytes > SIZE_MAX) return 0;
+#if PARTS
+    void *start = mmap(0, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return 0;
+#else
+    void *start = malloc((size_t)bytes);
+    if (!start) return 0;
+#endif
+    *pages = (struct pages){start, (size_t)bytes};
+    return 1;
+}
+
+void pages_free(struct pages *pages) {
+#if PARTS
+    if (pages->bytes) munmap(pages->start, pages->bytes);
+#else
+    if (pages->bytes) free(pages->start);
+#endif
+    *pages = (struct pages){0, 0};
 }

@@ -26,6 +26,16 @@ void *arena_take_unset(struct arena *arena, int64_t count, int64_t size);
 void arena_rewind(struct arena *arena);
 void arena_free(struct arena *arena);
 
+// Memory of whole pages from the system: pages that were never written take none. `bytes`: 0 where others own the memory.
+struct pages {
+    void *start;
+    size_t bytes;
+};
+
+// Reserves `count` times `size` bytes; their values are not defined. Returns 0 where that overflows or there is no memory.
+int pages_reserve(struct pages *pages, int64_t count, int64_t size);
+void pages_free(struct pages *pages);
+
 // a * b and a + b, or -1 where an operand is negative or the result is beyond 2^62.
 int64_t product_of(int64_t a, int64_t b);
 int64_t sum_of(int64_t a, int64_t b);

@@ -57,6 +57,12 @@ static void replay_drafts(struct worker *worker) {
     }
 }
 
+// Room for the keys and values of a row's round.
+static void extend_row(const struct specdec_session *session, struct row *row) {
+    const int64_t drafted = row->has_drafter || session->options.recorded ? session->longest_draft : row->drafted;
+    row_extend(session, row, row->length + drafted);
+}
+
 // Returns how many rows the drafter drafts for.
 static int64_t propose_drafts(struct worker *worker) {
     struct specdec_session *session = worker->session;
@@ -65,6 +71,7 @@ static int64_t propose_drafts(struct worker *worker) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         propose_draft(worker, row);
+        extend_row(session, row);
         drafting += row->has_drafter;
     }
     if (drafting) {

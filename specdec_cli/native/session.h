@@ -19,14 +19,14 @@
 #define LEAVING 4     // when one in so many rows is free, others enter
 
 // A sentence on its way. `tokens` (capacity) begins with the start of the model; those before `length` count, up to `limit`.
-// `own` and `memory`: keys and values of the decoder's layers, see layers.h. `ids` (drafted) is the present draft.
+// `own` and `memory`: keys and values of the decoder's layers, see layers.h; `own` has `room` places now, `capacity` at most. `ids`
+// (drafted) is the present draft.
 struct row {
-    int64_t number, source_length, capacity, length, limit, rounds;
+    int64_t number, source_length, capacity, room, length, limit, rounds;
     const int32_t *source;
     int32_t *tokens;
     float *log_probabilities;
-    float *own, *memory;
-    int64_t own_size, memory_size;
+    struct pages own, memory;
     int32_t *ids;
     int64_t drafted;
     // Of a text that is copied, the source or a given one, EOS included: see draft.c. `longest`: tokens of a draft of a given
@@ -36,8 +36,9 @@ struct row {
     // Of the drafter, if this row `has_drafter`: its keys and values, as above, and the verifier's states (fresh, W) at the last
     // `fresh` places before the last token, of which it has none yet.
     int has_drafter;
-    float *draft_own, *draft_memory, *states;
-    int64_t draft_own_size, draft_memory_size, fresh;
+    struct pages draft_own, draft_memory;
+    float *states;
+    int64_t fresh;
     struct search search; // of beam search
 };
 
@@ -126,9 +127,13 @@ struct specdec_session {
 // buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
 int worker_open(struct worker *worker, struct specdec_session *session);
 void worker_close(struct worker *worker);
-// Room for a row of a source of so many tokens, grown if need be.
-int row_reserve(const struct specdec_session *session, struct row *row, int64_t source_length);
 int64_t padded_length(int64_t source_length);
+
+// row_memory.c: room for the keys and values of a row that begins, 0 without memory; then for an output of so many places at least, or
+// of the row's capacity.
+int row_reserve(const struct specdec_session *session, struct row *row);
+void row_extend(const struct specdec_session *session, struct row *row, int64_t places);
+void row_free(struct row *row);
 
 // encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
 // call have CHUNK positions, and fewer than the last of them has besides.

@@ -122,9 +122,9 @@ void verify_rows(struct worker *worker, take_verdict take) {
             rows = positions = 0;
         }
         worker->chosen[rows] = row;
-        worker->own[rows] = row->own;
-        worker->memory[rows] = row->memory;
-        worker->own_room[rows] = row->capacity;
+        worker->own[rows] = row->own.start;
+        worker->memory[rows] = row->memory.start;
+        worker->own_room[rows] = row->room;
         worker->memory_room[rows] = row->source_length;
         positions = place_row(worker, row, positions);
         worker->starts[++rows] = positions;
