@@ -3,7 +3,6 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import accumulate
 from math import inf
 from typing import Self
@@ -12,6 +11,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoded_line import DecodedLine
+from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
@@ -171,22 +171,26 @@ class Corrector:
         edits: list[Edit] = []
         start = 0
         marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
-        for number, (gap, text, part) in enumerate(zip(line.segments.gaps, line.segments.texts, line.parts, strict=False)):
+        for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
-            found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(text, part)]
+            end = start + len(own.text)
+            found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(own, part)]
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
-            edits += drop_boundary_edits(found, start, start + len(text), continues_next=ends, continues_previous=begins)
-            start += len(text)
+            edits += drop_boundary_edits(found, start, end, continues_next=ends, continues_previous=begins)
+            start = end
         edits = plain.restored(view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags]))))
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
-    def _edits(self, text: str, part: Hypothesis) -> list[Edit]:
+    def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that pass the filter."""
-        output = self.tokenizer.decode(part.ids)
-        if part.ids[-1:] != [self._eos] or output == text or self._filter.is_foreign(text, len(self.tokenizer.encode(text))):
+        text, output = sentence.text, self.tokenizer.decode(part.ids)
+        if part.ids[-1:] != [self._eos] or output == text:
+            return []
+        tokens = len(self.tokenizer.encode(text)) if sentence.tokens is None else sentence.tokens
+        if self._filter.is_foreign(text, tokens):
             return []
         edits = find_edits(text, output)
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
@@ -198,16 +202,10 @@ class Corrector:
     def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
         """Edits with their log probability: that of their tokens, or for a deletion that of the token after it."""
         sums = [0.0, *accumulate(part.log_probabilities)]
-        scored, places = [], range(len(part.ids))
-
-        @cache  # searches for neighbouring places look at the same ones
-        def end(place: int) -> int:
-            """Length of the output text up to and including the token at `place`."""
-            return len(self.tokenizer.decode(part.ids[: place + 1]))
-
+        scored, ends = [], self.tokenizer.ends(part.ids)
         for edit in edits:
-            first = min(bisect_right(places, edit.output[0], key=end), len(places) - 1)
-            last = min(bisect_left(places, edit.output[1], key=end), len(places) - 1)
+            first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
+            last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
             scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
         return scored
 

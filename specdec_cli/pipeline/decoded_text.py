@@ -10,8 +10,8 @@ from specdec_cli.text.tag_spans import TagSpan, spans_inside
 
 
 class DecodedText:
-    """A part of a line that is decoded (`text`), its current `attempt`, and the hypotheses of that attempt
-    (`parts`).
+    """A part of a line that is decoded (`text`, of so many `tokens` without special ones, None if they were not counted), its
+    current `attempt`, and the hypotheses of that attempt (`parts`).
 
     `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
     until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
@@ -21,8 +21,10 @@ class DecodedText:
     `spans` have the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
     """
 
-    def __init__(self, text: str, ways: Iterator[Attempt], *, is_fragment: bool = False, spans: tuple[TagSpan, ...] = ()) -> None:
-        self.text, self.spans = text, spans
+    def __init__(
+        self, text: str, ways: Iterator[Attempt], *, tokens: int | None = None, is_fragment: bool = False, spans: tuple[TagSpan, ...] = ()
+    ) -> None:
+        self.text, self.tokens, self.spans = text, tokens, spans
         self.tagged: str | None = None
         self._ways, self._is_fragment = ways, is_fragment
         self.output: str | None = None

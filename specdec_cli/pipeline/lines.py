@@ -112,7 +112,9 @@ class LineDecoder:
         marked = separate or (any(gap.strip() for gap in segments.gaps) and self._passthrough is not None)
         tags = distributed(plain, segments)
         parts = zip(segments.texts, ways, tags.spans, strict=True)
-        texts = [DecodedText(text, each, is_fragment=marked or plain.is_enclosed, spans=spans) for text, each, spans in parts]
+        fragment = marked or plain.is_enclosed
+        sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
+        texts = [DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, spans=spans) for text, each, spans in parts]
         return DecodedLine(plain.text, segments, tags.tagged, texts)
 
     def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:

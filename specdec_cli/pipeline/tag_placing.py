@@ -49,7 +49,7 @@ class TagPlacer:
         outputs = []
         for text, rest in zip(texts, rests, strict=True):
             whole = scores.get((text.source, text.output))
-            ends = self._ends(whole) if whole is not None and text.spans else []
+            ends = self._tokenizer.ends(whole.ids) if whole is not None and text.spans else []
             gains = [
                 _with_terms(text, span, self._gains(text, span, whole, scores.get((each, text.output)), ends))
                 for span, each in zip(text.spans, rest, strict=True)
@@ -73,10 +73,6 @@ class TagPlacer:
         prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in asked}
         found = self._engine.decode(asked) if asked else iter(())
         return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}
-
-    def _ends(self, hypothesis: Hypothesis) -> list[int]:
-        """For each token, the length of the text up to and including it."""
-        return [len(self._tokenizer.decode(hypothesis.ids[: number + 1])) for number in range(len(hypothesis.ids))]
 
     def _gains(self, text: Tagged, span: TagSpan, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
         """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a span."""

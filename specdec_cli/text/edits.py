@@ -115,6 +115,8 @@ class _WordSpans:
         self.words = [match.group() for match in matches]
         self.starts = [match.start() for match in matches]
         self.ends = [match.end() for match in matches]
+        # Whether the gap before each word, and that after the last, is empty.
+        self.joined = [True, *(end == start for end, start in zip(self.ends, self.starts[1:], strict=False)), True]
         self._length = len(text)
 
     def gap(self, word: int) -> Span:
@@ -123,11 +125,6 @@ class _WordSpans:
             end = self.ends[-1] if self.ends else self._length
             return end, end
         return self.ends[word - 1] if word else self.starts[0], self.starts[word]
-
-    def joined(self, word: int) -> bool:
-        """Whether the gap before a word is empty."""
-        start, end = self.gap(word)
-        return start == end
 
     def span(self, first: int, end: int, with_gap: bool) -> Span:
         """Offsets of the words from `first` to `end` (exclusive); an empty range has the offset of the gap before `first`."""
@@ -141,8 +138,8 @@ def _changed_spans(before: _WordSpans, after: _WordSpans) -> Iterator[tuple[Span
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
         if kind == "equal":
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                if before.joined(i) != after.joined(j):
+                if before.joined[i] != after.joined[j]:
                     yield before.gap(i), after.gap(j)
         else:
-            with_gap = kind != "replace" or before.joined(i1) != after.joined(j1)
+            with_gap = kind != "replace" or before.joined[i1] != after.joined[j1]
             yield before.span(i1, i2, with_gap), after.span(j1, j2, with_gap)

@@ -50,18 +50,22 @@ class Readable:
         own = self.bare.text[edit.start : edit.end]
         if _PICTURE.findall(own) != _PICTURE.findall(edit.text):  # an emoji between letters, which the model cannot read
             return None
-        text = _with_words(own, edit.source, edit.text)
+        text = _with_words(own, edit.source, edit.text) if own != edit.source else edit.text
         for mark in _MARKS:
             text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._originals(mark), mark, text)
         return None if text is None else replace(edit, source=own, text=text)
 
     def _originals(self, mark: str, start: int = 0, end: int | None = None) -> str:
         """The characters that are written as `mark` from `start` to `end`."""
+        if self.text == self.bare.text:
+            return mark * self.text.count(mark, start, end)
         return "".join(own for own, new in zip(self.bare.text[start:end], self.text[start:end], strict=True) if new == mark)
 
 
 def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
-    """Return `source` as a model reads it whose vocabulary `lacks` some characters."""
+    """Return `source` as a model reads it whose vocabulary `lacks` some characters; characters of ASCII stay as they are."""
+    if source.isascii():
+        return Readable(source, Untagged(source, source), source)
     bare = _without_emoji(source, lacks)
     return Readable(source, bare, "".join(_known(each) if not each.isascii() and lacks(each) else each for each in bare.text))
 

@@ -10,7 +10,7 @@ import sentencepiece
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
-from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer
+from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer, is_byte
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
@@ -34,6 +34,11 @@ class Subwords(Tokenizer):
         if len(pieces) <= MASK:
             raise ModelError(f"{path}: {len(pieces)} pieces, fewer than the special ones")
         super().__init__(pieces, SpecialTokens(after=(EOS,)), (PADDING, BOS, EOS, MASK), MASK, pieces[UNKNOWN])
+        # Code points of the text of each piece; None for those that stand for bytes or for unknown text.
+        self._lengths = [None if is_byte(piece) else len(piece) for piece in pieces]
+        self._lengths[UNKNOWN] = None
+        for number in self._hidden:
+            self._lengths[number] = 0
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without BOS and EOS."""
@@ -52,6 +57,21 @@ class Subwords(Tokenizer):
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` without padding, BOS, EOS and mask."""
         return str(self._processor.DecodeIds(self._visible(ids)))
+
+    def ends(self, ids: Sequence[int]) -> list[int]:
+        """For each of the ids, the length of the decoded text up to and including it, in code points."""
+        ends: list[int] = []
+        end, begins = 0, True
+        for number in ids:
+            length = self._lengths[number]
+            if length is None:
+                return super().ends(ids)
+            if begins and length:
+                length -= self._vocabulary[number].startswith(SPACE)  # SentencePiece adds a space before a text
+                begins = False
+            end += length
+            ends.append(end)
+        return ends
 
     def save(self, folder: Path) -> None:
         """Copy the model to `folder`/tokenizer.model, atomically."""

@@ -78,7 +78,7 @@ class Tokenizer(ABC):
         """Whether a character is not in the source vocabulary, so that it is encoded as bytes or as unknown."""
         if character not in self._lacking:
             pieces = self.source_pieces(self.encode(character))
-            self._lacking[character] = any(piece == self.unknown or _BYTE.fullmatch(piece) for piece in pieces)
+            self._lacking[character] = any(piece == self.unknown or is_byte(piece) for piece in pieces)
         return self._lacking[character]
 
     @abstractmethod
@@ -88,6 +88,10 @@ class Tokenizer(ABC):
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
         """The text of target ids, without the tokenizer's `hidden` ids, such as padding and EOS."""
+
+    def ends(self, ids: Sequence[int]) -> list[int]:
+        """For each of the target ids, the length of the decoded text up to and including it, in code points."""
+        return [len(self.decode(ids[: number + 1])) for number in range(len(ids))]
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -133,3 +137,8 @@ class Tokenizer(ABC):
 
     def _visible(self, ids: Iterable[int]) -> list[int]:
         return [i for i in ids if i not in self._hidden]
+
+
+def is_byte(piece: str) -> bool:
+    """Whether `piece` stands for one byte of a character that is not in the vocabulary."""
+    return _BYTE.fullmatch(piece) is not None

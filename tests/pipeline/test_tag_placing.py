@@ -28,6 +28,9 @@ class WordTokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         return " ".join(WORDS[token] for token in ids if token)
 
+    def ends(self, ids: Sequence[int]) -> list[int]:
+        return [len(self.decode(ids[: number + 1])) for number in range(len(ids))]
+
     def add_special_tokens(self, ids: Sequence[int]) -> list[int]:
         return [*ids, 0]
 

@@ -20,6 +20,12 @@ def test_decoding_restores_any_text(tokenizer: Subwords, text: str) -> None:
     assert not {PADDING, UNKNOWN, BOS, EOS, MASK} & set(ids)
 
 
+@given(st.data())
+def test_each_id_ends_where_the_text_before_the_next_one_does(tokenizer: Subwords, data: st.DataObject) -> None:
+    ids = data.draw(st.lists(st.integers(0, len(tokenizer) - 1)) | TEXT.map(tokenizer.encode))
+    assert tokenizer.ends(ids) == [len(tokenizer.decode(ids[: number + 1])) for number in range(len(ids))]
+
+
 def test_special_ids_are_not_decoded_or_encoded(tokenizer: Subwords) -> None:
     ids = tokenizer.encode("ka lo")
     assert tokenizer.decode([BOS, *ids, MASK, EOS, PADDING]) == "ka lo"
