@@ -11,7 +11,7 @@ from specdec_cli import __version__
 from specdec_cli.server.annotated_text import AnnotatedText, plain_text, read_annotations
 from specdec_cli.server.fields import checked_text, read_fields, text_of
 from specdec_cli.server.languages import name_of, variants_of
-from specdec_cli.server.matches import match_of, without_overlaps
+from specdec_cli.server.matches import match_of, without_last_stop, without_overlaps
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
@@ -77,7 +77,7 @@ class LanguageTool:
         lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), len(text.checked))
         matches = []
         for line, correction in zip(lines, await self._service.correct(language, [line.text for line in lines]), strict=True):
-            for edit in without_overlaps(line.text, correction.edits):
+            for edit in without_overlaps(line.text, without_last_stop(line.text, correction.edits)):
                 span = text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)
                 if span is not None:
                     matches.append(match_of(line.text, edit, span))

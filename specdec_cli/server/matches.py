@@ -1,17 +1,21 @@
 """Edits as matches of LanguageTool."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from specdec_cli.error_types.explanation import description, explanation
 from specdec_cli.server.utf16 import utf16_length
 from specdec_cli.text.edits import Edit
+from specdec_cli.text.line_ends import drop_boundary_edits
 from specdec_cli.text.sentences import split_sentences
 
 _AROUND = 40
 _WORD_AFTER = re.compile(r"\S+")
 _WORD_BEFORE = re.compile(r"\S+\Z")
+_OPEN_END = re.compile(r"\w[^\w.!?\u2026:;\u3002\uff01\uff1f]*\Z")
+"""The last letter or digit of a text, and what follows it, if that is not punctuation that ends a sentence."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,18 @@ def widened(source: str, edit: Edit) -> Edit:
     return replace(edit, start=start, end=end, source=source[start:end], text=text)
 
 
-def without_overlaps(source: str, edits: tuple[Edit, ...]) -> list[Edit]:
+def without_last_stop(source: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits without punctuation that is added to the end of a text of one sentence: a heading, or a sentence that is being written.
+
+    LanguageTool, too, reports missing punctuation only at the end of paragraphs of several sentences.
+    """
+    last = _OPEN_END.search(source)
+    if last is None or len(split_sentences(source).texts) > 1:
+        return list(edits)
+    return drop_boundary_edits(edits, 0, last.start() + 1, continues_next=True, continues_previous=False)
+
+
+def without_overlaps(source: str, edits: Sequence[Edit]) -> list[Edit]:
     """The edits, each at least a character wide; an edit that then overlaps the one before it is left out."""
     found: list[Edit] = []
     for edit in edits:

@@ -1,5 +1,6 @@
 """Every command of the pages runs and writes the shown output."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from documentation.trials import TRIALS, as_trial
 from documentation.workplace import HUB
 
 PAGE = Path("page.md")
+_GENERATED = re.compile(r"<!-- generated: .*?<!-- end of generated part -->", re.DOTALL)
+_TEXT_BLOCK = re.compile(r"^```(?:text|sh|bash|shell)\n(.+?)^```$", re.DOTALL | re.MULTILINE)
 TEXT = """\
 Text.
 
@@ -28,6 +31,16 @@ $ three
 $ make it
 ```
 """
+
+
+NOT_RUN = {
+    "text lines -> sentences": "a diagram",
+    "price =": "a formula",
+    "head$  ray start": "needs two machines; tests/cluster starts a cluster on one",
+    "INIT=BUNDLE UPDATES=1200 papers.sh": "trains for hours",
+    "torchrun --standalone --nproc-per-node 8": "needs eight GPUs; tests/commands/training runs it with two processes",
+}
+"""The beginnings of blocks of text that are written by hand, and why they are not run; all other commands are in console blocks."""
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +63,14 @@ def test_every_trial_matches_a_command_of_a_page() -> None:
     commands = [c.text for page in pages() for b in read_blocks(page, page.read_text(encoding="utf-8")) if b.trial for c in b.commands]
     applied = {as_trial(command).removeprefix(command) for command in commands}
     assert applied - {""} == {appended for _, _, appended in TRIALS if appended}
+
+
+def test_blocks_of_text_hold_no_other_commands() -> None:
+    texts = [_GENERATED.sub("", page.read_text(encoding="utf-8")) for page in pages()]
+    blocks = [found[1] for text in texts for found in _TEXT_BLOCK.finditer(text)]
+    reasons = {block: [start for start in NOT_RUN if block.startswith(start)] for block in blocks}
+    assert [block for block, starts in reasons.items() if not starts] == []
+    assert {start for starts in reasons.values() for start in starts} == set(NOT_RUN)
 
 
 def test_blocks_are_parsed_with_their_outputs() -> None:

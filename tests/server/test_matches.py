@@ -2,11 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.error_types.annotation import with_types
-from specdec_cli.server.matches import match_of, without_overlaps
+from specdec_cli.server.matches import match_of, without_last_stop, without_overlaps
 from specdec_cli.text.edits import apply_edits, find_edits
 
 WORDS = st.lists(st.sampled_from(["a", "the", "man", ",", "!", "went", "go", "😀"]), max_size=10).map(" ".join)
@@ -26,6 +27,23 @@ def test_insertions_are_widened_over_a_word() -> None:
     source = "He went school."
     (edit,) = without_overlaps(source, tuple(find_edits(source, "He went to school.")))
     assert source[edit.start : edit.end].strip() and apply_edits(source, [edit]) == "He went to school."
+
+
+@pytest.mark.parametrize(
+    ("source", "changed", "kept"),
+    [
+        ("My trip", "My trip.", "My trip"),
+        ("My trip 😀", "My trip. 😀", "My trip 😀"),
+        ("Mine house", "My house!", "My house"),
+        ("The childs", "The children.", "The children"),
+        ("We was here. He go home", "We were here. He goes home.", "We were here. He goes home."),
+        ("He go home.", "He goes home!", "He goes home!"),
+        ("Really? He go", "Really? He goes.", "Really? He goes."),
+        ("...", "…", "…"),
+    ],
+)
+def test_a_text_of_one_sentence_needs_no_last_stop(source: str, changed: str, kept: str) -> None:
+    assert apply_edits(source, without_last_stop(source, find_edits(source, changed))) == kept
 
 
 def test_matches_have_the_fields_of_languagetool() -> None:
