@@ -6,7 +6,8 @@ from dataclasses import replace
 from specdec_cli.documents.segments import STAND_IN, Layout, Piece, Segment
 from specdec_cli.text.protected import without_protected
 
-_TEXT, _GAP, _OPEN, _CLOSE, _SINGLE = range(5)
+_TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
+_LETTERS = {_SINGLE: "x", _VOID: "v", _BREAK: "n"}
 _SPACE = re.compile(r"\s*")
 Part = tuple[int, int, int, str]
 """Kind, begin and finish in the document, text."""
@@ -41,8 +42,16 @@ class SegmentBuilder:
         self._parts.append((_CLOSE, begin, finish, ""))
 
     def single(self, begin: int, finish: int) -> None:
-        """Add markup that is no part of a pair, or anything else that must not change."""
+        """Add markup that is no part of a pair and may stand for a word, such as code, or anything else that must not change."""
         self._parts.append((_SINGLE, begin, finish, ""))
+
+    def void(self, begin: int, finish: int) -> None:
+        """Add markup without a meaning in its sentence, such as a comment or the mark of a footnote."""
+        self._parts.append((_VOID, begin, finish, ""))
+
+    def line_break(self, begin: int, finish: int) -> None:
+        """Add markup that separates words as a space does, such as a line break or an image."""
+        self._parts.append((_BREAK, begin, finish, ""))
 
     def build(self, layout: Layout | None = None) -> Segment | None:
         """Return the segment, without white space and markup around its text; None if it has no letters.
@@ -86,7 +95,7 @@ def _trimmed(parts: list[Part], pairs: dict[int, int]) -> list[Part]:
 
     def is_removable(index: int) -> bool:
         kind, _, _, text = parts[index]
-        return kind in (_GAP, _SINGLE) or (kind == _TEXT and not text.strip()) or (kind in (_OPEN, _CLOSE) and index not in pairs)
+        return kind in (_GAP, *_LETTERS) or (kind == _TEXT and not text.strip()) or (kind in (_OPEN, _CLOSE) and index not in pairs)
 
     while first <= last:
         if is_removable(first):
@@ -117,5 +126,6 @@ def _names(parts: list[Part], pairs: dict[int, int]) -> list[str]:
             number = next(each for each in range(number + 1, number + len(taken) + 2) if each not in taken)
             numbers[first] = number
         slash = "/" if part[0] == _CLOSE else ""
-        names.append(f"<{slash}g{numbers[first]}>" if index in pairs else f"<x{numbers[first]}/>")
+        letter = _LETTERS.get(part[0], "v")
+        names.append(f"<{slash}g{numbers[first]}>" if index in pairs else f"<{letter}{numbers[first]}/>")
     return names

@@ -1,7 +1,7 @@
 """The text of the paragraphs of WordprocessingML: runs of equal format are one text, and anything else is a mark."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
@@ -26,6 +26,7 @@ _UNSEEN = frozenset(
     ]
 )
 """Elements that are no content of their own between two texts."""
+_BREAKS = frozenset(["br", "cr", "drawing", "object", "pict", "ptab", "tab"])
 _IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
 
 
@@ -56,9 +57,12 @@ class Paragraph:
 
 @dataclass
 class _Open:
-    """The content of a paragraph that is being read: its groups of runs, and its format so far."""
+    """The content of a paragraph that is being read: its groups of runs, those that begin after a line break or the like,
+    and its format so far.
+    """
 
     groups: list[list[Run]] = field(default_factory=lambda: [[]])
+    breaks: set[int] = field(default_factory=set)
     format: str = ""
 
 
@@ -81,8 +85,8 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
                 stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
         elif event.kind == "start" and event.name == "t":
             _take_text(content, events, index, stack[-1])
-        elif event.kind in ("start", "end") and event.name not in _UNSEEN and stack[-1].groups[-1] and not _in_properties(events, index):
-            stack[-1].groups.append([])
+        elif event.kind in ("start", "end") and event.name not in _UNSEEN:
+            _take_other(events, index, stack[-1])
 
 
 def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Change]:
@@ -119,6 +123,16 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
     paragraph.groups[-1].append(run)
 
 
+def _take_other(events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:
+    """Begin a new group for an element that is no text, unless it is a property."""
+    breaks = events[index].name in _BREAKS
+    if (breaks or paragraph.groups[-1]) and not _in_properties(events, index):
+        if paragraph.groups[-1]:
+            paragraph.groups.append([])
+        if breaks:
+            paragraph.breaks.add(len(paragraph.groups) - 1)
+
+
 def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
     """Whether the part at `index` is inside the properties of a run or paragraph."""
     depth = events[index].depth
@@ -135,7 +149,7 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
 def _closed(found: _Open) -> Iterator[Paragraph]:
     groups = tuple(tuple(group) for group in found.groups if group)
     text, pieces = "", []
-    for mark, group in zip(_marks(groups), groups, strict=True):
+    for mark, group in zip(_marks(groups, found.breaks), groups, strict=True):
         text += mark
         own = "".join(run.text for run in group)
         pieces.append(Piece(len(text), len(text) + len(own), group[0].start, group[-1].end))
@@ -147,14 +161,16 @@ def _closed(found: _Open) -> Iterator[Paragraph]:
     yield Paragraph(whole.part(len(lead), len(text) - len(tail)), groups, lead, tail)
 
 
-def _marks(groups: Sequence[Sequence[Run]]) -> list[str]:
-    """The stand-in before each group of runs: a pair around a group between two of the most frequent format, and else a single one."""
+def _marks(groups: Sequence[Sequence[Run]], breaks: Collection[int]) -> list[str]:
+    """The stand-in before each group of runs: a pair around a group between two of the most frequent format, and else a single one:
+    for those in `breaks`, one that separates words.
+    """
     lengths: dict[str, int] = {}
     for group in groups:
         lengths[group[0].format] = lengths.get(group[0].format, 0) + sum(len(run.text) for run in group)
     usual = max(lengths, key=lambda each: lengths[each], default="")
     is_usual = [group[0].format == usual for group in groups]
-    marks = [f"<x{number}/>" if number else "" for number in range(len(groups))]
+    marks = [f"<{'n' if number in breaks else 'v'}{number}/>" if number else "" for number in range(len(groups))]
     for number in range(1, len(groups) - 1):
         if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1]:
             marks[number], marks[number + 1] = f"<g{number}>", f"</g{number}>"

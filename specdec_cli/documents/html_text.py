@@ -126,6 +126,10 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             builder.close(event.begin, event.finish)
         elif event.kind == "start" and event.name not in _VOID:
             builder.open(event.begin, event.finish)
+        elif event.kind == "start":
+            (builder.void if event.name == "wbr" else builder.line_break)(event.begin, event.finish)
+        elif content.startswith("<!--", event.begin):
+            builder.void(event.begin, event.finish)
         else:
             builder.single(event.begin, event.finish)
     found = builder.build(Layout(escape=escape_text))

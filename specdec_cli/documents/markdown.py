@@ -128,7 +128,7 @@ def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -
             position = gap[1]
         builder.text(position, start)
         if kind is not None:
-            {"open": builder.open, "close": builder.close, "single": builder.single}[kind](start, end)
+            getattr(builder, kind)(start, end)
         position = max(position, end)
     found = builder.build(_layout(content, runs))
     if found is not None:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from specdec_cli.text.protected import TAG_ATTRIBUTES
 
-Kind = Literal["open", "close", "single"]
+Kind = Literal["open", "close", "single", "void", "line_break"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
 _HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
@@ -21,7 +21,9 @@ _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 
 class Mark(NamedTuple):
-    """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single."""
+    """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single: one that may stand for a word, one
+    without a meaning in its sentence, or one that separates words.
+    """
 
     start: int
     end: int
@@ -37,7 +39,9 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     marks: list[Mark] = []
     opened: list[tuple[str, re.Match[str]]] = []
     for found in _INLINE.finditer(text):
-        if found["comment"] or found["address"] or found["note"]:
+        if found["comment"] or found["note"]:
+            marks.append(Mark(*found.span(), "void"))
+        elif found["address"]:
             marks.append(Mark(*found.span(), "single"))
         elif found["tag"]:
             _take_tag(found, opened, marks)
@@ -47,7 +51,7 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
             _take_link(text, found, opened, marks, references)
         elif found["delimiter"]:
             _take_delimiter(text, found, opened, marks)
-    marks += [Mark(*found.span(), "single") for name, found in opened if name.startswith("<")]
+    marks += [Mark(*found.span(), "void") for name, found in opened if name.startswith("<")]
     return _without_inner(sorted(marks))
 
 
@@ -56,8 +60,10 @@ def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], mar
     name = f"<{found['tag'].lower()}"
     if found["slash"]:
         if not _close(name, found, opened, marks):
-            marks.append(Mark(*found.span(), "single"))
-    elif found["tag"].lower() in _VOID or found.group().endswith("/>"):
+            marks.append(Mark(*found.span(), "void"))
+    elif found["tag"].lower() in _VOID:
+        marks.append(Mark(*found.span(), "void" if found["tag"].lower() == "wbr" else "line_break"))
+    elif found.group().endswith("/>"):
         marks.append(Mark(*found.span(), "single"))
     else:
         opened.append((name, found))
@@ -99,7 +105,7 @@ def _close(name: str, found: re.Match[str], opened: list[tuple[str, re.Match[str
         return False
     for each, other in opened[index + 1 :]:
         if each.startswith("<"):
-            marks.append(Mark(*other.span(), "single"))
+            marks.append(Mark(*other.span(), "void"))
     marks += [Mark(*opened[index][1].span(), "open"), Mark(*found.span(), "close")]
     del opened[index:]
     return True

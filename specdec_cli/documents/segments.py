@@ -8,8 +8,10 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.paragraphs import wrap_words
 
-STAND_IN = re.compile(r"</?g\d+>|<x\d+/>")
-"""What stands for inline markup in the text of a segment: <g1> and </g1> for a pair, <x1/> for a single one."""
+STAND_IN = re.compile(r"</?g\d+>|<[nvx]\d+/>")
+"""What stands for inline markup in the text of a segment: <g1> and </g1> for a pair, <n1/> for a line break or an image, <v1/> for
+other markup without a meaning in the sentence, and <x1/> for any other.
+"""
 _JOINT = "\0"
 
 

@@ -11,7 +11,7 @@ from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.cues import Passage, passages, read_cues
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.reading import decode, marked_encoding
-from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.documents.segments import STAND_IN, Change, Segment
 from specdec_cli.text.paragraphs import wrap_words
 from specdec_cli.text.sentences import split_sentences
 
@@ -110,7 +110,7 @@ def _segments(content: str, passage: Passage) -> Iterator[Segment]:
             builder.gap(passage.lines[number - 1][1], begin)
         for tag in _TAG.finditer(content, begin, end):
             builder.text(begin, tag.start())
-            add = builder.single if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
+            add = builder.void if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
             add(*tag.span())
             begin = tag.end()
         builder.text(begin, end)
@@ -140,4 +140,4 @@ def _distance(words: Sequence[str], place: int, whole: int, share: float) -> flo
 
 
 def _expanded(word: str, marks: dict[str, str]) -> str:
-    return re.sub(r"</?g\d+>|<x\d+/>", lambda found: marks.get(found.group(), found.group()), word)
+    return STAND_IN.sub(lambda found: marks.get(found.group(), found.group()), word)

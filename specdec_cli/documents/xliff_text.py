@@ -1,5 +1,6 @@
 """The text of sources and targets in XLIFF, with inline elements."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.documents.builder import SegmentBuilder
@@ -11,6 +12,9 @@ from specdec_cli.text.line_ends import find_wrapped
 _PAIRS = frozenset(("g", "mrk", "pc"))
 _WITH_CODE = frozenset(("ph", "it", "bpt", "ept"))
 """Elements whose content is code of the original document."""
+_PARTS_OF_PAIRS = frozenset(("bpt", "bx", "ec", "ept", "ex", "it", "sc"))
+_BREAK = re.compile(r"(?:x-)?(?:br|lb|image|img)|xlf:lb|LINE_BREAK\w*|TAG_IMG\w*")
+_PART = re.compile(r"(?:START|CLOSE)_\w+")
 
 
 def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment]:
@@ -25,7 +29,7 @@ def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment
         event = events[index]
         last = _end_of_code(events, index)
         if last > index:
-            add = {"bpt": builder.open, "ept": builder.close}.get(event.name, builder.single)
+            add = {"bpt": builder.open, "ept": builder.close}.get(event.name) or _single(builder, event)
             add(event.begin, events[last].finish)
         elif event.kind == "text":
             for begin, finish in _lines(content, event):
@@ -42,9 +46,17 @@ def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment
         elif event.name in _PAIRS:
             (builder.open if event.kind == "start" else builder.close)(event.begin, event.finish)
         elif event.begin < event.finish:
-            builder.single(event.begin, event.finish)
+            _single(builder, event)(event.begin, event.finish)
         index = last + 1
     yield from _built(builder, content, escape)
+
+
+def _single(builder: SegmentBuilder, event: XmlEvent) -> Callable[[int, int], None]:
+    """What adds an element: as a line break or image, as a part of a pair, or as one that may stand for a word."""
+    names = [event.attributes.get(name, "") for name in ("ctype", "subType", "id")]
+    if any(map(_BREAK.fullmatch, names)):
+        return builder.line_break
+    return builder.void if event.name in _PARTS_OF_PAIRS or _PART.fullmatch(names[-1]) else builder.single
 
 
 def _end_of_code(events: Sequence[XmlEvent], index: int) -> int:
@@ -78,7 +90,7 @@ def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int, *,
     for start, end, character in unescaped(content[begin:finish]) if escaped else ():
         builder.text(position, begin + start)
         if character in "\r\n":
-            builder.single(begin + start, begin + end)
+            builder.line_break(begin + start, begin + end)
         else:
             builder.instead(begin + start, begin + end, character)
         position = begin + end

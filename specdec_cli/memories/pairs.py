@@ -8,7 +8,7 @@ from specdec_cli.text.inline_tags import Untagged
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.parallel import Pair
 from specdec_cli.text.sentences import split_sentences
-from specdec_cli.text.tag_spans import tags_around, without_pairs
+from specdec_cli.text.tag_spans import tags_around, without_tags
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
@@ -37,7 +37,7 @@ def sentence_pairs(pairs: Iterable[Pair | Entry], *, split: bool = True, whole: 
     Blank texts and texts of more than LONGEST characters are left out.
     """
     for pair in pairs:
-        source, target = _unmarked(*(without_pairs(text).text.strip() for text in (pair.source, pair.target)))
+        source, target = _unmarked(*(without_tags(text).text.strip() for text in (pair.source, pair.target)))
         if not (source and target) or max(len(source), len(target)) > LONGEST:
             continue
         sources = split_sentences(source).texts if split and _SEVERAL.search(source) else (source,)
@@ -54,7 +54,7 @@ def _tagged(source: str, target: str, plain_source: str, plain_target: str) -> t
     """The texts with their tags (see Entry), given those without."""
     if (source, target) == (plain_source, plain_target):
         return "", ""
-    own, other = without_pairs(source), without_pairs(target)
+    own, other = without_tags(source), without_tags(target)
     if (own.text, other.text) != (plain_source, plain_target) or _tags(own) != _tags(other):
         return "", ""
     before, after = tags_around(source)
@@ -66,7 +66,7 @@ def _tagged(source: str, target: str, plain_source: str, plain_target: str) -> t
 
 
 def _tags(text: Untagged) -> list[str]:
-    return sorted(text.source[tag.start : tag.end] for tag in text.tags)
+    return sorted([*(text.source[tag.start : tag.end] for tag in text.tags), *(void.item.strip() for void in text.voids)])
 
 
 def _unmarked(source: str, target: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.tag_spans import TagSpan, spans_inside
+from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
 
 
 class DecodedText:
@@ -18,13 +18,13 @@ class DecodedText:
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
     was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed;
     `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation.
-    `spans` have the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
+    `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
     """
 
     def __init__(
-        self, text: str, ways: Iterator[Attempt], *, tokens: int | None = None, is_fragment: bool = False, spans: tuple[TagSpan, ...] = ()
+        self, text: str, ways: Iterator[Attempt], *, tokens: int | None = None, is_fragment: bool = False, tags: InlineTags = NO_TAGS
     ) -> None:
-        self.text, self.tokens, self.spans = text, tokens, spans
+        self.text, self.tokens, self.tags = text, tokens, tags
         self.tagged: str | None = None
         self._ways, self._is_fragment = ways, is_fragment
         self.output: str | None = None
@@ -50,7 +50,7 @@ class DecodedText:
         if copied and found is not None:
             self.output = found.text
             source, target = found.tagged
-            if source and spans_inside(source) == self.spans:
+            if source and tags_inside(source) == self.tags:
                 self.tagged = target
 
     @property

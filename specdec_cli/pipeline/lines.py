@@ -19,7 +19,7 @@ from specdec_cli.text.layout import segment_line
 from specdec_cli.text.passthrough import Passthrough
 from specdec_cli.text.placeholders import Attempt
 from specdec_cli.text.sentences import Count, Segments, segment
-from specdec_cli.text.tag_spans import distributed, without_pairs
+from specdec_cli.text.tag_spans import distributed, without_tags
 from specdec_cli.text.tokenizer import Tokenizer
 
 Warn = Callable[[int, str], None]
@@ -78,7 +78,7 @@ class LineDecoder:
                 for text in self._decoded(portion, encoded):
                     if not text.settle(self._tokenizer.decode):
                         again.append(text)
-                    elif text.spans or self._lacks_terms(text.text, text.output):
+                    elif text.tags or self._lacks_terms(text.text, text.output):
                         text.is_waiting = True
                         incomplete.append(text)
                     while pending and pending[0].finished:
@@ -102,7 +102,7 @@ class LineDecoder:
             encoded[text] = self._tokenizer.encode(text)
             return len(encoded[text])
 
-        plain = without_pairs(line) if self._place else Untagged(line, line)
+        plain = without_tags(line) if self._place else Untagged(line, line)
         segments = self.segments(plain.text, count)
         if segments.too_long and self._warn:
             self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
@@ -111,10 +111,10 @@ class LineDecoder:
         ways = (attempts_with(self._tokenizer.lacks, text, latin=latin) for text in segments.texts) if self._place else whole
         marked = separate or (any(gap.strip() for gap in segments.gaps) and self._passthrough is not None)
         tags = distributed(plain, segments)
-        parts = zip(segments.texts, ways, tags.spans, strict=True)
+        parts = zip(segments.texts, ways, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
-        texts = [DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, spans=spans) for text, each, spans in parts]
+        texts = [DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, tags=inner) for text, each, inner in parts]
         return DecodedLine(plain.text, segments, tags.tagged, texts)
 
     def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:
@@ -130,7 +130,7 @@ class LineDecoder:
         lacking = [text for text in texts if self._lacks_terms(text.text, text.output)]
         if self.terms is not None and lacking:
             self.terms.place(lacking)
-        with_spans = [text for text in texts if text.spans and text.tagged is None]
+        with_spans = [text for text in texts if text.tags and text.tagged is None]
         for text, tagged in zip(with_spans, self.with_tags([(text, text.output or "") for text in with_spans]), strict=True):
             text.tagged = tagged
         for text in texts:
@@ -140,9 +140,9 @@ class LineDecoder:
         """The inline tags of each text placed in an output for it."""
         tagged = []
         for text, output in outputs:
-            matches = self.terms.glossary.find(text.text) if self.terms is not None and text.spans else ()
+            matches = self.terms.glossary.find(text.text) if self.terms is not None and text.tags else ()
             terms = tuple((match.start, match.end, match.term.target) for match in matches)
-            tagged.append(Tagged(text.text, output, text.spans, terms))
+            tagged.append(Tagged(text.text, output, text.tags, terms))
         return self._tags.place(tagged)
 
     def _portions(self, texts: list[DecodedText]) -> list[list[DecodedText]]:

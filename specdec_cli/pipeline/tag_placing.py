@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.text.tag_places import with_tags
-from specdec_cli.text.tag_spans import TagSpan
-from specdec_cli.text.tag_words import copied_gains, find_words, touched
+from specdec_cli.text.tag_spans import InlineTags
+from specdec_cli.text.tag_voids import parts
+from specdec_cli.text.tag_words import Run, copied_gains, find_words, touched
 from specdec_cli.text.tokenizer import Tokenizer
 
 _MOST_SPANS = 8
-"""Most spans of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""
+"""Most spans and parts of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""
 
 _TERM = 20.0
 """The gain of a word of a term, in nats: a term that was brought into a translation can be unlikely with any source."""
@@ -24,14 +25,14 @@ _TERM = 20.0
 
 @dataclass(frozen=True)
 class Tagged:
-    """A `source` and its translation `output`, both without tags, and the `spans` of the source that have tags.
+    """A `source` and its translation `output`, both without tags, and the `tags` of the source.
 
     `terms` are those of a glossary: start and end in the source, and target.
     """
 
     source: str
     output: str
-    spans: tuple[TagSpan, ...]
+    tags: InlineTags
     terms: tuple[tuple[int, int, str], ...] = ()
 
 
@@ -43,18 +44,20 @@ class TagPlacer:
 
     def place(self, texts: Sequence[Tagged]) -> list[str]:
         """Return the output of each text with its tags (see `with_tags`)."""
-        rests = [[_without(text.source, span) for span in text.spans] for text in texts]
+        runs = [_runs(text) for text in texts]
+        rests = [[_without(text.source, run) for run in own] for text, own in zip(texts, runs, strict=True)]
         asked = [(text, [text.source, *_scorable(rest)]) for text, rest in zip(texts, rests, strict=True)]
         scores = self._scores({(source, text.output) for text, sources in asked if len(sources) > 1 for source in sources})
         outputs = []
-        for text, rest in zip(texts, rests, strict=True):
+        for text, own, rest in zip(texts, runs, rests, strict=True):
             whole = scores.get((text.source, text.output))
-            ends = self._tokenizer.ends(whole.ids) if whole is not None and text.spans else []
+            ends = self._tokenizer.ends(whole.ids) if whole is not None and own else []
             gains = [
-                _with_terms(text, span, self._gains(text, span, whole, scores.get((each, text.output)), ends))
-                for span, each in zip(text.spans, rest, strict=True)
+                _with_terms(text, run, self._gains(text, run, whole, scores.get((each, text.output)), ends))
+                for run, each in zip(own, rest, strict=True)
             ]
-            outputs.append(with_tags(text.source, text.output, text.spans, gains))
+            count = len(text.tags.spans)
+            outputs.append(with_tags(text.source, text.output, text.tags, gains[:count], gains[count:]))
         return outputs
 
     def _scores(self, pairs: set[tuple[str, str]]) -> Mapping[tuple[str, str], Hypothesis]:
@@ -74,10 +77,10 @@ class TagPlacer:
         found = self._engine.decode(asked) if asked else iter(())
         return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}
 
-    def _gains(self, text: Tagged, span: TagSpan, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
-        """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a span."""
+    def _gains(self, text: Tagged, run: Run, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
+        """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a run."""
         if whole is None or rest is None:
-            return copied_gains(text.source, (span.start, span.end), text.output)
+            return copied_gains(text.source, run, text.output)
         tokens = list(zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False))
         return [
             sum(score - other for begin, finish, score, other in tokens if begin < end and start < finish)
@@ -85,24 +88,30 @@ class TagPlacer:
         ]
 
 
-def _with_terms(text: Tagged, span: TagSpan, gains: list[float]) -> list[float]:
-    """`gains` with _TERM for the targets of terms that are in a span, and 0 for those of others."""
+def _runs(text: Tagged) -> list[Run]:
+    """The runs of the source whose words are looked for: those of the spans, and the parts between void items."""
+    spans = [(span.start, span.end) for span in text.tags.spans]
+    return [*spans, *(parts(text.source, text.tags.voids) if text.tags.voids else ())]
+
+
+def _with_terms(text: Tagged, run: Run, gains: list[float]) -> list[float]:
+    """`gains` with _TERM for the targets of terms that are in a run, and 0 for those of others."""
     words, found = find_words(text.output), list(gains)
     for start, end, target in text.terms:
         if text.output.count(target) == 1:
             place = text.output.index(target)
             first, last = touched(words, place, place + len(target))
-            found[first:last] = [_TERM * (start < span.end and span.start < end)] * (last - first)
+            found[first:last] = [_TERM * (start < run[1] and run[0] < end)] * (last - first)
     return found
 
 
-def _without(source: str, span: TagSpan) -> str:
-    """`source` without the words of a span; "" if no other words, or no words, are in it."""
+def _without(source: str, run: Run) -> str:
+    """`source` without the words of a run; "" if no other words, or no words, are in it."""
     words = find_words(source)
-    first, last = touched(words, span.start, span.end)
+    first, last = touched(words, *run)
     if last - first in (0, len(words)):
         return ""
-    start, end = min(span.start, words[first][0]), max(span.end, words[last - 1][1])
+    start, end = min(run[0], words[first][0]), max(run[1], words[last - 1][1])
     return " ".join(f"{source[:start]} {source[end:]}".split())
 
 

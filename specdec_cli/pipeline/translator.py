@@ -10,7 +10,7 @@ from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.glossary import Glossary, Term, come_out
 from specdec_cli.text.output_checks import GLOSSARY, output_warnings
-from specdec_cli.text.tag_spans import without_pairs
+from specdec_cli.text.tag_spans import without_tags
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -60,7 +60,7 @@ class Translator:
 
     def sentences(self, lines: Sequence[str]) -> list[str]:
         """The sentences of lines that are translated, in order, without tags; those that are too long for the model are not cut."""
-        return [text for line in lines for text in self._lines.segments(without_pairs(line).text, lambda _: 0).texts]
+        return [text for line in lines for text in self._lines.segments(without_tags(line).text, lambda _: 0).texts]
 
     def use_drafts(self, drafts: Drafts | None) -> None:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""

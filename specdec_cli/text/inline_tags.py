@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from specdec_cli.text.edits import Edit
+from specdec_cli.text.void_items import Void
 
 _NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u"
 _ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
@@ -25,11 +26,16 @@ class Tag:
 
 @dataclass(frozen=True)
 class Untagged:
-    """A `source`, and its `text` without inline tags; `tags` are those that were removed, in order."""
+    """A `source`, and its `text` without inline tags; `tags` are those that were removed, in order.
+
+    `voids` were removed before the tags; they are not in the `source`, and `marks` are their offsets in it.
+    """
 
     source: str
     text: str
     tags: tuple[Tag, ...] = ()
+    voids: tuple[Void, ...] = ()
+    marks: tuple[int, ...] = ()
 
     @property
     def is_enclosed(self) -> bool:

@@ -10,6 +10,10 @@ from specdec_cli.text.sentences import Segments
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
+_FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
+"""The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
+_CODE = re.compile(r"[`<%{$]")
+"""The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
 _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
@@ -115,10 +119,10 @@ class SplitAttempt(Attempt):
 def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] = (), unchanged: bool = True) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
-    Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, then with several
-    kinds of placeholders, and last as separate texts between the spans. `latin`: see `protected_spans`; spans of `also`
-    are protected too, overlapping ones as one span, but unchanged text is only checked for their signs: numbers may be written
-    differently.
+    Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, unless one is code, a tag or a format
+    argument, then with several kinds of placeholders, and last as separate texts between the spans. `latin`: see
+    `protected_spans`; spans of `also` are protected too, overlapping ones as one span, but unchanged text is only checked for
+    their signs: numbers may be written differently.
     """
     positions = protected_spans(text, latin=latin)
     checked = [text[start:end] for start, end in positions]
@@ -128,13 +132,11 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
         yield Attempt(whole)
         return
     spans = tuple(text[start:end] for start, end in positions)
-    if unchanged:
+    if unchanged and not any(map(_CODE.match, checked)):
         signs = [each for span in also for each in text[slice(*span)] if not _is_written_differently(each)]
         yield CheckedAttempt(whole, text, (*checked, *signs))
     if len(spans) <= _MAX_SPANS:
-        yield from (
-            _with_placeholders(text, positions, spans, stem, first) for stem, first in PLACEHOLDERS if stem + str(first) not in text
-        )
+        yield from (_with_placeholders(text, positions, spans, stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
     yield split_at_spans(text, positions, spans)
 
 

@@ -1,56 +1,106 @@
-"""Placing of inline tags in a translation."""
+"""Placing of inline tags and void items in a translation."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from specdec_cli.text.tag_ranges import Node, RangeChooser
-from specdec_cli.text.tag_spans import TagSpan
+from specdec_cli.text.tag_spans import InlineTags
+from specdec_cli.text.tag_voids import choose_cuts, void_place
 from specdec_cli.text.tag_words import Run
 
 _LEADING, _TRAILING = re.compile(r"[^\w\s]+"), re.compile(r"[^\w\s]+$")
-_Placed = tuple[int, bool, int, int, str]
-"""What a tag is sorted by: its offset, whether it opens, the length of its span, and the order of the span; and the tag."""
 
 
-def with_tags(source: str, output: str, spans: Sequence[TagSpan], gains: Sequence[Sequence[float]]) -> str:
-    """Return `output`, the translation of `source`, with the tags of the `spans` of the source.
+@dataclass
+class _Item:
+    """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them.
+
+    A void item is written in the place of its characters.
+    """
+
+    begin: int
+    finish: int
+    order: int
+    opening: str
+    closing: str = ""
+    inner: list["_Item"] = field(default_factory=list)
+    is_void: bool = False
+
+
+def with_tags(
+    source: str, output: str, tags: InlineTags, gains: Sequence[Sequence[float]], part_gains: Sequence[Sequence[float]] = ()
+) -> str:
+    """Return `output`, the translation of `source`, with the `tags` of the source.
 
     `gains` has for each span one number for each word of the output (see `find_words`): how much less likely the word is, in nats,
     if the source lacks the words of the span. A span without a certain word is placed in proportion to its place in the source. Each
-    tag is there once, tags are nested as in the source, and a span with text has a word if there is one.
+    tag is there once, tags are nested as in the source, and a span with text has a word if there is one. Void items are between the
+    words that translate the parts of the source around them, for which `part_gains` has the same numbers (see `choose_cuts`).
     """
     chooser = RangeChooser(source, output)
-    tags: list[_Placed] = []
-    for node in chooser.tree(spans, gains):
-        _add(node, chooser, tags)
-    pieces, position = [], 0
-    for place, _, _, _, tag in sorted(tags, key=lambda each: each[:4]):
-        pieces += [output[position:place], tag]
-        position = place
-    return "".join([*pieces, output[position:]])
+    nodes = chooser.tree(tags.spans, gains)
+    cuts = choose_cuts(source, output, tags.voids, part_gains or [()] * (len(tags.voids) + 1), _ranges(nodes))
+    voids: dict[int, list[_Item]] = {}
+    place = 0
+    for order, (void, cut) in enumerate(zip(tags.voids, cuts, strict=True)):
+        begin, finish = (max(each, place) for each in void_place(source, output, void, chooser.others, cut))
+        voids.setdefault(void.owner, []).append(_Item(begin, finish, order, void.item, is_void=True))
+        place = finish
+    items = [_item(node, chooser, voids) for node in nodes]
+    return _written(output, [*items, *_outside(items, voids.get(-1, ()))], 0, len(output))
 
 
-def _add(node: Node, chooser: RangeChooser, tags: list[_Placed]) -> Run:
-    """Add the tags of `node` and of those inside it, and return its characters in the output.
+def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> str:
+    """The characters `begin` to `finish` of the output with `items` there."""
+    pieces, position = [], begin
+    for item in sorted(_nested(items), key=lambda each: (each.begin, each.finish, not each.is_void, each.order)):
+        start = max(item.begin, position)
+        end = max(item.finish, start)
+        inner = "" if item.is_void else _written(output, item.inner, start, end)
+        pieces += [output[position:start], item.opening, inner, item.closing]
+        position = end
+    return "".join([*pieces, output[position:finish]])
 
-    Several tags at one offset are sorted: closing tags first, from the shortest span to the longest; then opening tags, from the
-    longest span to the shortest.
-    """
+
+def _nested(items: Iterable[_Item]) -> list[_Item]:
+    """`items` with each that has the same characters as one before it inside that one."""
+    found: dict[Run, _Item] = {}
+    kept: list[_Item] = []
+    for item in sorted(items, key=lambda each: each.order):
+        run = item.begin, item.finish
+        if item.is_void or item.begin == item.finish or run not in found:
+            kept.append(item)
+        else:
+            found[run].inner.append(item)
+        if not item.is_void:
+            found[run] = item
+    return kept
+
+
+def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _Item:
+    """The tags of `node`, with those inside it and the void items of its span."""
     begin, finish = _characters(node, chooser)
-    number = len(tags)
-    inner = [_add(each, chooser, tags) for each in node.inner]
-    begin, finish = min([begin, *(each[0] for each in inner)]), max([finish, *(each[1] for each in inner)])
-    if begin == finish:
-        tags[number:] = [(begin, True, 0, node.order, _joined(node))]
-    else:
-        tags.append((begin, True, begin - finish, node.order, node.span.opening))
-        tags.append((finish, False, finish - begin, -node.order, node.span.closing))
-    return begin, finish
+    inner = [_item(each, chooser, voids) for each in node.inner]
+    inner += _outside(inner, voids.get(node.order, ()))
+    begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
+    return _Item(begin, finish, node.order, node.span.opening, node.span.closing, inner)
 
 
-def _joined(node: Node) -> str:
-    """The tags of `node` and of those inside it, without text."""
-    return "".join([node.span.opening, *map(_joined, node.inner), node.span.closing])
+def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
+    """The void items, of which those that begin inside one of `items` are moved to its end."""
+    found = []
+    for void in voids:
+        around = next((each for each in items if each.begin < void.begin < each.finish), None)
+        if around is not None:
+            void.begin = void.finish = around.finish
+        found.append(void)
+    return found
+
+
+def _ranges(nodes: Iterable[Node]) -> list[tuple[int, int, int]]:
+    """The words in the output of all nodes and those inside them."""
+    return [each for node in nodes for each in ((node.order, node.low, node.high), *_ranges(node.inner))]
 
 
 def _characters(node: Node, chooser: RangeChooser) -> Run:

@@ -1,18 +1,28 @@
-"""Pairs of inline tags, such as those of bold text, in a line whose sentences are translated without them."""
+"""Pairs of inline tags, such as those of bold text, and void items, in a line whose sentences are translated without them."""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from specdec_cli.text.inline_tags import Tag, Untagged, untagged
-from specdec_cli.text.sentences import Segments
+from specdec_cli.text.sentences import Segments, whole_line
+from specdec_cli.text.void_items import Side, without_voids
 
 _NAME = re.compile(r"</?([A-Za-z]\w*)")
 _DEEPEST = 16
 """Most tags of a line that are open at one place; the tags of other lines stay in its text."""
 Pair = tuple[Tag, Tag]
+
+
+class _Item(NamedTuple):
+    """A tag or void item in a line without both: `width` characters at the offset `place` are in its place."""
+
+    place: int
+    width: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -26,53 +36,110 @@ class TagSpan:
 
 
 @dataclass(frozen=True)
+class VoidSpan:
+    """A void item at the characters `start` to `end` (a space, or none) of a text, inside the span `owner`; -1 if it is in none."""
+
+    start: int
+    end: int
+    item: str
+    side: Side
+    owner: int = -1
+
+
+@dataclass(frozen=True)
+class InlineTags:
+    """The spans of a text in order of their beginnings, outer ones first, and its void items in order."""
+
+    spans: tuple[TagSpan, ...] = ()
+    voids: tuple[VoidSpan, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.spans or self.voids)
+
+
+NO_TAGS = InlineTags()
+
+
+@dataclass(frozen=True)
 class TaggedSegments:
-    """The `segments` of a line without its tags. `tagged` are the same with tags in the gaps: those that are around whole texts and
-    between them. `spans` has the other ones of each text, in order of their beginnings, outer spans first.
+    """The `segments` of a line without its tags and void items. `tagged` are the same with those in the gaps that are around whole
+    texts and between them. `inner` has the other ones of each text.
     """
 
     segments: Segments
     tagged: Segments
-    spans: tuple[tuple[TagSpan, ...], ...]
+    inner: tuple[InlineTags, ...]
 
 
-def without_pairs(source: str) -> Untagged:
-    """Return `source` without its inline tags if these are pairs, one inside or after the other; else all tags remain."""
-    plain = untagged(source)
-    return plain if not plain.tags or _pairs(plain) is not None else Untagged(source, source)
+def without_tags(source: str) -> Untagged:
+    """Return `source` without its void items and its inline tags. If the tags are no pairs, one inside or after the other, all of them
+    remain.
+    """
+    rest, voids = without_voids(source)
+    plain = untagged(rest)
+    if plain.tags and _pairs(plain) is None:
+        plain = Untagged(rest, rest)
+    marks = tuple(void.place for void in voids)
+    ends = [tag.end for tag in plain.tags]
+    starts = [tag.start for tag in plain.tags]
+    removed = [0, *accumulate(end - start for start, end in zip(starts, ends, strict=True))]
+    moved = tuple(replace(void, place=void.place - removed[bisect_right(ends, void.place)]) for void in voids)
+    return replace(plain, voids=moved, marks=marks)
 
 
 def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
-    """Distribute the tags of a line over its `segments`, whose texts have none and are not empty."""
+    """Distribute the tags and void items of a line over its `segments`, whose texts have none and are not empty."""
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
     counterparts = {tag.start: pair for pair in _pairs(plain) or [] for tag in pair}
-    spans, taken = [], set[int]()
+    inner, taken, placed = [], set[int](), set[int]()
     for start, end in edges[1:-1:2]:
         tags = plain.tags[bisect_right(places, start) : bisect_left(places, end)]
         pairs = sorted({counterparts[tag.start] for tag in tags}, key=_begin)
         taken |= {tag.start for pair in pairs for tag in pair if start <= tag.place <= end}
-        spans.append(tuple(_clipped(plain, pair, start, end) for pair in pairs))
-    left = [tag for tag in plain.tags if tag.start not in taken]
-    gaps = tuple(_with_tags(plain, left, *edge) for edge in edges[::2])
-    return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(spans))
+        voids = dict(_voids(plain, pairs, start, end))
+        placed |= voids.keys()
+        inner.append(InlineTags(tuple(_clipped(plain, pair, start, end) for pair in pairs), tuple(voids.values())))
+    left = _left(plain, taken, placed)
+    gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
+    return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(inner))
 
 
 def tags_around(source: str) -> tuple[str, str]:
-    """The tags around all of `source`: those that open before its text, and those that close after it."""
+    """The tags and void items around all of `source`: those before its text, and those after it."""
     before, after = _whole(source).tagged.gaps
     return before, after
 
 
-def spans_inside(source: str) -> tuple[TagSpan, ...]:
-    """The spans of the tags of `source`, without those around all of it."""
-    return _whole(source).spans[0]
+def tags_inside(source: str) -> InlineTags:
+    """The tags and void items of `source`, without those around all of it."""
+    return _whole(source).inner[0]
 
 
 def _whole(source: str) -> TaggedSegments:
-    plain = without_pairs(source)
-    return distributed(plain, Segments((plain.text,), ("", "")))
+    plain = without_tags(source)
+    return distributed(plain, whole_line(plain.text) if plain.text.strip() else Segments((plain.text,), ("", "")))
+
+
+def _voids(plain: Untagged, pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
+    """The void items, with their numbers, that are in the text from `first` to `last`, or at its ends in one of its `pairs`."""
+    for number, (void, mark) in enumerate(zip(plain.voids, plain.marks, strict=True)):
+        start, end = void.place, void.place + void.width
+        owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
+        if (first < start and end < last) or (owners and first <= start and end <= last):
+            yield number, VoidSpan(start - first, end - first, void.item, void.side, owners[-1] if owners else -1)
+
+
+def _left(plain: Untagged, taken: Collection[int], placed: Collection[int]) -> list[_Item]:
+    """The tags and void items that are in no text, in order."""
+    tags = [(tag.start, _Item(tag.place, 0, plain.source[tag.start : tag.end])) for tag in plain.tags if tag.start not in taken]
+    voids = [
+        (mark, _Item(void.place, void.width, void.item))
+        for number, (void, mark) in enumerate(zip(plain.voids, plain.marks, strict=True))
+        if number not in placed
+    ]
+    return [item for _, item in sorted([*voids, *tags], key=lambda each: each[0])]
 
 
 def _pairs(plain: Untagged) -> list[Pair] | None:
@@ -100,18 +167,18 @@ def _begin(pair: Pair) -> int:
     return pair[0].start
 
 
-def _place(tag: Tag) -> int:
-    return tag.place
+def _item_place(item: _Item) -> int:
+    return item.place
 
 
-def _with_tags(plain: Untagged, tags: Sequence[Tag], start: int, end: int) -> str:
-    """The characters `start` to `end` of a line, with those of `tags` that are there and at both ends."""
-    first, last = bisect_left(tags, start, key=_place), bisect_right(tags, end, key=_place)
+def _with_items(text: str, items: Sequence[_Item], start: int, end: int) -> str:
+    """The characters `start` to `end` of a line, with those of `items` that are there and at both ends."""
     pieces, position = [], start
-    for tag in tags[first:last]:
-        pieces += [plain.text[position : tag.place], plain.source[tag.start : tag.end]]
-        position = tag.place
-    return "".join([*pieces, plain.text[position:end]])
+    for item in items[bisect_left(items, start, key=_item_place) : bisect_right(items, end, key=_item_place)]:
+        if item.place + item.width <= end:
+            pieces += [text[position : item.place], item.text]
+            position = item.place + item.width
+    return "".join([*pieces, text[position:end]])
 
 
 def _clipped(plain: Untagged, pair: Pair, first: int, last: int) -> TagSpan:

@@ -38,7 +38,7 @@ def paragraphs(data: bytes) -> list[str]:
 
 def test_paragraphs_are_segments(data: bytes) -> None:
     found = texts(parse(data, "docx"))
-    assert found[:4] == ["My house", "The <g1>red house</g1> is very old & small.", "One line<x1/>and another", "A cat"]
+    assert found[:4] == ["My house", "The <g1>red house</g1> is very old & small.", "One line<n1/>and another", "A cat"]
     assert found[4:] == ["The header"]
 
 

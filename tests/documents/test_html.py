@@ -26,7 +26,7 @@ def test_text_and_attributes_are_segments() -> None:
         "A 'nice' house",
         "The <g1>red</g1> house is caf\u00e9 &amp; bar, don't go there. It is <g2>very nice</g2>.",
         "The picture",
-        "Press <x1/> now <x2/> please.",
+        "Press <x1/> now <n2/> please.",
         "New line.",
         "One",
         "Two <x1/> here",

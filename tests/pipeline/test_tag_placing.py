@@ -10,7 +10,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.text.folding import Order
-from specdec_cli.text.tag_spans import TagSpan
+from specdec_cli.text.tag_spans import InlineTags, TagSpan, VoidSpan
 
 MEANINGS = {"Bitte": "please", "die": "the", "T\u00fcr": "door", "schlie\u00dfen": "close"}
 WORDS = ["<eos>", *MEANINGS, *MEANINGS.values()]
@@ -73,13 +73,13 @@ SOURCE, OUTPUT = "please close the door", "Bitte die T\u00fcr schlie\u00dfen"
     ],
 )
 def test_words_that_become_less_likely_have_the_tags(start: int, end: int, expected: str) -> None:
-    assert placer(DictionaryEngine()).place([Tagged(SOURCE, OUTPUT, (TagSpan(start, end, "<b>", "</b>"),))]) == [expected]
+    assert placer(DictionaryEngine()).place([Tagged(SOURCE, OUTPUT, InlineTags((TagSpan(start, end, "<b>", "</b>"),)))]) == [expected]
 
 
 def test_sentences_are_scored_once_for_each_span_and_once_as_a_whole() -> None:
     engine = DictionaryEngine()
-    spans = TagSpan(7, 12, "<b>", "</b>"), TagSpan(17, 21, "<i>", "</i>")
-    text = Tagged(SOURCE, OUTPUT, spans)
+    tags = InlineTags((TagSpan(7, 12, "<b>", "</b>"), TagSpan(17, 21, "<i>", "</i>")))
+    text = Tagged(SOURCE, OUTPUT, tags)
     assert placer(engine).place([text, text]) == ["Bitte die <i>T\u00fcr</i> <b>schlie\u00dfen</b>"] * 2
     assert engine.asked == 3
 
@@ -87,5 +87,13 @@ def test_sentences_are_scored_once_for_each_span_and_once_as_a_whole() -> None:
 @pytest.mark.parametrize("order", ["bidirectional", "masked"])
 def test_models_of_other_orders_place_tags_in_proportion(order: Order) -> None:
     engine = DictionaryEngine(order)
-    assert placer(engine).place([Tagged(SOURCE, OUTPUT, (TagSpan(17, 21, "<b>", "</b>"),))]) == ["Bitte die T\u00fcr <b>schlie\u00dfen</b>"]
+    tags = InlineTags((TagSpan(17, 21, "<b>", "</b>"),))
+    assert placer(engine).place([Tagged(SOURCE, OUTPUT, tags)]) == ["Bitte die T\u00fcr <b>schlie\u00dfen</b>"]
     assert engine.asked == 0
+
+
+def test_an_item_is_between_the_words_of_the_parts_around_it() -> None:
+    engine = DictionaryEngine()
+    tags = InlineTags((), (VoidSpan(12, 13, " <br> ", "gap"),))  # please close <br> the door
+    assert placer(engine).place([Tagged(SOURCE, "Bitte schlie\u00dfen die T\u00fcr", tags)]) == ["Bitte schlie\u00dfen <br> die T\u00fcr"]
+    assert engine.asked == 3

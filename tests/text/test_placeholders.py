@@ -30,14 +30,19 @@ def test_prose_has_one_attempt() -> None:
 
 
 def test_a_model_that_keeps_the_spans_has_one_attempt() -> None:
-    assert placed("see {a} and %s now", str.upper)[1] == 2
-    assert placed("see {a} and %s now", lambda source: f"oh {source}") == ("oh see {a} and %s now", 1)
+    assert placed("see 2.13.0 and a@b.org now", str.upper)[1] == 2
+    assert placed("see 2.13.0 and a@b.org now", lambda source: f"oh {source}") == ("oh see 2.13.0 and a@b.org now", 1)
+
+
+def test_code_is_a_placeholder_at_once() -> None:
+    assert placed("see {a} and %s now", str.lower)[1] > 1
+    assert placed("see {a} and %s now", lambda source: source.replace("K7 and K8", "K8 und K7")) == ("see %s und {a} now", 1)
 
 
 def test_a_placeholder_replaces_a_lost_span() -> None:
-    assert placed("Hello {name}!", without("{")) == ("Hello {name}!", 2)
-    assert placed("go<br>on", without("<")) == ("go<br>on", 2)
-    assert placed("X1 says {name}!", without("{")) == ("X1 says {name}!", 2)
+    assert placed("see a@b.org!", without("@")) == ("see a@b.org!", 2)
+    assert placed("go<x1/>on", without("<")) == ("go<x1/>on", 1)
+    assert placed("K7 says a@b.org!", without("@")) == ("K7 says a@b.org!", 2)
 
 
 def test_a_span_inside_a_longer_number_does_not_count() -> None:
@@ -74,6 +79,6 @@ def test_every_span_occurs_as_often_as_in_the_source(model: Model, text: list[st
 
 
 def test_tags_that_lost_the_text_between_them_are_not_accepted() -> None:
-    output, number = placed("the <b>red</b> house", lambda source: source.replace("<b>red</b>", "<b></b>"))
+    output, number = placed("the <b>red</b> house", lambda source: source.replace("K7 red K8", "K7 K8"))
     assert (output, number) == ("the <b>red</b> house", 2)
     assert placed("a <b></b> house", lambda source: source) == ("a <b></b> house", 1)

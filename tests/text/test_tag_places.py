@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from specdec_cli.text.inline_tags import untagged
 from specdec_cli.text.sentences import Segments, split_sentences
 from specdec_cli.text.tag_places import with_tags
-from specdec_cli.text.tag_spans import distributed, without_pairs
+from specdec_cli.text.tag_spans import distributed, without_tags
 from specdec_cli.text.tag_words import copied_gains, find_words, touched
 
 LEXICON = {"the": "die", "red": "rote", "house": "Haus", "door": "T\u00fcr", "close": "schlie\u00dfen", "never": "nie", "not": "nicht"}
@@ -18,10 +18,10 @@ TAG = re.compile(r"</?\w+>")
 
 def placed(source: str, output: str) -> str:
     """`output` with the tags of `source`, a sentence; the gains are those of LEXICON and of words in both texts."""
-    plain = without_pairs(source)
+    plain = without_tags(source)
     tags = distributed(plain, Segments((plain.text,), ("", "")))
     gains = []
-    for span in tags.spans[0]:
+    for span in tags.inner[0].spans:
         own = find_words(plain.text)
         first, last = touched(own, span.start, span.end)
         targets = {LEXICON.get(plain.text[start:end].lower()) for start, end in own[first:last]}
@@ -29,7 +29,7 @@ def placed(source: str, output: str) -> str:
         gains.append(
             [max(gain, 5.0 * (output[start:end] in targets)) for gain, (start, end) in zip(copied, find_words(output), strict=True)]
         )
-    return tags.tagged.join([with_tags(plain.text, output, tags.spans[0], gains)])
+    return tags.tagged.join([with_tags(plain.text, output, tags.inner[0], gains)])
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,18 @@ def test_tags_are_around_the_words_of_their_span(source: str, output: str, expec
 
 
 def test_a_pair_over_several_sentences_keeps_its_ends() -> None:
-    plain = without_pairs("<i>He is here. Close the</i> door. <b>No</b>")
+    plain = without_tags("<i>He is here. Close the</i> door. <b>No</b>")
     tags = distributed(plain, split_sentences(plain.text))
     assert tags.segments.texts == ("He is here.", "Close the door.", "No")
     assert tags.tagged.gaps == ("<i>", " ", " <b>", "</b>")
-    assert distributed(without_pairs("<b>Now</b> go."), split_sentences("Now go.")).tagged.gaps == ("", "")
-    assert [[(span.opening, span.closing) for span in spans] for spans in tags.spans] == [[], [("", "</i>")], []]
-    assert with_tags("Close the door.", "T\u00fcr zu, bitte.", tags.spans[1], [[0, 9, 0]]) == "T\u00fcr zu</i>, bitte."
+    assert distributed(without_tags("<b>Now</b> go."), split_sentences("Now go.")).tagged.gaps == ("", "")
+    assert [[(span.opening, span.closing) for span in inner.spans] for inner in tags.inner] == [[], [("", "</i>")], []]
+    assert with_tags("Close the door.", "T\u00fcr zu, bitte.", tags.inner[1], [[0, 9, 0]]) == "T\u00fcr zu</i>, bitte."
 
 
 @pytest.mark.parametrize("line", ["<b>one <i>two</b> three</i>", "see <a href='x'>this", "<b>" * 17 + "one" + "</b>" * 17])
 def test_tags_that_are_not_nested_pairs_stay_in_the_text(line: str) -> None:
-    assert without_pairs(line).text == line
+    assert without_tags(line).text == line
 
 
 PARTS = ("<b>", "</b>", "<i>", "</i>", "<a>", "</a>", "<u>", "</u>")
@@ -79,14 +79,14 @@ PARTS = ("<b>", "</b>", "<i>", "</i>", "<a>", "</a>", "<u>", "</u>")
 )
 def test_each_tag_is_there_once_and_nested(parts: list[str], output: list[str]) -> None:
     source, text = "".join(parts), "".join(output)
-    plain = without_pairs(source)
+    plain = without_tags(source)
     assume(plain.text)  # a line of tags alone is copied
     found = placed(source, text)
     tags = [plain.source[tag.start : tag.end] for tag in plain.tags]
     assert sorted(TAG.findall(found)) == sorted([*tags, *TAG.findall(plain.text)]) or TAG.search(plain.text)
     if plain.tags:
         assert TAG.sub("", found) == text
-        assert without_pairs(f"{found} ").tags or not untagged(found).tags
+        assert without_tags(f"{found} ").tags or not untagged(found).tags
         opened: list[str] = []
         for tag in TAG.findall(found):
             if tag.startswith("</"):
