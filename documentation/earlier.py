@@ -119,7 +119,7 @@ def measure(data: Path, threads: int) -> Iterator[dict[str, Any]]:
         for author, targets in (("the model", own), ("a person", [pair.target for pair in pairs])):
             entries = [Entry(source, target) for source, target in zip(old, targets, strict=True)]
             yield {"kind": "previous", "text": name, "old_target": author} | timed.compare(
-                new, partial(PreviousVersion, entries, timed.sentences(new), SIMILARITY)
+                new, partial(PreviousVersion, [(entries, timed.sentences(new))], SIMILARITY)
             )
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         memory = Path(folder) / "memory.tsv"

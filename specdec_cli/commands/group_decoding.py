@@ -66,6 +66,8 @@ def decode_input(opened: OpenedDecoding[R], source: Input, writer: Outputs, *, a
     if source.document is not None:
         info = opened.stream.bundle.info
         check_languages(source.document, name_of(source.group.files[0]), info.source_language, info.target_language)
+        if opened.begin is not None:
+            opened.begin(source.document)
     for line, decoded, outputs in opened.run(iter(source.lines), parts=source.document is not None):
         if as_lines:
             for output, ending in outputs:

@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.stream import Decoded, Stream, never
+from specdec_cli.documents.document import Document
 from specdec_cli.text.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -19,7 +20,7 @@ class OpenedDecoding(Generic[R]):
     """A loaded model with its `stream`, the function that decodes texts, and the one that formats a decoded line.
 
     `goes_on` says whether a text may continue in the next line; both are then decoded together. `decode_parts` decodes the segments
-    of documents, of which none continues (None: as lines).
+    of documents, of which none continues (None: as lines). `begin` is called with a document before it is decoded.
     """
 
     stream: Stream
@@ -27,6 +28,7 @@ class OpenedDecoding(Generic[R]):
     written: Callable[[Line, R], Outputs]
     goes_on: Callable[[str], bool] = never
     decode_parts: Callable[[Sequence[str]], Iterator[R]] | None = None
+    begin: Callable[[Document], None] | None = None
 
     def run(self, lines: Iterator[Line], *, parts: bool = False) -> Iterator[tuple[Line, R, Outputs]]:
         """Yield each line in order, with its decoded line and its output lines. With `parts`, lines are segments of a document."""

@@ -25,6 +25,7 @@ from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.documents.document import Document
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
 
@@ -49,10 +50,11 @@ class Translating:
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
-        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
+        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, drafts_of_document, open_drafts
         from specdec_cli.commands.glossary_terms import TermTotals, open_glossary, term_fields, term_warnings
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
+        from specdec_cli.pipeline.rules import takes_drafts
         from specdec_cli.pipeline.translator import Translator
 
         request = self.decoding.request(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
@@ -84,7 +86,15 @@ class Translating:
             values |= draft_fields(translation.draft) | ({} if self.terms is None else term_fields(translation.terms))
             return iter([(json_text(values), "\n")])
 
-        return OpenedDecoding(stream, translator.translate, written, decode_parts=partial(translator.translate, separate=True))
+        def begin(document: "Document") -> None:
+            found = drafts_of_document(document, translator.sentences, stream.settings.batch_size, split=split)
+            translator.use_drafts(found)
+            if found is not None and stream.totals.drafts is None:
+                stream.totals.drafts = DraftTotals()
+
+        own_drafts = not self.earlier.given and takes_drafts(stream.settings.decoding, stream.settings.rule)
+        parts = partial(translator.translate, separate=True)
+        return OpenedDecoding(stream, translator.translate, written, decode_parts=parts, begin=begin if own_drafts else None)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""

@@ -77,6 +77,20 @@ class Catalogue(TextDocument):
         plurals = _PLURALS.search(header)
         self._forms = int(plurals[1]) if plurals else 0
 
+    def earlier(self) -> Iterator[tuple[list[tuple[str, str]], list[str]]]:
+        """Yield for each text of a fuzzy entry that has a previous source its segments with those of the old translation,
+        and its new segments.
+        """
+        for entry, messages in self.units:
+            strings = entry.translations() if "fuzzy" in entry.flags else []
+            for keyword, string, new in zip(("msgid", "msgid_plural"), [*strings[:1], *strings[-1:]], messages, strict=False):
+                old, translation = (
+                    [segment.text for segment in message(self.content, each).without_accelerator(self.accelerator_sign).segments]
+                    for each in (entry.previous.get(keyword, PoString(0, 0)), string)
+                )
+                if old and len(old) == len(translation):
+                    yield list(zip(old, translation, strict=True)), [segment.text for segment in new.segments]
+
     def replacements(self, outputs: Sequence[str]) -> list[Change]:
         """Return the changes of the file: the strings of each translation, and the flag fuzzy."""
         rest = iter(outputs)

@@ -32,11 +32,13 @@ class PoString:
 class Entry:
     """An entry: its strings by keyword (such as "msgid" or "msgstr[0]"), its flags, and where flags and strings begin.
 
-    `flags_at` is the offset of the flags' text, after "#,"; None if the entry has no flags.
+    `previous` are the strings of the source that the translation was made for, which msgmerge writes as comments "#| msgid". `flags_at`
+    is the offset of the flags' text, after "#,"; None if the entry has no flags.
     """
 
     line: int
     strings: dict[str, PoString] = field(default_factory=dict)
+    previous: dict[str, PoString] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
     flags_at: int | None = None
     body_at: int | None = None
@@ -65,7 +67,7 @@ def read_entries(content: str, name: str) -> list[Entry]:
             entries += _complete(entry, name)
             entry, string = Entry(number), None
         if text.startswith("#"):
-            _take_comment(entry, text, start + line.index("#"))
+            _take_comment(entry, content, text, start + line.index("#"))
         elif keyword is not None:
             if keyword[1] in entry.strings:
                 raise InputError(f"{name}, line {number}: a second {keyword[1]} in one entry")
@@ -131,12 +133,24 @@ def _broken(line: str) -> Iterator[str]:
         yield piece
 
 
-def _take_comment(entry: Entry, text: str, start: int) -> None:
+def _take_comment(entry: Entry, content: str, text: str, start: int) -> None:
     if text.startswith("#,"):
         entry.flags |= {flag.strip() for flag in text[2:].split(",")}
         entry.flags_at = start + 2
-    elif text.startswith("#|") and entry.body_at is None:
-        entry.body_at = start
+    elif text.startswith("#|"):
+        entry.body_at = start if entry.body_at is None else entry.body_at
+        _take_previous(entry.previous, content, start + 2, start + len(text))
+
+
+def _take_previous(strings: dict[str, PoString], content: str, start: int, end: int) -> None:
+    """Take a line of a previous source; other comments of this kind have no meaning."""
+    keyword = _KEYWORD.match(content, start)
+    found = _QUOTED.match(content[keyword.end() if keyword else start : end])
+    if found and keyword:
+        strings[keyword[1]] = PoString(start, end)
+    if found and strings:
+        first = keyword.end() if keyword else start
+        list(strings.values())[-1].parts.append((first + found.start(1), first + found.end(1)))
 
 
 def _take_part(string: PoString, content: str, start: int, end: int, place: str) -> None:

@@ -54,9 +54,10 @@ class DecodedText:
                 self.tagged = target
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the current attempt decodes `text` as it is."""
-        return self.attempt.segments.texts == (self.text,)
+    def target_draft(self) -> str | None:
+        """The draft for the only text of the current attempt; None if there is none, or if the attempt has several texts."""
+        is_one = self.draft is not None and len(self.attempt.segments.texts) == 1
+        return self.attempt.draft(self.draft.text) if is_one and self.draft is not None else None
 
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
         """Compute `output` from the decoded ids of the current attempt and return True.

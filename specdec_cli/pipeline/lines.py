@@ -159,9 +159,8 @@ class LineDecoder:
         for text in texts:
             if self.drafts is not None and text.draft is not None and not self.drafts.gate.admits(text.draft):
                 text.draft = None
-        drafted = [text for text in texts if text.is_whole and text.draft is not None]
-        encoded = self._tokenizer.encode_targets([text.draft.text for text in drafted if text.draft is not None])
-        drafts = dict(zip(map(id, drafted), encoded, strict=True))
+        targets = {id(text): target for text in texts if (target := text.target_draft) is not None}
+        drafts = dict(zip(targets, self._tokenizer.encode_targets(list(targets.values())), strict=True))
         sources = iter(enumerate(ids))
         for text in texts:
             for number, each in islice(sources, len(text.attempt.segments.texts)):

@@ -71,7 +71,12 @@ def check_settings(request: DecodingRequest, decoding: str) -> None:
         raise UsageError("preset exact accepts the verifier's first choice alone; top-beta and tolerance contradict it")
 
 
+def takes_drafts(decoding: str, rule: Rule) -> bool:
+    """Whether sentences can come with drafts: the output of `decoding` by `rule` is greedy's."""
+    return rule == Exact() and all(method.exact for method in methods_of(decoding))
+
+
 def check_given(decoding: str, rule: Rule) -> None:
     """Raise UsageError if sentences cannot come with drafts: the output of `decoding` by `rule` is not greedy's."""
-    if rule != Exact() or not all(method.exact for method in methods_of(decoding)):
+    if not takes_drafts(decoding, rule):
         raise UsageError(f"earlier translations are drafts for decodings that give greedy's output, not for {decoding} with these options")

@@ -47,6 +47,11 @@ class StandInAttempt(Attempt):
         restored = "".join(next(found[character]) if character in found else character for character in output)
         return restored if holds(restored, self.source, self.spans) else None
 
+    def draft(self, text: str) -> str | None:
+        """Return `text` with the known characters, as a draft for the `attempt`."""
+        known = {each: sign for sign, originals in self.originals.items() for each in originals}
+        return self.attempt.draft("".join(known.get(character, character) for character in text))
+
 
 def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.

@@ -1,12 +1,13 @@
 """Model inputs for texts with protected spans such as URLs, and restoration of the spans in the outputs."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.text.output_checks import repeats_itself
 from specdec_cli.text.protected import keeps_order, protected_spans
 from specdec_cli.text.sentences import Segments
+from specdec_cli.text.span_names import united, with_names
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
@@ -38,6 +39,10 @@ class Attempt:
         duplicated.
         """
         return self.segments.join(outputs)
+
+    def draft(self, text: str) -> str | None:
+        """Return an earlier translation `text` as a draft for the only text of this attempt; None if it can be no draft."""
+        return text
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,12 @@ class PlaceholderAttempt(CheckedAttempt):
         restored = "".join([*pieces, output[position:]])
         return restored if self.accepts(restored) else None
 
+    def draft(self, text: str) -> str | None:
+        """Return `text` with the placeholders in the place of its protected spans: those for equal spans of the source, and the
+        others in order. None if it has fewer or more spans.
+        """
+        return with_names(text, self.spans, self.names)
+
 
 @dataclass(frozen=True)
 class SplitAttempt(Attempt):
@@ -115,6 +126,10 @@ class SplitAttempt(Attempt):
         output = self.segments.join(kept)
         return output if holds(output, self.source, self.spans) else self.source
 
+    def draft(self, text: str) -> str | None:  # noqa: ARG002
+        """Return None: the parts of a translation are not known."""
+        return None
+
 
 def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] = (), unchanged: bool = True) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
@@ -126,7 +141,7 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
     """
     positions = protected_spans(text, latin=latin)
     checked = [text[start:end] for start, end in positions]
-    positions = _united([*positions, *also])
+    positions = united([*positions, *also])
     whole = Segments((text,), ("", ""))
     if not positions:
         yield Attempt(whole)
@@ -138,17 +153,6 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
     if len(spans) <= _MAX_SPANS:
         yield from (_with_placeholders(text, positions, spans, stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
     yield split_at_spans(text, positions, spans)
-
-
-def _united(positions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The `positions` in order, each overlapping group as one."""
-    united: list[tuple[int, int]] = []
-    for start, end in sorted(positions):
-        if united and start < united[-1][1]:
-            united[-1] = united[-1][0], max(end, united[-1][1])
-        else:
-            united.append((start, end))
-    return united
 
 
 def count_kept(source: str, output: str) -> tuple[int, int]:

@@ -108,6 +108,42 @@ def test_documents_have_earlier_versions_too(name: str, text: str, changed: tupl
     assert (first["draft"], first["similarity"]) == ("previous", 100.0)
 
 
+CATALOGUE = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+#, fuzzy
+#| msgid "kalo mita resu no"
+msgid "kalo mita resu"
+msgstr "{}"
+
+#, fuzzy
+#| msgctxt "other"
+#| msgid "no pe mita "
+#| "difo"
+msgid "no pe mita difo"
+msgstr "{}"
+
+#, fuzzy
+msgid "mita kalo pe"
+msgstr "no no no"
+"""
+
+
+def test_fuzzy_entries_with_their_previous_source_have_drafts(bundle_folder: Path, tmp_path: Path) -> None:
+    catalogue = tmp_path / "a.po"
+    catalogue.write_text(CATALOGUE.format("no", "no"))
+    own = [record["text"] for record in records(run(bundle_folder, catalogue, "--json"))]
+    catalogue.write_text(CATALOGUE.format(*own))
+    result = run(bundle_folder, catalogue, "--json", "--stats")
+    first, second, last = records(result)
+    assert (first["draft"], second["draft"], second["similarity"]) == ("previous", "previous", 100.0)
+    assert min(first["accepted"], second["accepted"]) > 0 and "draft" not in last
+    assert [each["text"] for each in (first, second, last)] == own
+    assert "previous, for 2 of" in " ".join(result.stderr.split())
+    assert run(bundle_folder, catalogue).stdout == run(bundle_folder, catalogue, "--decoding", "jacobi").stdout
+    assert "draft" not in records(run(bundle_folder, catalogue, "--json", "--decoding", "beam"))[0]
+
+
 def test_equal_sources_are_copied_on_request_only(bundle_folder: Path, tmp_path: Path) -> None:
     memory = tmp_path / "memory.tsv"
     memory.write_text("kalo mita resu\tetwas ganz anderes\nkalo mita rese\tnein\n")

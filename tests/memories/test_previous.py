@@ -21,7 +21,7 @@ OLD = [
 
 def drafts(new: list[str], similarity: float = 70.0) -> list[tuple[str, float] | None]:
     """The draft of each sentence of a new version, with its similarity."""
-    found = PreviousVersion(OLD, new, similarity).find(new)
+    found = PreviousVersion([(OLD, new)], similarity).find(new)
     return [None if each is None else (each.text, each.similarity) for each in found]
 
 
@@ -42,7 +42,7 @@ def test_changed_moved_and_new_sentences() -> None:
 def test_frequent_sentences_between_changed_ones_get_the_translation_at_their_place() -> None:
     old = [each for place in range(150) for each in (Entry(f"Sentence {place}.", "Satz."), Entry("Yes.", f"Ja {place}."))]
     new = [each for place in range(150) for each in (f"Changed {place}.", "Yes.")]
-    found = PreviousVersion(old, new, 100.0).find(new)
+    found = PreviousVersion([(old, new)], 100.0).find(new)
     assert [each and each.text for each in found[1::2]] == [f"Ja {place}." for place in range(150)]
 
 
@@ -58,10 +58,10 @@ def test_every_sentence_that_stood_in_the_old_version_gets_one_of_its_translatio
 
 
 def test_sentences_that_were_not_announced_have_no_draft() -> None:
-    assert PreviousVersion(OLD, [], 70.0).find(["Yes."]) == [None]
+    assert PreviousVersion([(OLD, [])], 70.0).find(["Yes."]) == [None]
 
 
 def test_sentences_of_longer_texts_are_guesses() -> None:
     old = [Entry("Open.", "Öffnen."), Entry("Wait.", "Warte.", guessed=True), Entry("Open.", "Das ist offen.", guessed=True)]
-    found = PreviousVersion(old, ["Wait.", "Open.", "Stop.", "Open."], 100.0).find(["Wait.", "Open.", "Open."])
+    found = PreviousVersion([(old, ["Wait.", "Open.", "Stop.", "Open."])], 100.0).find(["Wait.", "Open.", "Open."])
     assert [each and (each.text, each.guessed) for each in found] == [("Warte.", True), ("Öffnen.", False), ("Das ist offen.", True)]
