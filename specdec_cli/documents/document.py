@@ -80,9 +80,10 @@ class TextDocument:
         for segment, output in zip(self.segments, outputs, strict=True):
             if output != segment.text:
                 inner: list[Change] = []
-                while made and segment.begin <= made[-1].start and made[-1].end <= segment.finish:
-                    inner.append(made.pop())
-                made.append(segment.replaced(output, partial(self._read, inner[::-1])))
+                after: list[Change] = []  # in markup that is not part of the segment
+                while made and segment.begin <= made[-1].start:
+                    (inner if made[-1].end <= segment.finish else after).append(made.pop())
+                made += [segment.replaced(output, partial(self._read, inner[::-1])), *after[::-1]]
         return made
 
     def _read(self, inner: Sequence[Change], begin: int, finish: int) -> str:

@@ -51,6 +51,11 @@ def test_all_else_is_kept() -> None:
     assert '<span translate="no">Name</span> HERE</ul>' in changed
 
 
+def test_attributes_inside_and_after_a_text_are_changed() -> None:
+    text = "<p>one <img alt='two'> three <img alt='four'></p>"
+    assert translated(text, "html") == "<p>ONE <img alt='TWO'> THREE <img alt='FOUR'></p>"
+
+
 def test_characters_of_markup_are_escaped() -> None:
     text = '<p title="one">two &lt; <b>three</b></p>'
     assert translated(text, "html", lambda each: f'{each} & "<i>') == (
