@@ -1,15 +1,23 @@
 """The entry point of the `specdec` script and of `python -m specdec_cli`."""
 
 import signal
+from typing import NoReturn
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line. SIGINT during its imports ends the process without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from specdec_cli.app import main as run
+    from specdec_cli.process_end import end_process
 
-    run()
+    code: int | str | None = 0
+    try:
+        run()
+    except SystemExit as end:
+        code = end.code
+    # Not in the handler: what the exception refers to, generators in the middle of their work among it, is closed by now.
+    end_process(code)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ LAYERS = (
         "manifest",
         "measurement_cache",
         "new_folder",
+        "process_end",
         "processes",
         "recipe",
         "signals",

@@ -106,7 +106,7 @@ static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positi
     const struct specdec_model *model = session->model;
     const struct call call = {
         {model->kernels, &model->decoder, positions, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
-         worker->ends, worker->beam.orders, worker->memory, worker->memory_room, &worker->room},
+         worker->ends, worker->beam.orders, worker->memory, worker->memory_room, &worker->room, 0},
         worker, has_constraints(&session->options)};
     const int64_t output = model->output.inputs * model->output.outputs * positions, wanted = 2 * session->options.beam_size;
     team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);

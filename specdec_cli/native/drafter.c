@@ -140,7 +140,7 @@ static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
         {model->kernels, &model->drafter.stack, rows, rows * worker->block_size, worker->starts, worker->x, worker->own, worker->own_room,
-         worker->places, worker->ends, 0, worker->memory, worker->memory_room, &worker->room},
+         worker->places, worker->ends, 0, worker->memory, worker->memory_room, &worker->room, 0},
         worker, model, worker->block_size, fresh};
     const struct drafter *drafter = &model->drafter;
     const int64_t width = model->decoder.width, each = width * (drafter->output.outputs + 2 * drafter->link.width);

@@ -36,14 +36,14 @@ static void run(struct member *member, const void *argument) {
     SHARED_FOR (member, i, call->pass.positions) embed(call, i);
     run_pass(member, &call->pass);
     const struct stack *decoder = &call->model->decoder, *drafter = &call->model->drafter.stack;
-    for (int64_t layer = 0; layer < decoder->count; layer++) project(member, call, decoder, layer);
+    for (int64_t layer = 0; layer < decoder->count && !leaves_pass(member, &call->pass); layer++) project(member, call, decoder, layer);
     for (int64_t layer = 0; call->drafts && layer < drafter->count; layer++) project(member, call, drafter, layer);
 }
 
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
-        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room},
+        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room, &worker->session->stopped},
         model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
     const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;

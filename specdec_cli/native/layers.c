@@ -142,8 +142,12 @@ void embed_token(const struct kernels *kernels, const struct embedding *embeddin
     if (embedding->norm.gamma) kernels->normalize(embedding->norm.gamma, embedding->norm.beta, to, width, to);
 }
 
+int leaves_pass(const struct member *member, const struct pass *pass) {
+    return !member->team && pass->stopped && atomic_load_explicit(pass->stopped, memory_order_relaxed);
+}
+
 void run_pass(struct member *member, const struct pass *pass) {
-    for (int64_t i = 0; i < pass->stack->count; i++) run_layer(member, pass, i);
+    for (int64_t i = 0; i < pass->stack->count && !leaves_pass(member, pass); i++) run_layer(member, pass, i);
     normalize_rows(member, pass, pass->stack->last);
 }
 

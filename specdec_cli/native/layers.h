@@ -16,6 +16,8 @@
 // places[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] places of orders[r], of which places[i] is
 // the last. NULL: each position sees the positions of its row, and nothing is kept.
 // `memory`: the same of each row's encoded source, [layer][head][2][memory_room[r]][head_room], of which all are seen.
+//
+// `stopped`, if given: once it is not 0, a thread that works alone leaves the pass after a layer; x has no meaning then.
 struct pass {
     const struct kernels *kernels;
     const struct stack *stack;
@@ -28,6 +30,7 @@ struct pass {
     float *const *memory;
     const int64_t *memory_room;
     const struct room *room;
+    const atomic_int *stopped;
 };
 
 // Room for a pass: for `positions` positions of stacks up to a width and an inner width, shared by all threads, and for each
@@ -44,6 +47,8 @@ struct room {
 int64_t own_size_of(const struct stack *stack, int64_t longest);
 
 void run_pass(struct member *member, const struct pass *pass);
+// Whether the thread is to leave the pass.
+int leaves_pass(const struct member *member, const struct pass *pass);
 
 // The multiplications of all matrix products of a pass over so many positions.
 int64_t multiplications_of(const struct stack *stack, int64_t positions);

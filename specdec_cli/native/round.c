@@ -97,7 +97,7 @@ int32_t work_once(struct worker *worker) {
     struct specdec_session *session = worker->session;
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
-    if (!worker->running) return SPECDEC_FINISHED;
+    if (!worker->running || atomic_load(&session->stopped)) return SPECDEC_FINISHED;
     if (session->options.decoding == SPECDEC_BEAM) return search_rows(worker);
     const double started = milliseconds();
     const int64_t drafting = propose_drafts(worker);

@@ -96,7 +96,7 @@ static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
         {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
-         worker->ends, 0, worker->memory, worker->memory_room, &worker->room},
+         worker->ends, 0, worker->memory, worker->memory_room, &worker->room, 0},
         model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, &worker->session->options,
         has_constraints(&worker->session->options)};
     const int64_t output = model->output.inputs * model->output.outputs * positions;
