@@ -19,6 +19,7 @@ BYTES_PER_CHARACTER = 12
 _MOST_FIELDS = 10_000
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
 _OVERHEAD = 2**16
+_MOST_DROPPED = 2**26
 CLOSE = {"Connection": "close"}
 """The header of responses to requests whose body is not read to its end."""
 
@@ -76,16 +77,21 @@ def checked_text(value: Any, name: str) -> str:
 
 
 async def _body(request: Request, most: int) -> bytes:
-    size = int(request.headers.get("content-length", 0))
+    """The body of a request. Raises RequestError (413) if it has more than `most` bytes.
+
+    Most clients read no response before they have sent the whole body; of one that is not much too long, the rest is read and dropped.
+    """
+    claimed = int(request.headers.get("content-length", 0))
+    size = 0
     chunks: list[bytes] = []
-    if size <= most:
-        size = 0
+    if claimed <= max(most, _MOST_DROPPED) and (claimed <= most or "expect" not in request.headers):
         async for chunk in request.stream():
             size += len(chunk)
-            if size > most:
+            if size <= most:
+                chunks.append(chunk)
+            elif size > max(most, _MOST_DROPPED):
                 break
-            chunks.append(chunk)
-    if size > most:
+    if max(size, claimed) > most:
         raise RequestError(413, f"the body has more than {most} bytes", CLOSE)
     return b"".join(chunks)
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from specdec_cli.server.fields import CLOSE, read_fields, text_of
+from specdec_cli.server.fields import BYTES_PER_CHARACTER, CLOSE, read_fields, text_of
 from specdec_cli.server.form_data import Upload
 from specdec_cli.server.kept_files import KeptFiles
 from specdec_cli.server.request_error import RequestError
@@ -76,7 +76,8 @@ class FileTranslation:
         return Response(found.data, headers=headers, media_type="application/octet-stream")
 
     async def _translated(self, upload: Upload, source: str, target: str) -> bytes:
-        found: Texts = await self._in_thread(lambda: read_texts(upload))
+        most = self._service.limits.characters * BYTES_PER_CHARACTER  # parsing a document takes more time than receiving it
+        found: Texts = await self._in_thread(lambda: read_texts(upload, most))
         size = sum(map(len, found.texts))
         self._service.check_size(size)
         if source == "auto":

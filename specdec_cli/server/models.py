@@ -64,12 +64,15 @@ def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[]
 
     @cache
     def decode() -> Callable[[Sequence[str]], Iterable[Any]]:
-        return make_decode(bundle, open_beam())
+        engine = open_beam()
+        if isinstance(engine, NativeEngine):
+            engine.meanwhile = decoder.check
+        return make_decode(bundle, engine)
 
     info = bundle.info
-    pair = short_code(info.source_language), short_code(info.target_language)
     on_batch = partial(service.metrics.count_batch, info.task)
-    service.alternatives[pair] = BatchDecoder(lambda lines: decode()(lines), on_batch=on_batch)
+    decoder: BatchDecoder[Any] = BatchDecoder(lambda lines: decode()(lines), on_batch=on_batch)
+    service.alternatives[short_code(info.source_language), short_code(info.target_language)] = decoder
 
 
 def make_decode(

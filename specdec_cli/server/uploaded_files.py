@@ -42,12 +42,16 @@ class Texts:
     check: Callable[[str, str], None]
 
 
-def read_texts(upload: Upload) -> Texts:
-    """Parse a file. Raises RequestError for a name with another ending than `ENDINGS`, and for a malformed file."""
+def read_texts(upload: Upload, most_bytes: int) -> Texts:
+    """Parse a file. Raises RequestError for a name with another ending than `ENDINGS`, for a malformed file, and for one of more than
+    `most_bytes` that is not a Word document, of which most bytes are neither text nor markup.
+    """
     name = base_name(upload.name)
     if Path(name).suffix.lower() not in ENDINGS:
         raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are")
     form = names.format_of(Path(name))
+    if form != "docx" and len(upload.data) > most_bytes:
+        raise RequestError(413, f"Invalid request: {name} has more than {most_bytes} bytes")
     try:
         return _text_file(upload.data, name) if form == names.TEXT else _document(READERS[form](Source(upload.data, name)), name)
     except (InputError, UsageError) as error:

@@ -118,11 +118,14 @@ def test_requests_without_a_file_are_refused(server: Running) -> None:
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_translation, "LARGEST", 10_000)
     with running(limits=Limits(characters=100)) as (server, _):
-        assert fetch(server, send(server, "a.md", b"    " + b"x" * 9000 + b"\n\na\n")).body.endswith(b"\nA\n")
-        answer = send(server, "a.md", b"a" * 101)
-        assert answer.status == 413 and "101 characters" in answer.json["error"]
-        answer = send(server, "a.md", b"a" * 100_000)
-        assert answer.status == 413 and "bytes" in answer.json["error"] and answer.headers["connection"] == "close"
+        assert fetch(server, send(server, "a.md", b"    " + b"x" * 1000 + b"\n\na\n")).body.endswith(b"\nA\n")
+        for data, said in ((b"a" * 101, "101 characters"), (b"    " + b"x" * 1200, "a.md has more than 1200 bytes")):
+            answer = send(server, "a.md", data)
+            assert answer.status == 413 and said in answer.json["error"]
+        assert send(server, "a.docx", b"x" * 5000).status == 400
+        for size in (10**5, 10**7):  # more than the buffers of a connection hold: the client sends all of it before it reads
+            answer = send(server, "a.md", b"a" * size)
+            assert answer.status == 413 and "body has more than" in answer.json["error"] and answer.headers["connection"] == "close"
 
 
 def test_a_key_is_needed_to_translate_but_not_to_fetch() -> None:
