@@ -19,7 +19,7 @@ PICTURE = DOCS / "imports.svg"
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from documentation import earlier, glossary, scale_tables, settings, tables
+    from documentation import earlier, glossary, round_trips, scale_tables, settings, tables
     from documentation.busy.tables import busy
     from documentation.floors.tables import floors
     from documentation.papers.ends import paper_ends
@@ -52,6 +52,7 @@ def generators() -> dict[str, Generator]:
         "memory-previous": earlier.previous_table,
         "memory-large": earlier.memory_table,
         "memory-size": earlier.size_table,
+        "round-trips": round_trips.table,
         "scale-runs": scale_tables.runs,
         "scale-figures": scale_tables.figures,
         "scale-check": scale_tables.check,

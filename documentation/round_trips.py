@@ -1,27 +1,35 @@
-"""Round trips of documents of Debian and PyPI packages, downloaded to a temporary folder: `python -m documentation.round_trips`.
+"""`python -m documentation.round_trips [PACKAGES]`: round trips of real documents, into docs/results/documents/round-trips.json.
 
-For up to 20 files of each format: parse, check that unchanged segments give the same file, change the text of every segment, parse again,
-and check that all segments, with their markup, are still there.
+Debian and PyPI packages are downloaded to a temporary folder, unless a folder of packages is given. Of up to 20 files of each format, the
+text of every segment is changed; in what is written, all segments with their markup must be found again, and all else be equal.
 """
 
+import json
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
 
+from documentation.pages import DOCS
+from documentation.tables import markdown
+from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import format_of
 from specdec_cli.documents.reading import read_bytes
 from specdec_cli.documents.segments import STAND_IN
+from specdec_cli.documents.zip_parts import read_parts
 from specdec_cli.errors import SpecdecError
+from specdec_cli.files import write_json
 from specdec_cli.text.protected import protected_spans
 
 DEBIAN = (
@@ -36,6 +44,8 @@ DEBIAN = (
 )
 PYPI = ("webvtt-py", "python-docx", "pysubs2", "docxtpl", "mammoth", "srt", "aeidon", "pycaption", "pysrt", "mkdocs")
 WHEELS = ("Django",)
+RESULT = DOCS / "results" / "documents" / "round-trips.json"
+KEYS = ("segments", "lost", "changed_bytes")
 FILES = 20
 """The largest number of files of each format."""
 
@@ -100,58 +110,122 @@ def shape(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(token.type, token.tag, children) for token, children in zip(tokens, inline, strict=True)]
 
 
-def problem(data: bytes, format: str, name: str) -> str | None:
-    """What is wrong in a round trip of a document; None if nothing is."""
+@dataclass
+class Trip:
+    """What became of a document: its segments, how many of them, with their markup, are lost, and how many bytes that are no text changed.
 
-    def parse(content: bytes, redo: bool = True) -> Any:
-        return READERS[format](Source(content, name, "translate", redo))
+    `wrong` says in words what else is wrong.
+    """
+
+    segments: int
+    lost: int
+    changed_bytes: int
+    wrong: str = ""
+
+
+def round_trip(data: bytes, format: str, name: str) -> Trip:
+    """Change the text of every segment of a document, read it again, and compare both."""
+
+    def parse(content: bytes) -> Any:
+        return READERS[format](Source(content, name, "translate", redo=True))
 
     document = parse(data)
     texts = [segment.text for segment in document.segments]
-    if document.corrected([[] for _ in texts]) != data:
-        return "no edits give other bytes"
+    wrong = "no edits give other bytes" if document.corrected([[] for _ in texts]) != data else ""
     unchanged = document.translated(texts)
     if format not in ("po", "xliff") and unchanged != data:
-        return "unchanged segments give other bytes"
-    if [segment.text for segment in parse(unchanged).segments] != texts:
-        return "unchanged segments give other segments"
-    outputs = [changed(text) for text in texts]
-    again = parse(document.translated(outputs))
+        wrong = "unchanged segments give other bytes"
+    made = document.translated([changed(text) for text in texts])
+    again = [segment.text for segment in parse(made).segments]
     if format in ("po", "xliff"):  # the sources stay
-        return None if [segment.text for segment in again.segments] == texts else "sources have changed"
-    if format == "md":
-        return None if shape(data) == shape(document.translated(outputs)) else "the blocks or the inline markup differ"
-    marks, others = ([STAND_IN.findall(segment.text) for segment in one] for one in (document.segments, again.segments))
-    if marks != others:
-        place = next((index for index, (one, other) in enumerate(zip(marks, others, strict=False)) if one != other), len(marks))
-        return f"{len(marks)} segments, then {len(others)}; markup differs at {place}: {texts[place : place + 1]}"
-    return None
+        lost = _lost(texts, again)
+    else:
+        lost = _lost(*([" ".join(STAND_IN.findall(text)) for text in each] for each in (texts, again)))
+    if format == "md" and shape(data) != shape(made):
+        wrong = "the blocks or the inline markup differ"
+    return Trip(len(texts), lost, _differing(outside(data, format), outside(made, format)), wrong)
+
+
+def outside(data: bytes, format: str) -> list[bytes]:
+    """The parts of a document that are no text; flags and translations of catalogues are text."""
+    if format == "docx":
+        parts = read_parts(data, "", lambda _: True)
+        return [name.encode() + re.sub(rb"<w:t(?: [^>]*)?>[^<]*</w:t>|<w:t/>", b"", part) for name, part in parts.items()]
+    if format == "po":
+        return re.sub(rb"(?m)^(?:msgstr[^\n]*\n(?:\"[^\n]*\n?)*|#,[^\n]*\n)", b"", data).splitlines()
+    if format == "xliff":
+        kept = re.sub(rb"(?s)\s*<(\w+:)?target\b(?:[^>]*/>|.*?</(\w+:)?target>)", b"", data)
+        return re.sub(rb" (?:state|subState)=\"[^\"]*\"", b"", kept).splitlines()
+    if format in ("srt", "vtt"):
+        return [line for line in data.splitlines() if b"-->" in line or not line.strip() or line.strip().isdigit()]
+    document = READERS[format](Source(data, "", "translate", redo=True))
+    content, position, found = data.decode("utf-8", "surrogateescape"), 0, []
+    for segment in sorted(document.segments, key=lambda each: each.begin):
+        found.append(content[position : segment.begin].encode("utf-8", "surrogateescape"))
+        position = max(position, segment.finish)
+    return [*found, content[position:].encode("utf-8", "surrogateescape")]
+
+
+def _lost(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many of the texts are not at their place any more."""
+    return abs(len(before) - len(after)) + sum(one != other for one, other in zip(before, after, strict=False))
+
+
+def _differing(before: Sequence[bytes], after: Sequence[bytes]) -> int:
+    """How many bytes are in one of two lists of parts only."""
+    if before == after:
+        return 0
+    matches = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    kept = sum(len(part) for match in matches for part in before[match.a : match.a + match.size])
+    return sum(map(len, before)) + sum(map(len, after)) - 2 * kept
+
+
+def measure(packages: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """Extract the packages to `folder`, and yield a record of each format."""
+    for package in sorted(packages.iterdir()):
+        extract(package, folder / package.name)
+    rows: dict[str, dict[str, Any]] = {}
+    for format, path in sorted(documents(folder)):
+        empty = {"format": format, "files": 0, "refused": [], "segments": 0, "lost": 0, "changed_bytes": 0, "wrong": []}
+        row = rows.setdefault(format, empty)
+        row["files"] += 1
+        try:
+            trip = round_trip(read_bytes(path), format, path.name)
+        except SpecdecError as error:
+            row["refused"].append(str(error))
+            continue
+        for key in ("segments", "lost", "changed_bytes"):
+            row[key] += getattr(trip, key)
+        row["wrong"] += [f"{path.name}: {trip.wrong}"] if trip.wrong else []
+    yield from rows.values()
+
+
+def table() -> str:
+    """The Markdown table of the stored round trips."""
+    stored = json.loads(RESULT.read_text(encoding="utf-8"))
+    columns = ("format", "files", "refused", "texts", "texts that lost text or markup", "changed bytes that are no text")
+    rows = [
+        (f"`{row['format']}`", *(f"{row[key]:,}" for key in ("files",)), str(len(row["refused"])), *(f"{row[key]:,}" for key in KEYS))
+        for row in stored["rows"]
+    ]
+    known = stored["environment"]
+    return markdown(columns, rows, 1) + f"\nspecdec {known['specdec']}; Python {known['python']}; {known['date'][:10]}.\n"
 
 
 def main() -> None:
-    """Run the round trips of the packages in the folder that is given, or of downloaded ones; print a count of each format."""
-    counts: dict[str, list[int]] = {}
-    with tempfile.TemporaryDirectory() as name:
+    """Run the round trips of the packages in the folder that is given, or of downloaded ones; store and print what became of them."""
+    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         packages = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name) / "packages"
         if len(sys.argv) == 1:
             packages.mkdir()
             download(packages)
-        for package in sorted(packages.iterdir()):
-            extract(package, Path(name) / "files" / package.name)
-        for format, path in documents(Path(name) / "files"):
-            count = counts.setdefault(format, [0, 0, 0])
-            count[0] += 1
-            try:
-                wrong = problem(read_bytes(path), format, path.name)
-            except SpecdecError as error:
-                count[1] += 1
-                print(f"refused: {error}")
-                continue
-            if wrong:
-                count[2] += 1
-                print(f"wrong: {path}: {wrong}")
-    for format, (files, refused, wrong_files) in sorted(counts.items()):
-        print(f"{format}: {files} files, {refused} refused, {wrong_files} wrong")
+        rows = list(measure(packages, Path(name) / "files"))
+        names = sorted(path.name for path in packages.iterdir())
+    RESULT.parent.mkdir(exist_ok=True)
+    write_json(RESULT, {"environment": describe_environment(), "packages": names, "rows": rows})
+    print(table())
+    for row in rows:
+        print(*(f"{row['format']}: {each}" for each in [*row["refused"], *row["wrong"]]), sep="\n")
 
 
 if __name__ == "__main__":
