@@ -21,6 +21,7 @@ def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
     from documentation import earlier, glossary, round_trips, scale_tables, settings, tables
     from documentation.busy.tables import busy
+    from documentation.cold.tables import cold
     from documentation.floors.tables import floors
     from documentation.papers.ends import paper_ends
     from documentation.papers.tables import minutes, paper
@@ -36,6 +37,7 @@ def generators() -> dict[str, Generator]:
         "soak": soak,
         "busy": busy,
         "floors": floors,
+        "cold": cold,
         "paper": paper,
         "paper-minutes": minutes,
         "paper-analysis": paper_analysis,

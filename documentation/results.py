@@ -19,7 +19,7 @@ from documentation.pages import DOCS
 from specdec_cli.files import write_json
 
 FOLDER = DOCS / "results"
-_PROGRAMS = ("serving", "serving.soak", "busy", "floors")
+_PROGRAMS = ("serving", "serving.soak", "busy", "floors", "cold")
 """Commands that are modules of this package."""
 _OUTPUT = {"bench": ("--json", "--quiet"), **dict.fromkeys(_PROGRAMS, ("--json",))}
 """The option of a command for the file that it writes, and its other options."""

@@ -8,6 +8,7 @@ import pytest
 
 from documentation import results, tables
 from documentation.busy.tables import busy
+from documentation.cold.tables import cold
 from documentation.floors.tables import floors
 from documentation.results import Stored, load, names
 from documentation.serving.tables import NAME as SERVING
@@ -41,7 +42,7 @@ def test_every_result_is_complete() -> None:
         assert (
             stored.label
             and stored.record["environment"]["date"]
-            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving", "serving.soak", "busy", "floors")
+            and stored.record["command"][0] in ("bench", "visualize", "correct", "serving", "serving.soak", "busy", "floors", "cold")
         )
         assert stored.repeatable or stored.record["needs"]
 
@@ -130,6 +131,17 @@ def test_the_table_of_floors_has_both_floors_of_a_part(folder: Path) -> None:
     assert "| some | 2 | step | 0.300 | 20.0 | 0.200 | 20 | 0.100 | 1.50 |" in text
     assert "| some | 2 | verification, 3 + 1 tokens | 0.500 | 20.0 | 0.200 | 80 | 0.400 | 1.25 |" in text
     assert "some, 2: 100 and 200." in text
+
+
+def test_the_table_of_starts_has_the_share_of_packing(folder: Path) -> None:
+    sizes = {"lines": 1000, "memory": 80_000_000, "memory_of_many": 130_000_000, "stored": 46_000_000}
+    commands = [{"command": "translate", "model": "some", "wall": 0.5, "processor": 0.4, "packing": 0.03} | sizes]
+    record = {"label": "x", "command": ["cold"], "environment": ENVIRONMENT, "processes": 7, "commands": commands}
+    (folder / "cold.json").write_text(json.dumps(record))
+    text = cold()
+    assert "peak memory of 1,000 lines, MB |" in text and "least of 7 processes" in text
+    assert "| `translate`, some | 500 | 400 | 30 | 8 % | 46 | 80 | 130 |" in text
+    assert "python -m documentation.cold\n" in text
 
 
 def test_measuring_again_replaces_only_the_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
