@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import struct
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -84,6 +85,8 @@ def load_library() -> ctypes.CDLL:
     if path is None:
         raise LibraryError("it is not built; with a C compiler, install the package again")
     try:
+        if _is_cut_short(path):
+            raise LibraryError(f"{path}: it is cut short; install the package again")
         library = ctypes.CDLL(str(path))
     except OSError as error:
         cause = " ".join(str(error).split()).removeprefix(f"{path}: ")
@@ -98,6 +101,20 @@ def load_library() -> ctypes.CDLL:
     if _layout(library) != _expected_layout():
         raise other
     return library
+
+
+def _is_cut_short(path: Path) -> bool:
+    """Whether a 64-bit little-endian ELF file ends before its table of sections, which linkers write last. To load it would
+    end the process with SIGBUS. False for other files.
+    """
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        header = stream.read(64)
+    if len(header) < 64 or not header.startswith(b"\x7fELF\x02\x01"):
+        return False
+    start, size, count = struct.unpack_from("<Q", header, 40)[0], *struct.unpack_from("<HH", header, 58)
+    return start + size * count > path.stat().st_size
 
 
 def library_path() -> Path | None:

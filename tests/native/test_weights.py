@@ -2,6 +2,8 @@
 
 import json
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,3 +121,31 @@ def test_a_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SPECDEC_NATIVE", "/nowhere.so")
     with pytest.raises(LibraryError, match="/nowhere"):
         library.load_library()
+
+
+LOADING = """
+import os, sys
+from specdec_cli.native.library import LibraryError, load_library
+for path in sys.argv[1:]:
+    os.environ["SPECDEC_NATIVE"] = path
+    load_library.cache_clear()
+    try:
+        load_library()
+        print("loaded")
+    except LibraryError as error:
+        print(str(error).removeprefix(f"{path}: "))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have libraries of other formats")
+def test_a_library_that_is_cut_short_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
+    whole = library.library_path()
+    assert whole is not None
+    content = whole.read_bytes()
+    paths = [tmp_path / f"{size}.so" for size in (len(content) - 1, len(content) // 2, 5000, 64, 10)]
+    for path in paths:
+        path.write_bytes(content[: int(path.stem)])
+    command = [sys.executable, "-c", LOADING, str(whole), *map(str, paths)]
+    loaded, *refused, no_header = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert loaded == "loaded" and "too short" in no_header
+    assert refused == ["it is cut short; install the package again"] * 4
