@@ -96,8 +96,9 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         browser.wait_for("document.querySelectorAll('#rounds .token').length > 2 && !document.querySelector('#rounds .rejected')")
         assert browser.value("document.getElementById('rounds').textContent") == "Guten Morgen!"
         assert "times as fast as greedy decoding, with the same output." in browser.value("document.getElementById('speed').textContent")
-        # By keyboard alone to the other task: back to the radio buttons, and one to the right.
-        for key, code, modifiers in (("Tab", 9, 8), ("ArrowRight", 39, 0)):
+        browser.wait_for("!document.getElementById('open').hidden")
+        # By keyboard alone to the other task: back over the button for documents to the radio buttons, and one to the right.
+        for key, code, modifiers in (("Tab", 9, 8), ("Tab", 9, 8), ("ArrowRight", 39, 0)):
             for kind in ("rawKeyDown", "keyUp"):
                 browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
         browser.wait_for("document.querySelector('#tasks input:checked').value === 'correct en'")
@@ -134,6 +135,29 @@ def test_the_page_waits_for_slow_and_busy_servers(tmp_path: Path) -> None:
         browser.wait_for("document.getElementById('result').textContent === 'The translation appears here.'")
         assert browser.value("document.getElementById('speed').textContent").startswith("Type a text")
     assert browser.problems == [] or all("429" in str(each) for each in browser.problems)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_the_page_translates_documents(shipped: Running, tmp_path: Path) -> None:
+    good, bad = tmp_path / "grüße 😀.md", tmp_path / "a.md"
+    good.write_text("# Good morning!\n", encoding="utf-8")
+    bad.write_bytes(b"\xff")
+    with Browser(tmp_path / "browser", 390) as browser:
+        browser.call("Page.navigate", url=f"{shipped.url}/")
+        browser.wait_for("!document.getElementById('open').hidden && document.getElementById('file').accept.includes('.docx')")
+        place = browser.call("Runtime.evaluate", expression="document.getElementById('file')")["result"]["objectId"]
+        browser.call("DOM.setFileInputFiles", objectId=place, files=[str(good)])
+        browser.wait_for("document.querySelector('#result a')?.textContent === 'grüße 😀_de.md'")
+        assert browser.value("document.activeElement.textContent") == "grüße 😀_de.md"
+        assert browser.value("document.documentElement.scrollWidth") <= 390
+        answer = shipped.ask("GET", "/" + browser.value("document.querySelector('#result a').getAttribute('href')"))
+        assert answer.body.decode() == "# Guten Morgen!\n"
+        assert browser.problems == []
+        browser.call("DOM.setFileInputFiles", objectId=place, files=[str(bad)])
+        browser.wait_for("document.getElementById('problem').textContent.includes('a.md, line 1: not valid UTF-8')")
+        browser.value("document.querySelectorAll('#tasks input')[1].click()")
+        assert browser.value("document.getElementById('open').hidden") is True
 
 
 @pytest.mark.slow
