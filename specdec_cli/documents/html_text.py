@@ -5,6 +5,7 @@ The library keeps no offsets in a tree; so a stream of tags is read, and all els
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -62,6 +63,8 @@ _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
 )
 _ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
+"""Categories of punctuation and currency signs."""
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
@@ -147,11 +150,14 @@ def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) ->
 
 
 def _add_reference(builder: SegmentBuilder, content: str, event: Event) -> None:
-    """Add a character reference: as its letter, or apostrophe in a word, and otherwise as it is."""
+    """Add a character reference: a space as what separates words, a letter, punctuation or currency as its character, and others as
+    they are.
+    """
     character = html.unescape(content[event.begin : event.finish])
-    before, after = content[event.begin - 1 : event.begin], content[event.finish : event.finish + 1]
-    apostrophe = character in ("'", "\u2019") and before.isalpha() and after.isalpha()
-    if len(character) == 1 and (character.isalpha() or apostrophe):
+    is_text = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN) and character not in "&<>"
+    if character.isspace():
+        builder.line_break(event.begin, event.finish)
+    elif is_text:
         builder.instead(event.begin, event.finish, character)
     else:
         builder.text(event.begin, event.finish)

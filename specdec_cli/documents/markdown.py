@@ -121,6 +121,8 @@ def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -
     marks = inline_marks(text, references)
     position, starts = begin, iter([*((mark.start + begin, mark.end + begin, mark.kind) for mark in marks), (runs[-1][1],) * 2 + (None,)])
     breaks = list(zip((run[1] for run in runs), (run[0] for run in runs[1:]), strict=False))
+    for mark in marks:
+        yield from _description(content, mark.label[0] + begin, mark.label[1] + begin, breaks)
     for start, end, kind in starts:
         for gap in [gap for gap in breaks if position <= gap[0] and gap[1] <= start]:
             builder.text(position, gap[0])
@@ -131,6 +133,20 @@ def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -
             getattr(builder, kind)(start, end)
         position = max(position, end)
     found = builder.build(_layout(content, runs))
+    if found is not None:
+        yield found
+
+
+def _description(content: str, begin: int, finish: int, breaks: Sequence[Run]) -> Iterator[Segment]:
+    """Yield the segment of the description of an image in a link: a text of its own."""
+    builder = SegmentBuilder(content)
+    for gap in breaks:
+        if begin <= gap[0] and gap[1] <= finish:
+            builder.text(begin, gap[0])
+            builder.gap(*gap)
+            begin = gap[1]
+    builder.text(begin, finish)
+    found = builder.build()
     if found is not None:
         yield found
 

@@ -22,12 +22,13 @@ _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 class Mark(NamedTuple):
     """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single: one that may stand for a word, one
-    without a meaning in its sentence, or one that separates words.
+    without a meaning in its sentence, or one that separates words. The description of an image in a link is at the offsets `label`.
     """
 
     start: int
     end: int
     kind: Kind
+    label: tuple[int, int] = (0, 0)
 
 
 def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
@@ -80,7 +81,12 @@ def _take_link(
     label = text[start.end() : found.start()]
     target = found["target"] or ""
     if target.startswith("(") or (target not in ("", "[]") and normal_label(target[1:-1]) in references):
-        _close("[", found, opened, marks)
+        around = opened[index - 1][1] if index else None
+        if start.group() == "[" or around is None or around.group() != "[" or around.end() != start.start():
+            _close("[", found, opened, marks)
+        else:  # an image that begins a link, such as a badge, is no part of the sentence
+            del opened[index:]
+            marks.append(Mark(start.start(), found.end(), "line_break", (start.end(), found.start())))
     elif normal_label(label) in references:
         del opened[index:]
         marks.append(Mark(start.start(), found.end(), "single"))

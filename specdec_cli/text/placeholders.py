@@ -151,7 +151,8 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
         signs = [each for span in also for each in text[slice(*span)] if not _is_written_differently(each)]
         yield CheckedAttempt(whole, text, (*checked, *signs))
     if len(spans) <= _MAX_SPANS:
-        yield from (_with_placeholders(text, positions, spans, stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
+        kinds = ((stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
+        yield from (_with_names(text, positions, spans, placeholder_names(*kind, len(spans))) for kind in kinds)
     yield split_at_spans(text, positions, spans)
 
 
@@ -166,8 +167,7 @@ def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
     return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
 
 
-def _with_placeholders(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], stem: str, first: int) -> Attempt:
-    names = placeholder_names(stem, first, len(spans))
+def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Attempt:
     joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in positions)
     pieces, position = [], 0
     for (start, end), name, (before, after) in zip(positions, names, joined, strict=True):

@@ -12,7 +12,7 @@ Side = Literal["before", "after", "gap"]
 _ITEM = re.compile(
     rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>)"  # what separates words, as a space does
     r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.*?-->|(?<=[^\s(])\[\^\w{1,64}\]"
-    r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>)?</(?P=outer)>"
+    r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
 _SIGN = re.compile(r"<[\w!]|\[\^")
 _CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)")

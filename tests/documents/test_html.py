@@ -148,3 +148,9 @@ def test_outputs_are_the_segments_of_the_new_document(text: str) -> None:
     changed = document.translated([shout(each) for each in texts(document)])
     before, after = ([html.unescape(each).casefold() for each in texts(one)] for one in (document, parse(changed, "html")))
     assert before == after
+
+
+def test_references_to_spaces_and_punctuation_are_read() -> None:
+    text = "<p>now&nbsp;go &ldquo;there&rdquo; &amp; pay &euro;5&hellip; &copy; &lt;b></p>"
+    assert texts(parse(text, "html")) == ["now<n1/>go \u201cthere\u201d &amp; pay \u20ac5\u2026 &copy; &lt;b>"]
+    assert "NOW&nbsp;GO \u201cTHERE\u201d &amp; PAY \u20ac5\u2026" in translated(text, "html")

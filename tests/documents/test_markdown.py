@@ -127,7 +127,7 @@ def test_edits_keep_the_lines() -> None:
         ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <n2/> go"),
         ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
         ("**all of it**", "all of it"),
-        ("[![badge](b.svg)](x) text", "<g1><g2>badge</g2></g1> text"),
+        ("[![](b.svg)](x) text", "<g1><n2/></g1> text"),
         ("an unmatched * or ** or [bracket stays", "an unmatched * or ** or [bracket stays"),
         ("`*code*` and *text*", "`*code*` and <g1>text</g1>"),
         ("open <b>tag", "open <v1/>tag"),
@@ -213,3 +213,9 @@ def test_a_definition_is_not_joined_with_its_term() -> None:
 
 def test_subscripts_and_superscripts_are_kept() -> None:
     assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
+
+
+def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:
+    text = "See [![the badge](b.svg)](x) and ![a house](h.png).\n\n[![alone](b.svg)](x)\n"
+    assert texts(parse(text, "md")) == ["the badge", "See <g1><n2/></g1> and <g3>a house</g3>.", "alone"]
+    assert translated(text, "md") == "SEE [![THE BADGE](b.svg)](x) AND ![A HOUSE](h.png).\n\n[![ALONE](b.svg)](x)\n"
