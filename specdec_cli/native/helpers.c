@@ -36,9 +36,9 @@ static int is_there_work(struct team *team, int64_t last) {
     return atomic_load(&team->closing) || (number != last && number % 2 == 0);
 }
 
-static void wait_for_work(struct helper *helper, int64_t last) {
+static void wait_for_work(struct helper *helper, int64_t last, int64_t patience) {
     struct team *team = helper->team;
-    for (int looks = 0; looks < PATIENCE; looks++) {
+    for (int64_t looks = 0; looks < patience; looks++) {
         if (is_there_work(team, last)) return;
         PAUSE();
     }
@@ -64,16 +64,17 @@ static void leave(struct team *team) {
 static void *help(void *given) {
     struct helper *helper = given;
     struct team *team = helper->team;
-    int64_t last = helper->joined;
+    int64_t last = helper->joined, patience = PATIENCE;
     for (;;) {
-        wait_for_work(helper, last);
+        wait_for_work(helper, last, patience);
         if (atomic_load(&team->closing)) return 0;
         atomic_fetch_sub(&team->resting, 1); // before the number is read again: see team_give_back()
         struct work work;
         const int64_t number = atomic_load(&team->number);
         if (number % 2 == 0 && number != last && copy_work(team, number, &work)) {
             last = number;
-            struct member member = {team, work.loops, helper->index, (int)work.threads};
+            patience = work.patience;
+            struct member member = {team, work.loops, helper->index, (int)work.threads, (int)work.patience};
             if (helper->index < work.threads) work.run(&member, work.argument);
         }
         leave(team);
@@ -107,7 +108,7 @@ struct team *team_open(void) {
 static void begin_anew(struct team *team) {
     team->owner = getpid();
     team->hired = 0;
-    team->alone_until = team->together = team->caution = 0;
+    team->impatient_until = team->together = team->caution = 0;
     // The parent may have been in the middle of a loop, which moved the parts on.
     team->loops = 0;
     if (team->parts) memset(team->parts, 0, ((size_t)team->most + 1) * sizeof *team->parts);

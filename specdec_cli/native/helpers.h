@@ -8,8 +8,9 @@
 
 #include "team.h"
 
-#define PATIENCE 4000 // looks before a thread goes to sleep
-#define LINE 64       // bytes that processors exchange together
+#define PATIENCE 4000      // looks before a thread goes to sleep
+#define LITTLE_PATIENCE 60 // the same where other programs use the processors
+#define LINE 64            // bytes that processors exchange together
 
 #if defined(__x86_64__)
 #define PAUSE() __builtin_ia32_pause()
@@ -19,10 +20,10 @@
 #define PAUSE() ((void)0)
 #endif
 
-// A piece of work for the members with an index below `threads`; `loops`: those before it.
+// A piece of work for the members with an index below `threads`. `loops`: those before it; `patience`: looks before a member sleeps.
 struct work {
     team_work run;
-    int64_t loops, threads;
+    int64_t loops, threads, patience;
     char argument[ARGUMENT_SIZE];
 };
 
@@ -57,8 +58,8 @@ struct team {
     struct helper **helpers; // `hired` of them, room for `most`
     int threads, hired, most;
     int64_t loops; // begun so far
-    int64_t alone_until;       // in nanoseconds
-    int64_t together, caution; // nanoseconds of work with helpers since the last delay; see note_delay()
+    int64_t impatient_until;   // in nanoseconds
+    int64_t together, caution; // nanoseconds of work with patience since the last delay; see note_delay()
     pid_t owner;   // the process that the helpers live in
 };
 

@@ -13,9 +13,8 @@
 // allocates only the outputs. All products of sizes are checked for overflow. A row holds its own keys and values, as many as
 // its own source allows (`specdec_capacity`); the hypotheses of a beam search share them (beam.h).
 //
-// Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work and no other program
-// takes their processors; the model's helpers serve one such session at a time. With more rows, every thread is a worker with
-// rows of its own. The thread that calls `specdec_session_next` is one of them, and works only during that call. The call
+// Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work; the model's helpers
+// serve one such session at a time. With more rows, every thread is a worker with rows of its own. The thread that calls `specdec_session_next` is one of them, and works only during that call. The call
 // returns after a time that the caller gives at the latest, plus one round. A session is used by one thread at a time; a
 // child process after fork() gets threads of its own when it decodes.
 //

@@ -10,7 +10,7 @@
 #ifndef WORTHWHILE
 #define WORTHWHILE (1 << 20) // multiplications for which one thread more is worth while
 #endif
-#define ALONE 64             // the caller works alone for so many times a delay
+#define IMPATIENT 64         // after a delay, threads soon go to sleep when they wait, for so many times the delay
 #define CAUTION 32           // and up to so many times longer where one delay follows the other,
 #define LONGEST 2000000000LL // but never for more nanoseconds
 
@@ -35,8 +35,8 @@ static void wait_for_parts(const struct member *member) {
     for (int i = 0; i < member->threads; i++) {
         atomic_llong *done = &member->team->parts[i].done;
         int looks = 0;
-        for (; looks < PATIENCE && atomic_load_explicit(done, memory_order_acquire) < member->loop; looks++) PAUSE();
-        if (looks == PATIENCE) sleep_until(member->team, done, member->loop);
+        for (; looks < member->patience && atomic_load_explicit(done, memory_order_acquire) < member->loop; looks++) PAUSE();
+        if (looks == member->patience) sleep_until(member->team, done, member->loop);
     }
 }
 
@@ -75,23 +75,26 @@ static void publish(struct team *team, const struct work *work) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// After a delay the caller works alone: the longer, the less time it worked with helpers since the delay before.
+// After a delay threads have little patience: for the longer, the less time they worked with patience since the delay before.
 static void note_delay(struct team *team, int64_t end, int64_t lost) {
-    const int rare = team->together > ALONE * lost;
+    const int rare = team->together > IMPATIENT * lost;
     team->caution = rare || !team->caution ? 1 : smaller(2 * team->caution, CAUTION);
-    team->alone_until = end + smaller(ALONE * team->caution * lost, LONGEST);
+    team->impatient_until = end + smaller(IMPATIENT * team->caution * lost, LONGEST);
     team->together = 0;
 }
 
 // Runs `work` on the caller's thread and the helpers.
 static void run_together(struct team *team, struct work *work) {
     const int64_t start = clock_of(CLOCK_MONOTONIC), busy = clock_of(CLOCK_THREAD_CPUTIME_ID);
-    struct member member = {team, work->loops, 0, (int)work->threads};
+    const int patient = start >= team->impatient_until;
+    work->patience = patient ? PATIENCE : LITTLE_PATIENCE;
+    struct member member = {team, work->loops, 0, (int)work->threads, (int)work->patience};
     publish(team, work);
     wake_helpers(team, work->threads);
     work->run(&member, work->argument);
     team->loops = member.loop;
     const int64_t end = clock_of(CLOCK_MONOTONIC), lost = end - start - (clock_of(CLOCK_THREAD_CPUTIME_ID) - busy);
+    if (!patient) return; // short sleeps are no delays
     team->together += end - start;
     // Much time without a processor: the caller, or a helper that had begun a part, shares one with other programs.
     if (4 * lost > end - start) note_delay(team, end, lost);
@@ -99,12 +102,12 @@ static void run_together(struct team *team, struct work *work) {
 
 void team_run(struct team *team, int64_t multiplications, team_work run, const void *argument, size_t size) {
     const int64_t most = team ? smaller(team->threads, team->hired + 1) : 1, threads = smaller(1 + multiplications / WORTHWHILE, most);
-    if (threads < 2 || clock_of(CLOCK_MONOTONIC) < team->alone_until) {
-        struct member member = {0, 0, 0, 1};
+    if (threads < 2) {
+        struct member member = {0, 0, 0, 1, 0};
         run(&member, argument);
         return;
     }
-    struct work work = {run, team->loops, threads, {0}};
+    struct work work = {run, team->loops, threads, 0, {0}};
     memcpy(work.argument, argument, size);
     run_together(team, &work);
 }

@@ -3,8 +3,8 @@
 // All threads run the same function; what they share are its loops (SHARED_FOR). A loop has as many parts as there are
 // threads. Each thread takes its own part, then those that nobody has taken yet, and goes on when all parts are done. So it
 // waits only for threads that have begun a part: a helper that has no processor between two loops delays nobody. One that
-// loses its processor during a part delays all; after such a piece of work the caller works alone for a while, long enough
-// that delays take a small part of the time. Waiting spins for a bounded time, then sleeps.
+// loses its processor during a part delays all. Waiting spins for a bounded time, then sleeps. After a delay threads sleep
+// much sooner for a while: the processor of a thread that sleeps is free for the one that it waits for.
 //
 // Loops are numbered, and numbers only grow while a team lives: a helper that is late finds every part of its loop taken.
 // What it reads of a piece of work outside of its parts is its own copy, and what that points to must live until
@@ -29,7 +29,7 @@ typedef void (*team_work)(struct member *member, const void *argument);
 struct member {
     struct team *team; // NULL: it works alone
     int64_t loop;
-    int index, threads;
+    int index, threads, patience; // looks at what it waits for before it sleeps
 };
 
 // A part of a loop: the turns from `index` to before `end`. `tried`: how many parts the thread has looked at.

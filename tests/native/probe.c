@@ -114,13 +114,16 @@ API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { ada
 
 // Work of two parts. The helper sleeps in its part, for which the caller waits in its own.
 struct nap {
-    atomic_int begun, threads;
+    atomic_int begun, threads, patience;
 };
 
 static void nap(struct member *member, const void *argument) {
     struct nap *own = *(struct nap *const *)argument;
     const struct timespec pause = {0, 20000000};
-    if (!member->index) atomic_store(&own->threads, member->threads);
+    if (!member->index) {
+        atomic_store(&own->threads, member->threads);
+        atomic_store(&own->patience, member->patience);
+    }
     SHARED_FOR (member, i, 2) {
         if (member->index) {
             atomic_store(&own->begun, 1);
@@ -130,19 +133,20 @@ static void nap(struct member *member, const void *argument) {
     }
 }
 
-// Threads of a piece of work in which the helper is delayed, times ten, and of the next one.
-API int probe_delay(void) {
+// The patience in a piece of work in which the helper is delayed, and in the next one, and the threads of the latter.
+API void probe_delay(int *threads, int *before, int *after) {
     struct nap own = {0};
     struct nap *const argument = &own;
     struct team *team = team_open();
     team_borrow(team, 2);
     team_start(team);
     team_run(team, 1 << 30, nap, &argument, sizeof argument);
-    const int first = atomic_load(&own.threads);
+    *before = atomic_load(&own.patience);
     team_run(team, 1 << 30, nap, &argument, sizeof argument);
     team_give_back(team);
     team_close(team);
-    return 10 * first + atomic_load(&own.threads);
+    *after = atomic_load(&own.patience);
+    *threads = atomic_load(&own.threads);
 }
 
 static void count_threads(struct member *member, const void *argument) {

@@ -1,5 +1,6 @@
 """Threads of the native engine: what they share, who may have them, and what a child process does without them."""
 
+import ctypes
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -69,8 +70,11 @@ def test_a_child_process_goes_on_with_a_queue() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_one_thread_works_alone_after_a_helper_was_delayed(probe: Any) -> None:
-    assert probe.probe_delay() == 21
+def test_threads_go_on_together_with_less_patience_after_a_helper_was_delayed(probe: Any) -> None:
+    threads, before, after = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    probe.probe_delay(ctypes.byref(threads), ctypes.byref(before), ctypes.byref(after))
+    assert threads.value == 2
+    assert 0 < 10 * after.value < before.value
 
 
 @pytest.mark.parametrize("batch", [1, 4])
