@@ -1,6 +1,7 @@
 """Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -178,11 +179,17 @@ class Corrector:
             ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
             edits += drop_boundary_edits(found, start, end, continues_next=ends, continues_previous=begins)
             start = end
-        edits = plain.restored(view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags]))))
+        wanted = view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags])))
+        edits = plain.restored([edit for edit in wanted if self._keeps_lacking(edit)])
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
+
+    def _keeps_lacking(self, edit: Edit) -> bool:
+        """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
+        signs = [each for each in edit.source if not each.isalnum() and self.tokenizer.lacks(each)]
+        return Counter(signs) <= Counter(edit.text)
 
     def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit]:
         """The edits of one sentence that pass the filter."""

@@ -185,3 +185,11 @@ def test_ignored_words_have_any_characters_that_the_model_reads_alike(ignored: s
     engine = cast(SentenceDecoder, Rewriter(tokenizer, {"ka lo mi": "ka la mi"}))
     (found,) = Corrector(engine, tokenizer, GENTLE, ignored=IgnoredEdits((ignored,))).correct(["k\u00e1 lo mi"])
     assert found.text == ("k\u00e1 la mi" if changes else "k\u00e1 lo mi")
+
+
+def test_signs_that_the_model_cannot_read_are_kept(tokenizer: Subwords) -> None:
+    line = "ka [lo mi"
+    assert tokenizer.lacks("[")
+    read = tokenizer.decode(tokenizer.encode(line))
+    assert corrected(tokenizer, line, {read: "ka lo mi"}).edits == ()
+    assert corrected(tokenizer, "ka lo mi", {"ka lo mi": "ka mi"}).text == "ka mi"
