@@ -113,8 +113,9 @@ def _is_cut_short(path: Path) -> bool:
         header = stream.read(64)
     if len(header) < 64 or not header.startswith(b"\x7fELF\x02\x01"):
         return False
-    start, size, count = struct.unpack_from("<Q", header, 40)[0], *struct.unpack_from("<HH", header, 58)
-    return start + size * count > path.stat().st_size
+    (start,) = struct.unpack_from("<Q", header, 40)
+    size, count = struct.unpack_from("<HH", header, 58)
+    return bool(start + size * count > path.stat().st_size)
 
 
 def library_path() -> Path | None:
