@@ -8,76 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_THREADS 1024
-#define MOST_BATCH (1 << 16)
 #define NANOSECONDS 1000000000LL
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
-
-static int beam_fits(const struct specdec_options *options) {
-    return between(options->beam_size, 1, MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
-           between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
-}
-
-static int constraints_fit(const struct specdec_options *options) {
-    return options->min_length >= 0 && options->no_repeat_ngram_size >= 0 && options->source_ngram_size >= 0 &&
-           options->repetition_penalty > 0.0f && isfinite(options->repetition_penalty);
-}
-
-static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const struct specdec_memory *memory = options->memory;
-    if (options->decoding != SPECDEC_NGRAM_MEMORY) return !memory;
-    return memory && memory->vocabulary == shape->vocabulary && memory->workers >= (options->batch > 1 ? options->threads : 1);
-}
-
-static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
-    const int given = options->decoding == SPECDEC_GIVEN;
-    const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_NGRAM_MEMORY) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
-           between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
-           between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
-           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
-           !(options->decoding == SPECDEC_BEAM && !beam_fits(options)) &&
-           !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
-           !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
-                           adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
-           !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
-           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
-           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths && !options->top_beta)) &&
-           !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
-           !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
-}
-
-// How many drafts are given.
-static int64_t drafts_of(const struct specdec_session *session) {
-    return session->options.decoding == SPECDEC_GIVEN ? session->count : product_of(session->options.recorded, session->count);
-}
-
-// Whether the first drafts of a decoding that copies a text are bounded.
-static int has_bounds(const struct specdec_options *options) {
-    return options->first_drafts && (options->decoding == SPECDEC_GIVEN || options->decoding == SPECDEC_INPUT_GUIDED);
-}
-
-// Checks the given drafts and bounds. Returns a status.
-static int32_t check_drafts(const struct specdec_session *session) {
-    const int32_t *ids = session->options.drafts;
-    const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
-    const int given = session->options.decoding == SPECDEC_GIVEN;
-    for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
-        if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
-    if (count < 0) return SPECDEC_BAD_LENGTH;
-    if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
-    for (int64_t i = 0; i < count; i++) {
-        if (starts[i + 1] < starts[i] + given) return SPECDEC_BAD_LENGTH;
-        if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
-        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
-            if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
-    }
-    return SPECDEC_OK;
-}
 
 static int64_t longest_draft(const struct specdec_session *session) {
     const int32_t decoding = session->options.decoding;
@@ -85,18 +18,9 @@ static int64_t longest_draft(const struct specdec_session *session) {
     return decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
 }
 
-// Checks the queue and measures it. Returns a status.
-static int32_t measure(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
-    const struct specdec_shape *shape = &session->model->shape;
-    const int64_t most = shape->max_positions / 16 * 16;
-    if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
-    for (int64_t i = 0; i < session->count; i++) {
-        if (starts[i + 1] <= starts[i] || starts[i + 1] - starts[i] > most) return SPECDEC_BAD_LENGTH;
-        session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
-        if (ids[starts[i + 1] - 1] == shape->padding) return SPECDEC_BAD_ID;
-        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
-            if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
-    }
+// Computes the sizes that the queue needs, which is checked.
+static void measure(struct specdec_session *session, const int64_t *starts) {
+    for (int64_t i = 0; i < session->count; i++) session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
     session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
     session->longest_draft = longest_draft(session);
     session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
@@ -104,7 +28,6 @@ static int32_t measure(struct specdec_session *session, const int32_t *ids, cons
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
     session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;
-    return SPECDEC_OK;
 }
 
 static int32_t open_workers(struct specdec_session *session) {
@@ -166,7 +89,8 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     session->owner = getpid();
     pthread_mutex_init(&session->lock, 0);
     pthread_cond_init(&session->progress, 0);
-    int32_t status = measure(session, ids, starts);
+    int32_t status = check_queue(&model->shape, ids, starts, count);
+    if (!status) measure(session, starts);
     if (!status) status = check_drafts(session);
     if (!status) status = copy_queue(session, ids, starts);
     if (!status) status = open_workers(session);
