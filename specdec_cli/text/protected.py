@@ -8,6 +8,7 @@ TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
 """A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""
 
 _KINDS = (
+    r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
     r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
     r"\]\([^()\s]*(?:\([^()\s]*\))?[^()\s]*\)",  # the address of a Markdown link
     r"!?\[(?=[^][]{1,200}\]\()",  # the beginning of a Markdown link
@@ -20,7 +21,7 @@ _KINDS = (
     r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|[$#%]?\{[^\s{}]*\}",  # {name}, {0:.2f}, ${HOME}, {{ user.name }}
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
     r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%
-    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
+    r"(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
     r"(?<![\w%])%\d{1,2}(?![\w%])|(?<!%)%%(?!%)",  # %1
     r"(?<![\w\\])[a-z]:\\[^\s<>\"|?*]*[\w\\]",  # C:\folder
     r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}|\\[nrt\"\\](?![a-z])|\\n(?-i:(?=[A-Z]))|\\[a-z]+\*?\{?"

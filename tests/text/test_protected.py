@@ -18,6 +18,7 @@ _SIGNS = ("'", '"', "(", ")", "-", "--", ",", ";", "!", "?", "\u2019", "\u201c",
         ("mail me.too+x@mail.example.org now", ["me.too+x@mail.example.org"]),
         ("run `git pussh` and ``a ` b``", ["`git pussh`", "``a ` b``"]),
         ("I don`t know why he don`t go", []),
+        ("`File`s, un`fold`ed lists and `a b`", ["`File`", "`fold`", "`a b`"]),
         ("(see http://a.org/b).", ["http://a.org/b"]),
         ("a ` alone, 5 @ home, a://", []),
     ],
@@ -36,6 +37,19 @@ def test_addresses_and_code_are_protected(text: str, spans: list[str]) -> None:
     ],
 )
 def test_tags_are_protected_with_their_attributes(text: str, spans: list[str]) -> None:
+    assert [text[start:end] for start, end in protected_spans(text)] == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("%d file%s removed", ["%d", "%s"]),
+        ("not opened%s.", ["%s"]),
+        ("error%d: %1$s", ["%d", "%1$s"]),
+        ("100%s of 5%d and 20%discount", []),
+    ],
+)
+def test_format_arguments_may_follow_letters(text: str, spans: list[str]) -> None:
     assert [text[start:end] for start, end in protected_spans(text)] == spans
 
 
