@@ -115,7 +115,8 @@ class FileTranslation:
 
     def _end(self, running: "asyncio.Future[T]") -> None:
         self._in_progress -= 1
-        running.exception()  # so that asyncio does not report it
+        if not running.cancelled():
+            running.exception()  # so that asyncio does not report it
 
 
 def _address(request: Request) -> str:

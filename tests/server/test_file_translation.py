@@ -1,8 +1,10 @@
 """Documents that clients send: /translate_file and /download_file."""
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -11,10 +13,12 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import file_translation
+from specdec_cli.server.file_translation import FileTranslation
 from specdec_cli.server.form_data import read_form_data
 from specdec_cli.server.kept_files import KeptFiles
 from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
+from specdec_cli.server.service import Service
 from specdec_cli.server.uploaded_files import ENDINGS, base_name
 from tests.server.conftest import Answer, Running, running, shout, wait_until
 
@@ -152,6 +156,29 @@ def test_few_files_are_translated_at_once() -> None:
         for thread in threads:
             thread.join()
         assert fetch(server, send(server, "a.md", b"b")).body == b"B"
+
+
+def test_a_thread_that_is_cancelled_at_the_end_is_not_reported() -> None:
+    reported: list[dict[str, Any]] = []
+    may_end = threading.Event()
+
+    async def stop_in_the_middle() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: reported.append(context))
+        files = FileTranslation(Service({}, {}))
+        request = asyncio.create_task(files._in_thread(lambda: may_end.wait(60)))
+        await asyncio.sleep(0)
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        (thread,) = asyncio.all_tasks() - {asyncio.current_task()}
+        thread.cancel()
+        await asyncio.wait([thread])
+        may_end.set()
+        await asyncio.sleep(0)
+
+    asyncio.run(stop_in_the_middle())
+    assert reported == []
 
 
 def test_kept_files_are_forgotten() -> None:
