@@ -205,8 +205,7 @@ def table() -> str:
     stored = json.loads(RESULT.read_text(encoding="utf-8"))
     columns = ("format", "files", "refused", "texts", "texts that lost text or markup", "changed bytes that are no text")
     rows = [
-        (f"`{row['format']}`", *(f"{row[key]:,}" for key in ("files",)), str(len(row["refused"])), *(f"{row[key]:,}" for key in KEYS))
-        for row in stored["rows"]
+        (f"`{row['format']}`", f"{row['files']:,}", str(len(row["refused"])), *(f"{row[key]:,}" for key in KEYS)) for row in stored["rows"]
     ]
     known = stored["environment"]
     return markdown(columns, rows, 1) + f"\nspecdec {known['specdec']}; Python {known['python']}; {known['date'][:10]}.\n"

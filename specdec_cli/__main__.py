@@ -16,7 +16,7 @@ def main() -> NoReturn:
         run()
     except SystemExit as end:
         code = end.code
-    # Not in the handler: what the exception refers to, generators in the middle of their work among it, is closed by now.
+    # After the handler, which frees the exception with its traceback: unfinished generators are closed first.
     end_process(code)
 
 
