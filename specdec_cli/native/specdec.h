@@ -10,13 +10,15 @@
 //
 // Memory. Packed weights stand in pages of 2 MiB where the system has them (memory.h). A session computes the sizes of all its
 // buffers in one place (buffers.c) when it is created, from the longest source in the queue, and allocates them then; decoding
-// allocates only the outputs. All products of sizes are checked for overflow. A row holds its own keys and values, as many as
-// its own source allows (`specdec_capacity`); the hypotheses of a beam search share them (beam.h).
+// allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (row_memory.c). All
+// products of sizes are checked for overflow. A row holds at most as many keys and values as its own source allows
+// (`specdec_capacity`); the hypotheses of a beam search share them (beam.h).
 //
 // Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work; the model's helpers
-// serve one such session at a time. With more rows, every thread is a worker with rows of its own. The thread that calls `specdec_session_next` is one of them, and works only during that call. The call
-// returns after a time that the caller gives at the latest, plus one round. A session is used by one thread at a time; a
-// child process after fork() gets threads of its own when it decodes.
+// serve one such session at a time. With more rows, every thread is a worker with rows of its own. The thread that calls
+// `specdec_session_next` is one of them, and works only during that call. The call returns after a time that the caller gives at
+// the latest, plus one round. A session is used by one thread at a time; a child process after fork() gets threads of its own
+// when it decodes.
 //
 // Numbers. Inputs of a product have 255 steps between the least and the largest number of a row, weights 127 steps either
 // side of zero, sums are exact integers. Every float sum runs over 16 lanes in a fixed order (vectors.h), and every fused
@@ -90,7 +92,8 @@ struct specdec_tensor {
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
 // `draft_starts` as those of sources; `prefix_lengths`: tokens at the start of each draft that are taken without being verified.
 // `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
-// most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only. `with_rounds`: rounds of sentences are handed out too.
+// most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
+// `with_rounds`: rounds of sentences are handed out too.
 // `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has so many for each sentence, one
 // after the other; the draft of a round is made, and replaced by the given one before it is verified; further rounds have the last.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
