@@ -80,8 +80,12 @@ def _lines(content: str) -> list[Run]:
 
 def _find(content: str, line: Run, text: str, start: int) -> Run | None:
     """Where `text` is in a line, at `start` or later; in a cell of a table, a pipe may have a backslash before it."""
+    start = max(start, line[0])
+    if "|" not in text:
+        place = content.find(text, start, line[1])
+        return None if place < 0 else (place, place + len(text))
     pattern = re.escape(text).replace(r"\|", r"\\?\|")
-    found = re.compile(pattern).search(content, max(start, line[0]), line[1])
+    found = re.compile(pattern).search(content, start, line[1])
     return found.span() if found else None
 
 
