@@ -188,7 +188,7 @@ class Corrector:
 
     def _keeps_lacking(self, edit: Edit) -> bool:
         """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
-        signs = [each for each in edit.source if not each.isalnum() and self.tokenizer.lacks(each)]
+        signs = [each for each in edit.source if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
         return Counter(signs) <= Counter(edit.text)
 
     def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit]:

@@ -16,7 +16,8 @@ _LEADING, _TRAILING = re.compile(r"[^\w\s]+"), re.compile(r"[^\w\s]+$")
 class _Item:
     """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them.
 
-    A void item is written in the place of its characters.
+    A void item is written in the place of its characters. `order` is the number of the span, counted from 1, and for a void item that of
+    the last span that begins before it in the source.
     """
 
     begin: int
@@ -43,9 +44,9 @@ def with_tags(
     cuts = choose_cuts(source, output, tags.voids, part_gains or [()] * (len(tags.voids) + 1), _ranges(nodes))
     voids: dict[int, list[_Item]] = {}
     place = 0
-    for order, (void, cut) in enumerate(zip(tags.voids, cuts, strict=True)):
+    for void, cut in zip(tags.voids, cuts, strict=True):
         begin, finish = (max(each, place) for each in void_place(source, output, void, chooser.others, cut))
-        voids.setdefault(void.owner, []).append(_Item(begin, finish, order, void.item, is_void=True))
+        voids.setdefault(void.owner, []).append(_Item(begin, finish, void.spans, void.item, is_void=True))
         place = finish
     items = [_item(node, chooser, voids) for node in nodes]
     return _written(output, [*items, *_outside(items, voids.get(-1, ()))], 0, len(output))
@@ -54,7 +55,7 @@ def with_tags(
 def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> str:
     """The characters `begin` to `finish` of the output with `items` there."""
     pieces, position = [], begin
-    for item in sorted(_nested(items), key=lambda each: (each.begin, each.finish, not each.is_void, each.order)):
+    for item in sorted(_nested(items), key=lambda each: (each.begin, each.finish, each.order, each.is_void)):
         start = max(item.begin, position)
         end = max(item.finish, start)
         inner = "" if item.is_void else _written(output, item.inner, start, end)
@@ -84,18 +85,24 @@ def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _
     inner = [_item(each, chooser, voids) for each in node.inner]
     inner += _outside(inner, voids.get(node.order, ()))
     begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
-    return _Item(begin, finish, node.order, node.span.opening, node.span.closing, inner)
+    return _Item(begin, finish, node.order + 1, node.span.opening, node.span.closing, inner)
 
 
 def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
-    """The void items, of which those that begin inside one of `items` are moved to its end."""
+    """The void items, of which those inside one of `items`, or before one that they follow in the source, are moved to its end."""
     found = []
     for void in voids:
-        around = next((each for each in items if each.begin < void.begin < each.finish), None)
+        around = next((each for each in items if _is_inside(void, each)), None)
         if around is not None:
             void.begin = void.finish = around.finish
         found.append(void)
     return found
+
+
+def _is_inside(void: _Item, item: _Item) -> bool:
+    """Whether a void item is written inside another item, or before one that it follows in the source."""
+    follows = item.order <= void.order
+    return item.begin < void.begin < item.finish or (follows and item.begin == void.begin < item.finish)
 
 
 def _ranges(nodes: Iterable[Node]) -> list[tuple[int, int, int]]:

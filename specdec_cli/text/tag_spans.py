@@ -37,13 +37,17 @@ class TagSpan:
 
 @dataclass(frozen=True)
 class VoidSpan:
-    """A void item at the characters `start` to `end` (a space, or none) of a text, inside the span `owner`; -1 if it is in none."""
+    """A void item at the characters `start` to `end` (a space, or none) of a text, inside the span `owner`; -1 if it is in none.
+
+    So many of the `spans` of the text begin before it.
+    """
 
     start: int
     end: int
     item: str
     side: Side
     owner: int = -1
+    spans: int = 0
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ def _voids(plain: Untagged, pairs: Sequence[Pair], first: int, last: int) -> Ite
         start, end = void.place, void.place + void.width
         owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
         if (first < start and end < last) or (owners and first <= start and end <= last):
-            yield number, VoidSpan(start - first, end - first, void.item, void.side, owners[-1] if owners else -1)
+            spans = sum(opening.start < mark for opening, _ in pairs)
+            yield number, VoidSpan(start - first, end - first, void.item, void.side, owners[-1] if owners else -1, spans)
 
 
 def _left(plain: Untagged, taken: Collection[int], placed: Collection[int]) -> list[_Item]:
