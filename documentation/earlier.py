@@ -46,7 +46,7 @@ SEED = 19
 SIMILARITY = 60.0
 """The default of -s."""
 CHANGED = 10
-"""One of so many sentences differs between the versions."""
+"""Every 10th sentence differs between the versions."""
 SENTENCES = 300
 REPETITIONS = 5
 ENTRIES = 1_000_000

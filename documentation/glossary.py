@@ -39,7 +39,7 @@ SEED = 17
 SENTENCES = 100
 """Sentences with a term, for each text and kind of terms."""
 RARE = 3
-"""A rare word occurs in at most so many sentences of its text."""
+"""A rare word occurs in at most this number of sentences of its text."""
 TOGETHER = range(3, 13)
 """Numbers of sentences in which both words of a term of the references occur."""
 _SYLLABLES = ("bo", "da", "del", "fan", "gor", "hul", "kan", "kel", "lom", "mar", "nor", "pel", "rin", "sol", "tam", "vor", "wel", "zin")

@@ -167,7 +167,7 @@ def outside(data: bytes, format: str) -> list[bytes]:
 
 
 def _lost(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many of the texts are not at their place any more."""
+    """The number of texts that differ between `before` and `after`, by position, and of those that are in one of them only."""
     return abs(len(before) - len(after)) + sum(one != other for one, other in zip(before, after, strict=False))
 
 
@@ -212,7 +212,10 @@ def table() -> str:
 
 
 def main() -> None:
-    """Run the round trips of the packages in the folder that is given, or of downloaded ones; store and print what became of them."""
+    """Translate the documents of packages, read the results again, and store and print what was lost.
+
+    The packages are in the folder that the first argument names; without one they are downloaded.
+    """
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         packages = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name) / "packages"
         if len(sys.argv) == 1:

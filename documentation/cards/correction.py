@@ -16,7 +16,7 @@ from specdec_cli.text.m2 import apply_gold_edits
 COMMAND = "specdec correct -m en-gec --decoding input-guided --mode {mode}"
 MODES = ("careful", "balanced", "thorough")
 EVERY = 900
-"""One line in so many of the correct text is held out of training, as in the recipe en-gec.sh."""
+"""Every 900th line of the correct text is held out of training, as in the recipe en-gec.sh."""
 _HEADERS = (
     *("`--mode`", "JFLEG: GLEU", "CWEB-G: precision", "recall", "F0.5", "correct lines unchanged", "learners' sentences corrected"),
     *("empty", "repeated"),

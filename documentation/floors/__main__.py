@@ -90,7 +90,7 @@ def _measure(measured: Measured, threads: int, seconds: float) -> dict[str, Any]
 
 
 def _milliseconds(model: NativeModel, drafts: bool, threads: int, seconds: float) -> dict[str, float]:
-    """The least milliseconds of each part in so many seconds.
+    """The least milliseconds of each part, measured for `seconds` seconds.
 
     That of the encoder is the time which a further sentence of one token takes, less that of a step.
     """
@@ -117,7 +117,7 @@ def _milliseconds(model: NativeModel, drafts: bool, threads: int, seconds: float
 
 
 def measure_speeds(threads: int, weights: int) -> tuple[float, float]:
-    """Weights that so many threads read a second, of so many, and products of bytes a second."""
+    """Bytes of `weights` bytes that `threads` threads read a second, and products of bytes that they compute a second."""
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         program = Path(name) / "speed"
         subprocess.run(["cc", *_FLAGS, str(Path(__file__).with_name("speed.c")), "-o", str(program)], check=True)

@@ -1,8 +1,8 @@
 // How fast threads together read weights, and multiply bytes: prints bytes per second and multiplications per second.
 //
 // Usage: speed THREADS BYTES
-// The weights have so many bytes, of which each thread reads a part of its own, over and over. Products are of numbers in registers,
-// by the instruction that the engine uses.
+// The weights have BYTES bytes, of which each of THREADS threads reads a part of its own, over and over. Products are of numbers in
+// registers, by the instruction that the engine uses.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ INLINE sums add_products(sums to, sums x) { return vdotq_s32(to, vreinterpretq_s
 #error "no products of bytes are known for this processor"
 #endif
 
-#define CHAINS 12 // independent accumulators, so that the products of one do not wait for those of another
+#define CHAINS 12 // sums in separate registers: a multiplication need not wait for the result of the one before it
 
 // Products of numbers in registers, which the compiler does not know.
 static void multiply_numbers(const int8_t *from) {

@@ -18,19 +18,19 @@ class Work:
 
 
 def encoder_work(config: TransformerConfig, tokens: int) -> Work:
-    """The work of the encoder for a source of so many tokens, and of the keys and values that the decoder's layers attend to."""
+    """The work of the encoder for a source of `tokens` tokens, and of the keys and values that the decoder's layers attend to."""
     layers = config.encoder_layers * _layer(config.width, config.feed_forward) + config.decoder_layers * 2 * config.width**2
     return Work(layers, layers * tokens)
 
 
 def decoder_work(config: TransformerConfig, positions: int) -> Work:
-    """The work of a pass of the decoder over so many positions, output projection included."""
+    """The work of a pass of the decoder over `positions` positions, output projection included."""
     weights = config.decoder_layers * _decoder_layer(config.width, config.feed_forward) + config.width * config.vocabulary_size
     return Work(weights, weights * positions)
 
 
 def drafter_work(config: TransformerConfig, drafter: DrafterConfig, tokens: int) -> Work:
-    """The work of a draft of so many tokens by a drafter over the verifier's states, after a round in which one token was taken."""
+    """The work of a draft of `tokens` tokens by a drafter over the verifier's states, after a round in which one token was taken."""
     width, link = config.width, drafter.chain
     once = 2 * width**2 * drafter.layers + width**2 + link * width  # the new state, the last state, and the last token
     output = width * min(drafter.shortlist or config.vocabulary_size, config.vocabulary_size)

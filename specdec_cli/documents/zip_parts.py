@@ -28,7 +28,7 @@ def read_parts(data: bytes, name: str, chosen: Callable[[str], bool]) -> dict[st
 
 
 def with_parts(data: bytes, parts: Mapping[str, bytes], name: str) -> bytes:
-    """Return a ZIP file with other contents for the parts in `parts`; names, times and order of all parts are kept.
+    """Return the ZIP file `data` with the contents of some parts replaced by `parts`; names, times and order of all parts are kept.
 
     Raises InputError for a damaged part.
     """

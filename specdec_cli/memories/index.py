@@ -97,7 +97,7 @@ def build_index(pairs: Iterable[Entry]) -> Index:
 
 
 def feature_weights(frequencies: NDArray[np.int64], entries: int) -> NDArray[np.float64]:
-    """The weight of features that so many of `entries` entries have: log(1 + entries / frequency)."""
+    """The weights of features that occur in `frequencies` of `entries` entries: log(1 + entries / frequency)."""
     return np.log1p(entries / np.maximum(frequencies, 1))
 
 

@@ -88,7 +88,7 @@ def _row(
 
 
 def _unlike(length: float, others: Floats) -> Floats:
-    """The cost of a text of so many characters with translations of such lengths, in characters of the source."""
+    """The cost of aligning a text of `length` characters with translations of `others` characters, in characters of the source."""
     mean = np.maximum((length + others) / 2, 1)
     return np.minimum((length - others) ** 2 / (2 * _VARIANCE * mean), 3 * _SKIP)
 

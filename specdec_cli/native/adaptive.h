@@ -31,7 +31,7 @@ struct specdec_adaptive {
 
 // Whether sentences that enter now, in a batch of `rows`, are drafted.
 int adaptive_begin(struct adaptive *adaptive, int64_t rows);
-// Tokens of a draft of the next round, of so many rows.
+// The number of tokens of each draft in the next round, for a batch of `rows` rows.
 int64_t adaptive_size(struct adaptive *adaptive, int64_t rows);
 // A row of the present round, of whose draft `passed` tokens were taken; then the end of a round of drafts of `size` tokens.
 void adaptive_count(struct adaptive *adaptive, int64_t passed);

@@ -17,7 +17,7 @@ static void insert(struct candidate *kept, int64_t *count, int64_t wanted, struc
     kept[at] = candidate;
 }
 
-// The `wanted`-th of the tiles' largest logits: so many tokens have this logit or a larger one. Minus infinity for fewer tiles.
+// The `wanted`-th of the tiles' largest logits: at least `wanted` tokens have this logit or a larger one. Minus infinity for fewer tiles.
 static float least_wanted(const struct logits *logits, int64_t i, int64_t wanted) {
     const int64_t tiles = (logits->size + TILE - 1) / TILE;
     float kept[2 * MOST_BEAM];

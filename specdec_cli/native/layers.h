@@ -50,7 +50,7 @@ void run_pass(struct member *member, const struct pass *pass);
 // Whether the thread is to leave the pass.
 int leaves_pass(const struct member *member, const struct pass *pass);
 
-// The multiplications of all matrix products of a pass over so many positions.
+// The number of multiplications in all matrix products of a pass over `positions` positions.
 int64_t multiplications_of(const struct stack *stack, int64_t positions);
 
 // to (rows, outputs) = linear(x (rows, inputs)) + residual, if given; `tops` (tiles, rows) if given.

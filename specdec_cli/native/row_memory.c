@@ -8,7 +8,7 @@
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Floats of keys and values of all layers for so many places.
+// The number of floats that the keys and values of all layers have for `places` positions of a row.
 static int64_t keys_size(const struct stack *stack, int64_t places) {
     return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_room, places));
 }

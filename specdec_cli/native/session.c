@@ -145,7 +145,7 @@ static int32_t hand_out(struct specdec_session *session, struct specdec_output *
     return done->status;
 }
 
-// Waits until another worker has done a sentence, for so many nanoseconds at most.
+// Waits until another worker has done a sentence, for at most `nanoseconds`.
 static void wait_for_others(struct specdec_session *session, int64_t nanoseconds) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

@@ -16,7 +16,7 @@
 #define VACANT (-1)
 #define AT_ONCE 48    // positions whose logits are computed together
 #define CHUNK 256     // positions that go through layers together, unless a single row has more
-#define LEAVING 4     // when one in so many rows is free, others enter
+#define LEAVING 4     // when a quarter of the rows is free, others enter
 
 // A sentence on its way. `tokens` (capacity) begins with the start of the model; those before `length` count, up to `limit`.
 // `own` and `memory`: keys and values of the decoder's layers, see layers.h; `own` has `room` places now, `capacity` at most. `ids`
@@ -137,8 +137,8 @@ int worker_open(struct worker *worker, struct specdec_session *session);
 void worker_close(struct worker *worker);
 int64_t padded_length(int64_t source_length);
 
-// row_memory.c: room for the keys and values of a row that begins, 0 without memory; then for an output of so many places at least, or
-// of the row's capacity.
+// row_memory.c: reserves memory for the keys and values of a row that begins (returns 0 without memory), and extends it to at least
+// `places` positions of its output, at most the row's capacity.
 int row_reserve(const struct specdec_session *session, struct row *row);
 void row_extend(const struct specdec_session *session, struct row *row, int64_t places);
 void row_free(struct row *row);

@@ -12,7 +12,7 @@
 // buffers in one place (buffers.c) when it is created, from the longest source in the queue, and allocates them then; decoding
 // allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (row_memory.c). All
 // products of sizes are checked for overflow. A row holds at most as many keys and values as its own source allows
-// (`specdec_capacity`); the hypotheses of a beam search share them (beam.h).
+// (`specdec_capacity`); all hypotheses of a beam search are in the memory of their row (beam.h).
 //
 // Threads. With `batch` 1, all threads share the loops of one worker (team.h), where there is enough work; the model's helpers
 // serve one such session at a time. With more rows, every thread is a worker with rows of its own. The thread that calls
@@ -94,8 +94,9 @@ struct specdec_tensor {
 // `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
 // most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
 // `with_rounds`: rounds of sentences are handed out too.
-// `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has so many for each sentence, one
-// after the other; the draft of a round is made, and replaced by the given one before it is verified; further rounds have the last.
+// `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has `recorded` drafts for each
+// sentence, one after the other; the draft of a round is made, and replaced by the given one before it is verified; further
+// rounds have the last.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
 // are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.
@@ -163,8 +164,8 @@ SPECDEC_API int32_t specdec_model_create(const struct specdec_shape *shape, cons
 SPECDEC_API void specdec_model_destroy(struct specdec_model *model);
 SPECDEC_API const char *specdec_model_isa(const struct specdec_model *model);
 
-// Tokens that an output row has room for, the start included, after a source of so many tokens, where outputs have `min_length`
-// tokens at least.
+// Tokens that an output row has room for, the start included, after a source of `source_length` tokens, where outputs have
+// `min_length` tokens at least.
 SPECDEC_API int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length, int64_t min_length);
 
 // A queue of `count` sources: that of sentence i is ids[starts[i]] .. ids[starts[i + 1] - 1], EOS included.

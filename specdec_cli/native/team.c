@@ -10,8 +10,8 @@
 #ifndef WORTHWHILE
 #define WORTHWHILE (1 << 20) // multiplications for which one thread more is worth while
 #endif
-#define IMPATIENT 64         // after a delay, threads soon go to sleep when they wait, for so many times the delay
-#define CAUTION 32           // and up to so many times longer where one delay follows the other,
+#define IMPATIENT 64         // after a delay, threads that wait sleep sooner, for 64 times the delay
+#define CAUTION 32           // and up to 32 times longer where one delay follows the other,
 #define LONGEST 2000000000LL // but never for more nanoseconds
 
 static int64_t clock_of(clockid_t id) {

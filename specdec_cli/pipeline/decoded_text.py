@@ -10,7 +10,7 @@ from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
 
 
 class DecodedText:
-    """A part of a line that is decoded (`text`, of so many `tokens` without special ones, None if they were not counted), its
+    """A part of a line that is decoded (`text`; `tokens` is its number of tokens without special ones, None if not counted), its
     current `attempt`, and the hypotheses of that attempt (`parts`).
 
     `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
@@ -55,7 +55,7 @@ class DecodedText:
 
     @property
     def target_draft(self) -> str | None:
-        """The draft for the only text of the current attempt; None if there is none, or if the attempt has several texts."""
+        """The draft for the text of the current attempt; None if there is no draft, or if the attempt has several texts."""
         is_one = self.draft is not None and len(self.attempt.segments.texts) == 1
         return self.attempt.draft(self.draft.text) if is_one and self.draft is not None else None
 

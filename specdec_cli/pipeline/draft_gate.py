@@ -15,7 +15,7 @@ ENOUGH = 400
 PROBE = 48
 """Number of sentences with a draft that are decoded before the others of the first lines, to learn the share."""
 PAUSE = 16
-"""While drafts are left out, one in so many is still used, to notice when they become better."""
+"""While drafts are left out, every 16th is still used, to notice when they become better."""
 
 
 class DraftGate:
@@ -27,7 +27,7 @@ class DraftGate:
 
     @classmethod
     def for_batches(cls, batch_size: int) -> Self:
-        """The gate for batches of at most so many sentences."""
+        """The gate for batches of at most `batch_size` sentences."""
         return cls(ALONE if batch_size == 1 else TOGETHER)
 
     def __init__(self, least: float) -> None:
@@ -48,7 +48,7 @@ class DraftGate:
         return self._left_out[similar] % PAUSE == 0
 
     def count(self, found: FoundDraft, tokens: int, accepted: int) -> None:
-        """Count an output of so many tokens, of which so many were accepted from its draft."""
+        """Count an output of `tokens` tokens, of which `accepted` were accepted from its draft."""
         similar = found.similarity >= SIMILAR
         if self._tokens[similar] > 8 * ENOUGH:  # older outputs count less
             self._tokens[similar] /= 2

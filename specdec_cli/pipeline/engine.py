@@ -124,7 +124,7 @@ class Engine:
         return [Group(Shared(own), self._rows(key[0], len(own)), given=key[1], prefixed=key[2]) for key, own in sorted(alike.items())]
 
     def _rows(self, width: int, sentences: int) -> int:
-        """How many of so many sentences of one source width a worker decodes together."""
+        """How many of `sentences` sentences with sources of `width` tokens a worker decodes together."""
         rows = self.workers * int(self.settings.options.get(LENGTH_BEAM.name, 1))
         fitting = self.settings.memory // (rows * self.verifier.row_bytes(width)) if self.settings.memory else sentences
         return max(1, min(self.settings.batch_size, -(-sentences // self.workers), fitting))

@@ -89,7 +89,7 @@ class NativeEngine:
         return self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None)
 
     def expect(self, sentences: int) -> None:
-        """Count sentences that are about to be decoded. Once there were so many that an optional drafter can pay, load it,
+        """Count sentences that are about to be decoded. Once there were enough for an optional drafter to pay, load it,
         unless the costs of rounds say that it cannot; `decode` calls this too.
         """
         self._sentences += sentences

@@ -102,7 +102,7 @@ class TermPlacer:
         self._place(texts, _MOST_TOKENS)
 
     def _place(self, texts: Sequence[DecodedText], most_tokens: int, *, are_parts: bool = False) -> None:
-        """Do what `place` says, by searches of at most so many tokens each. Texts that `are_parts` of sentences are not cut again."""
+        """Do what `place` says, by searches of at most `most_tokens` tokens each. Texts that `are_parts` of sentences are not cut again."""
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
         self._score_usual(waiting)
         self._try_replaced(waiting)
@@ -219,8 +219,8 @@ class TermPlacer:
                 sentence.found.append(self._judged(sentence, hypothesis, forced if continues else 0))
 
     def _forced(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]]) -> Iterator[tuple[_Sentence, Hypothesis, int]]:
-        """Decode sentences whose outputs begin with the first so many of the given ids and EOS; the others are a draft. Yield the
-        number of forced ids too.
+        """Decode `outputs`: sentences with ids and a number. That number of ids, and EOS, begin the output; the other ids are a
+        draft. Yield the number of forced ids too.
         """
         asked, before = [], len(self._tokenizer.add_target_tokens([], self._engine.eos)) - 1
         for number, (sentence, ids, fixed) in enumerate(outputs):

@@ -71,7 +71,7 @@ class Service:
             raise RequestError(413, f"Invalid request: {characters} characters, more than the limit of {self.limits.characters}")
 
     async def prepare(self, work: Callable[[], T], characters: int) -> T:
-        """Return what `work` returns for a text of so many characters; for a long one it runs in a thread, so that other requests go on."""
+        """Return what `work` returns for a text of `characters` characters; for a long text, in a thread, so that other requests go on."""
         return await asyncio.to_thread(work) if characters > _LONG else work()
 
     async def translate(self, pair: Pair, texts: Sequence[str], split: Callable[[str], Pieces] = split_pieces) -> list[str]:

@@ -120,7 +120,7 @@ class BufferedRows:
 
 
 def _with_empty_rows(state: State, empty: int) -> State:
-    """`state` with so many empty rows after its own."""
+    """`state` with `empty` empty rows after its own."""
     rows = len(state.lengths)
     filled = select_rows(state, torch.arange(rows + empty, device=state.lengths.device).clamp_max(rows - 1))
     filled.finished[rows:] = True
