@@ -1,11 +1,11 @@
 """The figures of the card of en-de: BLEU, chrF, and counts of faults, on each dev set."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from documentation.cards.decoding import Decoded, decode
 from documentation.tables import markdown
+from specdec_cli.text.numbers import find_numbers, lost_numbers
 from specdec_cli.text.parallel import read_tsv
 
 COMMAND = "specdec translate -m en-de --no-split --decoding greedy --precision int8"
@@ -19,7 +19,6 @@ SETS = {
     "multi30k": "captions (Multi30k)",
     "newstest2013": "news (newstest2013)",
 }
-_NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<=\w )[A-Z][a-z]+\b")
 
 
@@ -40,22 +39,18 @@ def _row(one: Decoded) -> tuple[str, ...]:
     references = [list(one.references)]
     scores = (corpus_bleu(list(one.outputs), references).score, corpus_chrf(list(one.outputs), references).score)
     quality = (f"{score:.2f}" for score in scores)
-    return (one.name, f"{len(one.sources):,}", *quality, str(one.empty), str(one.repeated), kept(numbers(one)), kept(names(one)))
+    return (one.name, f"{len(one.sources):,}", *quality, str(one.empty), str(one.repeated), numbers_kept(one), names_kept(one))
 
 
-def numbers(one: Decoded) -> list[bool]:
-    """For each number in digits of the sources, whether it is in the output."""
-    pairs = zip(one.sources, one.outputs, strict=True)
-    return [number in output for source, output in pairs for number in _NUMBER.findall(source)]
+def numbers_kept(one: Decoded) -> str:
+    """How many of the numbers of the sources are in the outputs, as text; see `lost_numbers`."""
+    total = sum(len(find_numbers(source)) for source in one.sources)
+    lost = sum(len(lost_numbers(source, output)) for source, output in zip(one.sources, one.outputs, strict=True))
+    return f"{total - lost:,} of {total:,}"
 
 
-def names(one: Decoded) -> list[bool]:
-    """For each capitalised word inside a source that the reference copies, whether it is in the output."""
+def names_kept(one: Decoded) -> str:
+    """How many of the capitalised words inside a source that the reference copies are in the outputs, as text."""
     texts = zip(one.sources, one.outputs, one.references, strict=True)
-    return [name in output for source, output, reference in texts for name in _NAME.findall(source) if name in reference.split()]
-
-
-def kept(found: Iterable[bool]) -> str:
-    """The number of true values, and of all, as text."""
-    values = list(found)
-    return f"{sum(values):,} of {len(values):,}"
+    found = [name in output for source, output, reference in texts for name in _NAME.findall(source) if name in reference.split()]
+    return f"{sum(found):,} of {len(found):,}"

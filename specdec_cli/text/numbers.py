@@ -39,12 +39,17 @@ def same_numbers(pair: Pair) -> bool:
     return not left
 
 
+def find_numbers(text: str) -> list[str]:
+    """The numbers of `text` that are written in digits, with the separators between them, in order."""
+    return _NUMBER.findall(text)
+
+
 def lost_numbers(source: str, output: str) -> list[str]:
     """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
 
     A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock.
     """
-    if not _NUMBER.search(source):
+    if not find_numbers(source):
         return []
     digits = set(re.findall(r"\d+", output))
     joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
