@@ -101,6 +101,13 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
         assert [output.count(sign) for sign in signs] == [1] * len(signs)
 
 
+def test_times_of_the_12_hour_clock_are_translated(shipped: Bundle) -> None:
+    texts = ["No. For 9:00 p.m. tonight.", "Call me at 8pm.", "The train leaves at 6:15 a.m.", "Is 9am fine?"]
+    engine = Engine(shipped, resolve(DecodingRequest(), shipped))
+    found = [each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)]
+    assert all(f" {time} Uhr" in text for time, text in zip(("21:00", "20", "6:15", "9"), found, strict=True)), found
+
+
 def test_errors_beside_emoji_and_quotation_marks_are_corrected() -> None:
     bundle = move_to(resolve_machine("cpu", "float32", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingRequest(with_scores=True), bundle))
