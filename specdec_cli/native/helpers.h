@@ -44,6 +44,11 @@ struct part {
     atomic_llong done;
 };
 
+// Time and multiplications of the work in a turn; see note_pace().
+struct pace {
+    int64_t time, multiplications;
+};
+
 struct team {
     // The number of the latest work, and its words. The number is odd while there is none to join.
     _Alignas(LINE) atomic_llong number;
@@ -60,6 +65,9 @@ struct team {
     int64_t loops; // begun so far
     int64_t impatient_until;   // in nanoseconds
     int64_t together, caution; // nanoseconds of work with patience since the last delay; see note_delay()
+    struct pace paces[2];      // of work together, and of work alone
+    int64_t spent;             // nanoseconds of work in the present turn
+    int turn;
     pid_t owner;   // the process that the helpers live in
 };
 

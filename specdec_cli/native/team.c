@@ -13,6 +13,11 @@
 #define IMPATIENT 64         // after a delay, threads that wait sleep sooner, for 64 times the delay
 #define CAUTION 32           // and up to 32 times longer where one delay follows the other,
 #define LONGEST 2000000000LL // but never for more nanoseconds
+#ifndef TURN
+#define TURN 20000000LL // nanoseconds for which work together, and then alone, is tried after a delay
+#endif
+#define LONG_TURN 32 // the faster way then goes on for 32 times as long
+enum { TOGETHER, ALONE, FASTER, TURNS };
 
 static int64_t clock_of(clockid_t id) {
     struct timespec time;
@@ -75,26 +80,56 @@ static void publish(struct team *team, const struct work *work) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static void begin_turn(struct team *team, int turn) {
+    team->turn = turn;
+    team->spent = 0;
+    if (turn == TOGETHER) memset(team->paces, 0, sizeof team->paces);
+}
+
 // After a delay threads have little patience: for the longer, the less time they worked with patience since the delay before.
 static void note_delay(struct team *team, int64_t end, int64_t lost) {
     const int rare = team->together > IMPATIENT * lost;
     team->caution = rare || !team->caution ? 1 : smaller(2 * team->caution, CAUTION);
     team->impatient_until = end + smaller(IMPATIENT * team->caution * lost, LONGEST);
     team->together = 0;
+    begin_turn(team, TOGETHER);
+}
+
+// Whether one thread is faster than all of them, by the turns that tried both.
+static int is_alone_faster(const struct team *team) {
+    const struct pace *together = team->paces + TOGETHER, *alone = team->paces + ALONE;
+    return (double)alone->time * (double)together->multiplications < (double)together->time * (double)alone->multiplications;
+}
+
+// Threads that wait for each other may take longer than one of them where other programs use the processors. So work together and
+// work alone take turns, and then the faster of the two has a long turn.
+static void note_pace(struct team *team, int64_t time, int64_t multiplications) {
+    if (team->turn < FASTER) {
+        team->paces[team->turn].time += time;
+        team->paces[team->turn].multiplications += multiplications;
+    }
+    team->spent += time;
+    if (team->spent >= (team->turn == FASTER ? LONG_TURN * TURN : TURN)) begin_turn(team, (team->turn + 1) % TURNS);
+}
+
+static void run_alone(team_work run, const void *argument) {
+    struct member member = {0, 0, 0, 1, 0};
+    run(&member, argument);
 }
 
 // Runs `work` on the caller's thread and the helpers.
 static void run_together(struct team *team, struct work *work) {
-    const int64_t start = clock_of(CLOCK_MONOTONIC), busy = clock_of(CLOCK_THREAD_CPUTIME_ID);
-    const int patient = start >= team->impatient_until;
-    work->patience = patient ? PATIENCE : LITTLE_PATIENCE;
     struct member member = {team, work->loops, 0, (int)work->threads, (int)work->patience};
     publish(team, work);
     wake_helpers(team, work->threads);
     work->run(&member, work->argument);
     team->loops = member.loop;
+}
+
+static void run_with_patience(struct team *team, struct work *work) {
+    const int64_t start = clock_of(CLOCK_MONOTONIC), busy = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    run_together(team, work);
     const int64_t end = clock_of(CLOCK_MONOTONIC), lost = end - start - (clock_of(CLOCK_THREAD_CPUTIME_ID) - busy);
-    if (!patient) return; // short sleeps are no delays
     team->together += end - start;
     // Much time without a processor: the caller, or a helper that had begun a part, shares one with other programs.
     if (4 * lost > end - start) note_delay(team, end, lost);
@@ -103,11 +138,20 @@ static void run_together(struct team *team, struct work *work) {
 void team_run(struct team *team, int64_t multiplications, team_work run, const void *argument, size_t size) {
     const int64_t most = team ? smaller(team->threads, team->hired + 1) : 1, threads = smaller(1 + multiplications / WORTHWHILE, most);
     if (threads < 2) {
-        struct member member = {0, 0, 0, 1, 0};
-        run(&member, argument);
+        run_alone(run, argument);
         return;
     }
-    struct work work = {run, team->loops, threads, 0, {0}};
+    struct work work = {run, team->loops, threads, PATIENCE, {0}};
     memcpy(work.argument, argument, size);
-    run_together(team, &work);
+    const int64_t start = clock_of(CLOCK_MONOTONIC);
+    if (start >= team->impatient_until) {
+        run_with_patience(team, &work);
+        return;
+    }
+    work.patience = LITTLE_PATIENCE;
+    if (team->turn == ALONE || (team->turn == FASTER && is_alone_faster(team)))
+        run_alone(run, argument);
+    else
+        run_together(team, &work);
+    note_pace(team, clock_of(CLOCK_MONOTONIC) - start, multiplications);
 }

@@ -149,6 +149,37 @@ API void probe_delay(int *threads, int *before, int *after) {
     *threads = atomic_load(&own.threads);
 }
 
+// Work that takes long in one of two ways: alone, or together.
+struct slow {
+    int alone, threads;
+};
+
+static void work_slowly(struct member *member, const void *argument) {
+    struct slow *own = *(struct slow *const *)argument;
+    const struct timespec pause = {0, 50000000};
+    if (member->index) return;
+    own->threads = member->threads;
+    if (own->alone == (member->threads == 1)) nanosleep(&pause, 0);
+}
+
+// The threads of `count` pieces of work after a delay, if work alone, or work together, takes long.
+API void probe_turns(int alone, int count, int *threads) {
+    struct nap delay = {0};
+    struct slow own = {alone, 0};
+    struct nap *const delayed = &delay;
+    struct slow *const argument = &own;
+    struct team *team = team_open();
+    team_borrow(team, 2);
+    team_start(team);
+    team_run(team, 1 << 30, nap, &delayed, sizeof delayed);
+    for (int i = 0; i < count; i++) {
+        team_run(team, 1 << 30, work_slowly, &argument, sizeof argument);
+        threads[i] = own.threads;
+    }
+    team_give_back(team);
+    team_close(team);
+}
+
 static void count_threads(struct member *member, const void *argument) {
     if (!member->index) **(int *const *)argument = member->threads;
 }

@@ -77,6 +77,13 @@ def test_threads_go_on_together_with_less_patience_after_a_helper_was_delayed(pr
     assert 0 < 10 * after.value < before.value
 
 
+@pytest.mark.parametrize(("slow_alone", "faster"), [(False, 1), (True, 2)])
+def test_after_a_delay_work_is_done_in_the_faster_way(probe: Any, slow_alone: bool, faster: int) -> None:
+    threads = (ctypes.c_int * 6)()
+    probe.probe_turns(int(slow_alone), len(threads), threads)
+    assert list(threads) == [2, 1, faster] * 2
+
+
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_queue_ends_with_what_is_raised_meanwhile(batch: int) -> None:
     def stop() -> None:
