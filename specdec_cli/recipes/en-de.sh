@@ -27,7 +27,8 @@ for domain in 'tatoeba*' kde-sentences wmt20-chat woz gnome-help mozilla-www 'ma
 done
 
 [ -e "$work/data/prepare.json" ] ||
-    specdec prepare "$work/data" "$text/train.tsv.xz" "$text/train2.tsv.xz" "${domains[@]}" "${held_out[@]}" "${vocabulary[@]}"
+    specdec prepare "$work/data" "$text/train.tsv.xz" "$text/train2.tsv.xz" "${domains[@]}" "${held_out[@]}" "${vocabulary[@]}" \
+        --temperature 1.3
 specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
     --recipe en-de-verifier "${small[@]}" "${short[@]}"
 specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128
