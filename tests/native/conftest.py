@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "specdec_cli" / "native"
 ISAS = ("scalar", "neon") if platform.machine() in ("aarch64", "arm64") else ("scalar", "avx2", "avx-vnni", "avx512-vnni")
-FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1", "-DTURN=1")
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1", "-DTURN=0")
 """With those of setup.py; threads share even the work of tiny models."""
 
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 SOURCES = Path(__file__).parent.parent.parent / "specdec_cli" / "native"
-FLAGS = ("-std=gnu11", "-O1", "-g", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1", "-DTURN=1")
+FLAGS = ("-std=gnu11", "-O1", "-g", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-pthread", "-DWORTHWHILE=1", "-DTURN=0")
 SANITIZERS = {"address,undefined": "libasan.so", "thread": "libtsan.so"}
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",  # Python itself leaks at its end
