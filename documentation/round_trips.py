@@ -167,7 +167,7 @@ def outside(data: bytes, format: str) -> list[bytes]:
 
 
 def _lost(before: Sequence[str], after: Sequence[str]) -> int:
-    """The number of texts that differ between `before` and `after`, by position, and of those that are in one of them only."""
+    """How many positions have different texts in `before` and `after`, or a text in only one of them."""
     return abs(len(before) - len(after)) + sum(one != other for one, other in zip(before, after, strict=False))
 
 

@@ -31,7 +31,7 @@ _LINES = 80
 _SETTLE = 0.2
 """Seconds between the start of busy processes and the measurement."""
 _PASSES = 4
-"""Passes beside the same processes. The first does not count: in it the engine finds out about them."""
+"""Passes over the text while the same processes run. The first is not counted: in it the engine tries which mode is faster."""
 _LEAST = 5
 """Fewer passes than this are too few for a median."""
 _OTHERS = 0.1

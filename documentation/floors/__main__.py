@@ -90,9 +90,9 @@ def _measure(measured: Measured, threads: int, seconds: float) -> dict[str, Any]
 
 
 def _milliseconds(model: NativeModel, drafts: bool, threads: int, seconds: float) -> dict[str, float]:
-    """The least milliseconds of each part, measured for `seconds` seconds.
+    """The shortest time of each part in milliseconds, of all that were measured in `seconds` seconds.
 
-    That of the encoder is the time which a further sentence of one token takes, less that of a step.
+    The time of the encoder is what decoding one more sentence to a single token takes, minus the time of a step.
     """
     config = model.config
     first = min(8, config.source_size - 1)

@@ -30,7 +30,7 @@ def decoder_work(config: TransformerConfig, positions: int) -> Work:
 
 
 def drafter_work(config: TransformerConfig, drafter: DrafterConfig, tokens: int) -> Work:
-    """The work of a draft of `tokens` tokens by a drafter over the verifier's states, after a round in which one token was taken."""
+    """The work of drafting `tokens` tokens with a drafter over the verifier's states, after a round that added one token to the output."""
     width, link = config.width, drafter.chain
     once = 2 * width**2 * drafter.layers + width**2 + link * width  # the new state, the last state, and the last token
     output = width * min(drafter.shortlist or config.vocabulary_size, config.vocabulary_size)

@@ -44,7 +44,8 @@ struct part {
     atomic_llong done;
 };
 
-// Time and multiplications of the work in a turn; see note_pace().
+// The work of the turns of one mode, together or alone: how many nanoseconds it took, and how many multiplications it had. Their
+// ratio says which mode is faster; see note_pace().
 struct pace {
     int64_t time, multiplications;
 };
@@ -65,9 +66,9 @@ struct team {
     int64_t loops; // begun so far
     int64_t impatient_until;   // in nanoseconds
     int64_t together, caution; // nanoseconds of work with patience since the last delay; see note_delay()
-    struct pace paces[2];      // of work together, and of work alone
+    struct pace paces[2];      // of the modes TOGETHER and ALONE in team.c
     int64_t spent;             // nanoseconds of work in the present turn
-    int turn;
+    int turn;                  // TOGETHER, ALONE or FASTER
     pid_t owner;   // the process that the helpers live in
 };
 

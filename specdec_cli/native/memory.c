@@ -66,7 +66,7 @@ static void *take(struct arena *arena, int64_t count, int64_t size, int zeroed) 
     return block + 1;
 }
 
-// Begins a larger block, with room for at least `bytes` bytes. Returns 0 without memory.
+// Begins a larger block, with room for at least `bytes` bytes. Returns 0 if there is no memory for it.
 static int take_pages(struct arena *arena, int64_t bytes) {
     const int64_t pages = (bytes + PAGE - 1) / PAGE, whole = (pages > PAGES ? pages : PAGES) * PAGE;
     struct arena own = {.last = arena->last};

@@ -94,9 +94,9 @@ struct specdec_tensor {
 // `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
 // most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
 // `with_rounds`: rounds of sentences are handed out too.
-// `recorded`, for measurements of time: rounds for which drafts are given, 0: none. Then `drafts` has `recorded` drafts for each
-// sentence, one after the other; the draft of a round is made, and replaced by the given one before it is verified; further
-// rounds have the last.
+// `recorded` is for measurements of time: the number of rounds of each sentence whose drafts are given in `drafts` (0: no drafts are
+// given), sentence after sentence. The drafter still drafts in every round, but the given draft is verified in place of its draft.
+// Rounds after these are given the last draft of their sentence.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
 // are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.

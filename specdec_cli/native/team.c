@@ -14,9 +14,9 @@
 #define CAUTION 32           // and up to 32 times longer where one delay follows the other,
 #define LONGEST 2000000000LL // but never for more nanoseconds
 #ifndef TURN
-#define TURN 20000000LL // nanoseconds for which work together, and then alone, is tried after a delay
+#define TURN 20000000LL // nanoseconds of a turn in which a mode is tried, after a delay; see note_pace()
 #endif
-#define LONG_TURN 32 // the faster way then goes on for 32 times as long
+#define LONG_TURN 32 // a turn of the faster mode is 32 times as long
 enum { TOGETHER, ALONE, FASTER, TURNS };
 
 static int64_t clock_of(clockid_t id) {
@@ -95,14 +95,15 @@ static void note_delay(struct team *team, int64_t end, int64_t lost) {
     begin_turn(team, TOGETHER);
 }
 
-// Whether one thread is faster than all of them, by the turns that tried both.
+// Whether the caller alone needed less time for a multiplication than all threads together, in the turns that tried both modes.
 static int is_alone_faster(const struct team *team) {
     const struct pace *together = team->paces + TOGETHER, *alone = team->paces + ALONE;
     return (double)alone->time * (double)together->multiplications < (double)together->time * (double)alone->multiplications;
 }
 
-// Threads that wait for each other may take longer than one of them where other programs use the processors. So work together and
-// work alone take turns, and then the faster of the two has a long turn.
+// Adds a piece of work to the present turn, and begins the next turn when this one has lasted long enough. While other programs use
+// the processors, one thread may be faster than several, which wait for each other. So a turn in which all threads work is followed by
+// one in which the caller works alone, and then by a longer one in the faster of these two modes.
 static void note_pace(struct team *team, int64_t time, int64_t multiplications) {
     if (team->turn < FASTER) {
         team->paces[team->turn].time += time;

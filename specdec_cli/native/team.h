@@ -4,8 +4,8 @@
 // threads. Each thread takes its own part, then those that nobody has taken yet, and goes on when all parts are done. So it
 // waits only for threads that have begun a part: a helper that has no processor between two loops delays nobody. One that
 // loses its processor during a part delays all. Waiting spins for a bounded time, then sleeps. After a delay threads sleep
-// much sooner for a while: the processor of a thread that sleeps is free for the one that it waits for. In this time the caller
-// works alone where that is faster: both ways are tried again and again.
+// much sooner for a while: the processor of a thread that sleeps is free for the one that it waits for. Until that time is
+// over, the caller works alone where this is faster than with the helpers; both are tried in turn.
 //
 // Loops are numbered, and numbers only grow while a team lives: a helper that is late finds every part of its loop taken.
 // What it reads of a piece of work outside of its parts is its own copy, and what that points to must live until

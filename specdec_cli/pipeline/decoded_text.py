@@ -10,11 +10,11 @@ from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
 
 
 class DecodedText:
-    """A part of a line that is decoded (`text`; `tokens` is its number of tokens without special ones, None if not counted), its
-    current `attempt`, and the hypotheses of that attempt (`parts`).
+    """The state of a part of a line, `text`, while it is decoded in one or more attempts.
 
-    `ways` are the attempts in the order in which they are tried, of which the last never fails. `output` is None
-    until an attempt has succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
+    `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the attempts in the order in which they
+    are tried; the last one never fails. `attempt` is the present one, and `parts` are its hypotheses. `output` is None until an attempt has
+    succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is
     removed from the output if `text` ends with a letter or digit (see `without_added_stop`). `draft` is the draft that
     was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed;
     `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation.

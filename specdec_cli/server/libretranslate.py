@@ -18,7 +18,7 @@ from specdec_cli.server.variants import variants
 from specdec_cli.text.languages import short_code
 
 MOST_ALTERNATIVES = 5
-"""Most alternatives of a text; a client that asks for more gets this number."""
+"""The largest number of alternatives of a text; a client that asks for more gets this many."""
 _FORMATS = ("text", "html")
 
 

@@ -37,9 +37,10 @@ class TagSpan:
 
 @dataclass(frozen=True)
 class VoidSpan:
-    """A void item at the characters `start` to `end` (a space, or none) of a text, inside the span `owner`; -1 if it is in none.
+    """A void item, such as a line break, in place of the characters `start` to `end` of a text: a space, or no character.
 
-    So many of the `spans` of the text begin before it.
+    `owner` is the index of the innermost span that contains it, -1 if none does. `spans` is the number of spans of the text that begin
+    before it.
     """
 
     start: int

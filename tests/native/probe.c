@@ -149,7 +149,7 @@ API void probe_delay(int *threads, int *before, int *after) {
     *threads = atomic_load(&own.threads);
 }
 
-// Work that takes long in one of two ways: alone, or together.
+// Work that takes long with one thread (`alone` is 1) or with several (0), and how many threads it had.
 struct slow {
     int alone, threads;
 };
@@ -162,7 +162,8 @@ static void work_slowly(struct member *member, const void *argument) {
     if (own->alone == (member->threads == 1)) nanosleep(&pause, 0);
 }
 
-// The threads of `count` pieces of work after a delay, if work alone, or work together, takes long.
+// Runs `count` pieces of work after a delay, and stores in `threads` how many threads each had. The work takes long if it is done by one
+// thread (`alone` is 1) or by two (`alone` is 0).
 API void probe_turns(int alone, int count, int *threads) {
     struct nap delay = {0};
     struct slow own = {alone, 0};
