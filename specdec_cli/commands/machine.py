@@ -109,6 +109,6 @@ def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
     elif bundle.drafter is not None and machine.device == "cpu":
         from specdec_cli.tuning.precision import has_bfloat16_products
 
-        if has_bfloat16_products():
+        if has_bfloat16_products("cpu"):
             bundle.drafter.lower_precision(torch.bfloat16)
     return bundle

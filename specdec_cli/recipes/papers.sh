@@ -17,7 +17,7 @@ verifier=(--set run.batch_tokens=4096 --set run.smoothing=0.1)
 base=(--set model.encoder_layers=3 --set model.decoder_layers=2)
 deep=(--set model.encoder_layers=5 --set model.decoder_layers=1)
 published=(--set drafter.model.width=384 --set drafter.model.heads=6 --set drafter.feed_forward=1536)
-published+=(--set run.batch_tokens=2048 --set run.accumulation=1 --set run.average=1 --set run.precision=bf16-mixed)
+published+=(--set run.batch_tokens=2048 --set run.accumulation=1 --set run.average=1 --set run.precision=auto)
 drafter=() every=400 prepare=(--vocabulary-size 8000) sizes=(2000 4000) shape=()
 if [ -n "${TRIAL:-}" ]; then
     # Enough updates for outputs to end: distillation drops outputs without EOS.

@@ -16,6 +16,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
 
 from specdec_cli.training.recipe import RunSettings
+from specdec_cli.tuning.precision import has_bfloat16_products
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
     strategy: Any = DDPStrategy(find_unused_parameters=True) if local * nodes > 1 else "auto"
     if run.sharded and local * nodes > 1:
         strategy = ModelParallelStrategy(_shard, data_parallel_size=local * nodes, tensor_parallel_size=1)
-    fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=run.precision)  # type: ignore[arg-type]
+    precision: Any = run.precision
+    if precision == "auto":
+        precision = "bf16-mixed" if has_bfloat16_products(device) else "32-true"
+    fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=precision)
     if nodes == 1 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         _join_attempt(device)
     fabric.launch()

@@ -45,7 +45,8 @@ class RunSettings:
     - `accumulation`: number of batches whose gradients are averaged for an update.
     - `dropout`: the dropout rate.
     - `smoothing`: the label smoothing, the probability mass that is spread over the vocabulary.
-    - `precision`: number format of the arithmetic, as Lightning Fabric names it.
+    - `precision`: number format of the arithmetic, as Lightning Fabric names it, or "auto": "bf16-mixed" on a device with
+      instructions for bfloat16, "32-true" on others, where bfloat16 would be many times slower.
     - `seed`: seed of all random numbers.
     - `checkpoint_minutes`: minutes between checkpoints.
     - `evaluate_every`: updates between evaluations.
@@ -66,7 +67,7 @@ class RunSettings:
     accumulation: int = 1
     dropout: float = 0.1
     smoothing: float = 0.1
-    precision: str = "bf16-mixed"
+    precision: str = "auto"
     seed: int = 1
     checkpoint_minutes: float = 5.0
     evaluate_every: int = 1000

@@ -1,10 +1,14 @@
-"""Shares of updates: every batch is in one share, and weights are those of a mean over all batches of the update."""
+"""Shares of updates: every batch is in one share, with the weights of a mean over all batches of the update; the automatic precision."""
+
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.training import data_parallel
 from specdec_cli.training.data_parallel import shares
+from specdec_cli.training.recipe import RunSettings
 
 
 @given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 5))
@@ -19,3 +23,12 @@ def test_shares_hold_each_batch_once(count: int, accumulation: int, processes: i
         # The mean over the processes of the weighted sums is the mean over the batches.
         assert sum(len(share.keys) * share.weight for share in update) / processes == pytest.approx(1)
         assert len({share.weight for share in update if share.weight}) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "fast", "used"), [("auto", True, "bf16-mixed"), ("auto", False, "32-true"), ("bf16-mixed", False, "bf16-mixed")]
+)
+def test_automatic_precision_is_bfloat16_only_where_it_is_fast(asked: str, fast: bool, used: str) -> None:
+    with patch.object(data_parallel, "has_bfloat16_products", return_value=fast):
+        fabric = data_parallel.launch_fabric(RunSettings(precision=asked), "cpu", 1)
+    assert fabric._precision.precision == used
