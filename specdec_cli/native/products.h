@@ -84,22 +84,23 @@ INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) {
 }
 #endif
 
-#define HALF (TILE / 2)
+#define IN_REGISTER 8
 
-// Half a tile: 32 outputs.
-INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *of_weights, int32_t *to) {
-    __m256i sums[AT_ONCE][4];
-    for (int part = 0; part < 4; part++) {
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *weights,
+                          const int32_t *of_weights, int32_t *to) {
+    const int parts = outputs / IN_REGISTER;
+    __m256i sums[AT_ONCE][TILE / IN_REGISTER];
+    for (int part = 0; part < parts; part++) {
         const __m256i missing = _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)(of_weights + 8 * part)), _mm256_set1_epi32(BIAS));
         for (int row = 0; row < rows; row++) sums[row][part] = missing;
     }
     for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-        fetch_ahead(weights, 2 * TILE);
+        fetch_ahead(weights, 4 * outputs);
         factor factors[AT_ONCE];
 #pragma GCC unroll 3
         for (int row = 0; row < rows; row++) factors[row] = factor_of(four_bytes(x + row * inputs + i));
-#pragma GCC unroll 4
-        for (int part = 0; part < 4; part++) {
+#pragma GCC unroll 8
+        for (int part = 0; part < parts; part++) {
             const __m256i some = _mm256_loadu_si256((const __m256i *)weights + part);
 #pragma GCC unroll 3
             for (int row = 0; row < rows; row++) sums[row][part] = accumulate(sums[row][part], factors[row], some);
@@ -107,19 +108,21 @@ INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, cons
     }
 #pragma GCC unroll 3
     for (int row = 0; row < rows; row++)
-        for (int part = 0; part < 4; part++) _mm256_storeu_si256((__m256i *)(to + row * TILE + 8 * part), sums[row][part]);
+        for (int part = 0; part < parts; part++) _mm256_storeu_si256((__m256i *)(to + row * TILE + 8 * part), sums[row][part]);
 }
 
 #elif defined(ISA_NEON)
 
-#define HALF (TILE / 2)
+#define IN_REGISTER 4
 #define AT_ONCE 3
 
-// Half a tile: 32 outputs in 8 registers a row. Dot products are of signed bytes, so those of x - 128.
-INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *of_weights, int32_t *to) {
-    int32x4_t sums[AT_ONCE][8];
-#pragma GCC unroll 8
-    for (int part = 0; part < 8; part++)
+// Dot products are of signed bytes, so those of x - 128.
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *weights,
+                          const int32_t *of_weights, int32_t *to) {
+    const int parts = outputs / IN_REGISTER;
+    int32x4_t sums[AT_ONCE][TILE / IN_REGISTER];
+#pragma GCC unroll 16
+    for (int part = 0; part < parts; part++)
 #pragma GCC unroll 3
         for (int row = 0; row < rows; row++) sums[row][part] = vshlq_n_s32(vld1q_s32(of_weights + 4 * part), 7);
     for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
@@ -127,8 +130,8 @@ INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, cons
 #pragma GCC unroll 3
         for (int row = 0; row < rows; row++)
             fours[row] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + row * inputs + i) ^ (int32_t)0x80808080));
-#pragma GCC unroll 8
-        for (int part = 0; part < 8; part++) {
+#pragma GCC unroll 16
+        for (int part = 0; part < parts; part++) {
             const int8x16_t some = vld1q_s8(weights + 16 * part);
 #pragma GCC unroll 3
             for (int row = 0; row < rows; row++) sums[row][part] = vdotq_s32(sums[row][part], some, fours[row]);
@@ -136,8 +139,8 @@ INLINE void multiply_half(const int rows, const uint8_t *x, int64_t inputs, cons
     }
 #pragma GCC unroll 3
     for (int row = 0; row < rows; row++)
-#pragma GCC unroll 8
-        for (int part = 0; part < 8; part++) vst1q_s32(to + row * TILE + 4 * part, sums[row][part]);
+#pragma GCC unroll 16
+        for (int part = 0; part < parts; part++) vst1q_s32(to + row * TILE + 4 * part, sums[row][part]);
 }
 
 #else
@@ -156,18 +159,21 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
 
 #endif
 
-#if defined(HALF)
+#if defined(IN_REGISTER)
 
+// Several rows are multiplied with half a tile at once. A row that is left has all registers for itself and is multiplied with the
+// whole tile: sums that do not wait for each other hide the time that an instruction takes.
 static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
     for (int row = 0; row < rows; row += AT_ONCE) {
         const uint8_t *from = x + row * inputs;
         int32_t *place = to + row * TILE;
-        for (int half = 0; half < 2; half++, place += HALF) {
-            const int8_t *some = weights + half * 4 * HALF;
-            const int32_t *own = sums + half * HALF;
-            if (rows - row >= AT_ONCE) multiply_half(AT_ONCE, from, inputs, some, own, place);
-            else if (rows - row == 2) multiply_half(2, from, inputs, some, own, place);
-            else multiply_half(1, from, inputs, some, own, place);
+        if (rows - row == 1) {
+            multiply_some(1, TILE, from, inputs, weights, sums, place);
+            return;
+        }
+        for (int half = 0; half < TILE; half += TILE / 2) {
+            if (rows - row >= AT_ONCE) multiply_some(AT_ONCE, TILE / 2, from, inputs, weights + 4 * half, sums + half, place + half);
+            else multiply_some(2, TILE / 2, from, inputs, weights + 4 * half, sums + half, place + half);
         }
     }
 }
