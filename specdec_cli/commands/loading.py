@@ -66,12 +66,16 @@ def shipped_bundles() -> list[str]:
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
 
 
-def open_bundle(model: str | ModelChoice, machine: Machine) -> "Bundle":
-    """Load a bundle and move it to the device and precision of `machine`. Raises ModelError if it is missing or malformed."""
+def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False) -> "Bundle":
+    """Load a bundle and move it to the device and precision of `machine`, with `same_drafts` as in `move_to`.
+
+    Raises ModelError if it is missing or malformed.
+    """
     from specdec_cli.model.bundle import load_bundle
 
     chosen = ModelChoice(model) if isinstance(model, str) else model
-    return move_to(machine, load_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language))
+    bundle = load_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language)
+    return move_to(machine, bundle, same_drafts=same_drafts)
 
 
 def find_recipe(name: str | None) -> Path | None:

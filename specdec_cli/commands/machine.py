@@ -88,11 +88,11 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
+def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) -> "Bundle":
     """Move the verifier and drafter of `bundle`, in place, to the machine's device and precision; return `bundle`.
 
     Their weights get no gradients. On a CPU that multiplies bfloat16 fast, unless the precision is int8, a drafter computes in
-    bfloat16: the verifier alone decides the output.
+    bfloat16: the verifier alone decides the output. With `same_drafts` it does not, and the drafts are those of other CPUs.
     """
     import torch
 
@@ -106,7 +106,7 @@ def move_to(machine: Machine, bundle: "Bundle") -> "Bundle":
         from specdec_cli.model.int8 import quantize
 
         quantize(bundle.verifier, bundle.drafter)
-    elif bundle.drafter is not None and machine.device == "cpu":
+    elif bundle.drafter is not None and machine.device == "cpu" and not same_drafts:
         from specdec_cli.tuning.precision import has_bfloat16_products
 
         if has_bfloat16_products("cpu"):

@@ -87,7 +87,7 @@ def visualize(
 
     _check(sentence, file, limit, decoding, block_size, output)
     machine = resolve_machine(device, "float32", threads)
-    bundle = open_bundle(ModelChoice(model, source_language, target_language, offline), machine)
+    bundle = open_bundle(ModelChoice(model, source_language, target_language, offline), machine, same_drafts=True)
     if file is not None:
         from specdec_cli.visualization.corpus_html import to_corpus_html
         from specdec_cli.visualization.corpus_svg import to_corpus_svg

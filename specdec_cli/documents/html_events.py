@@ -39,13 +39,17 @@ class _Parser(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=False)
         self._text, self._starts = text, line_starts(text)
+        self._unclosed = False  # whether all that follows is in a comment or declaration without an end
         self.found: list[Event] = []
 
     def _add(self, kind: Kind, name: str = "", kept: bool = False) -> None:
+        if self._unclosed:
+            return
         line, column = self.getpos()
         begin = self._starts[line - 1] + column
         if kind == "text" and self._text.startswith("<!", begin):
-            kind = "other"  # a comment that is not closed
+            kind = "other"
+            self._unclosed = self._text.startswith("<!--", begin) or self._text.find(">", begin) < 0
         if not (self.found and kind == "text" and self.found[-1].kind == "text"):
             self.found.append(Event(kind, begin, begin, name, kept))
 

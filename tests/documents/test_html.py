@@ -3,7 +3,7 @@
 import html
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from specdec_cli.errors import InputError
@@ -143,6 +143,9 @@ def test_unchanged_segments_give_the_same_bytes(text: str) -> None:
 
 
 @given(st.lists(MARKUP, max_size=30).map("".join))
+@example("<!--<p")
+@example("<!x<p")
+@example("<!--word>two words")
 def test_outputs_are_the_segments_of_the_new_document(text: str) -> None:
     document = parse(text, "html")
     changed = document.translated([shout(each) for each in texts(document)])
