@@ -67,48 +67,68 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
 #define BIAS 0
 #define AT_ONCE 3
 typedef __m256i factor;
-INLINE factor factor_of(int32_t four) { return _mm256_set1_epi32(four); }
+INLINE factor factor_of(const uint8_t *x) { return _mm256_set1_epi32(four_bytes(x)); }
 INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) { return _mm256_dpbusd_avx_epi32(sums, x, weights); }
+INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
+    (void)x, (void)inputs;
+    return 0;
+}
 #else
-// Products of x - 128: |x - 128| times the weight with the other's sign. Two of them fit in 16 bits: 2 * 128 * 127 < 2^15.
+// Products of x - 128: |x - 128| times the weight w, or times ~w = -w - 1 where x < 128, which leaves out |x - 128|. Two of them fit
+// in 16 bits: 2 * 128 * -128 = -2^15.
 #define BIAS 128
 #define AT_ONCE 2
-typedef struct { __m256i centred, size; } factor;
-INLINE factor factor_of(int32_t four) {
-    const __m256i centred = _mm256_set1_epi32(four ^ (int32_t)0x80808080);
-    return (factor){centred, _mm256_abs_epi8(centred)};
+typedef struct { __m256i size, flips; } factor;
+INLINE factor factor_of(const uint8_t *x) {
+    const __m256i centred = _mm256_xor_si256(_mm256_set1_epi32(four_bytes(x)), _mm256_set1_epi8(-128));
+    return (factor){_mm256_abs_epi8(centred), _mm256_cmpgt_epi8(_mm256_setzero_si256(), centred)};
 }
 INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) {
-    const __m256i pairs = _mm256_maddubs_epi16(x.size, _mm256_sign_epi8(weights, x.centred));
+    const __m256i pairs = _mm256_maddubs_epi16(x.size, _mm256_xor_si256(weights, x.flips));
     return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+// The sum of |x - 128| where x < 128, in a row of a multiple of LANES bytes.
+INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
+    __m128i sums = _mm_setzero_si128();
+    for (int64_t i = 0; i < inputs; i += LANES) {
+        const __m128i missing = _mm_subs_epu8(_mm_set1_epi8(-128), _mm_loadu_si128((const __m128i *)(x + i)));
+        sums = _mm_add_epi32(sums, _mm_sad_epu8(missing, _mm_setzero_si128()));
+    }
+    return _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2);
 }
 #endif
 
 #define IN_REGISTER 8
 
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *weights,
-                          const int32_t *of_weights, int32_t *to) {
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
+                          int32_t *to) {
     const int parts = outputs / IN_REGISTER;
-    __m256i sums[AT_ONCE][TILE / IN_REGISTER];
-    for (int part = 0; part < parts; part++) {
-        const __m256i missing = _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)(of_weights + 8 * part)), _mm256_set1_epi32(BIAS));
-        for (int row = 0; row < rows; row++) sums[row][part] = missing;
-    }
-    for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-        fetch_ahead(weights, 4 * outputs);
-        factor factors[AT_ONCE];
-#pragma GCC unroll 3
-        for (int row = 0; row < rows; row++) factors[row] = factor_of(four_bytes(x + row * inputs + i));
-#pragma GCC unroll 8
+    __m256i left_out[AT_ONCE], sums[AT_ONCE][TILE / IN_REGISTER];
+    for (int row = 0; row < rows; row++) left_out[row] = _mm256_set1_epi32(left_out_of(x + row * inputs, inputs));
+    for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {
         for (int part = 0; part < parts; part++) {
-            const __m256i some = _mm256_loadu_si256((const __m256i *)weights + part);
-#pragma GCC unroll 3
-            for (int row = 0; row < rows; row++) sums[row][part] = accumulate(sums[row][part], factors[row], some);
+            const __m256i own = _mm256_loadu_si256((const __m256i *)(of_weights + part * IN_REGISTER));
+            for (int row = 0; row < rows; row++)
+                sums[row][part] = _mm256_add_epi32(_mm256_mullo_epi32(own, _mm256_set1_epi32(BIAS)), left_out[row]);
         }
-    }
+        const int8_t *weights = tile + 4 * first;
+        for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+            fetch_ahead(weights, 4 * outputs);
+            factor factors[AT_ONCE];
 #pragma GCC unroll 3
-    for (int row = 0; row < rows; row++)
-        for (int part = 0; part < parts; part++) _mm256_storeu_si256((__m256i *)(to + row * TILE + 8 * part), sums[row][part]);
+            for (int row = 0; row < rows; row++) factors[row] = factor_of(x + row * inputs + i);
+#pragma GCC unroll 8
+            for (int part = 0; part < parts; part++) {
+                const __m256i some = _mm256_loadu_si256((const __m256i *)weights + part);
+#pragma GCC unroll 3
+                for (int row = 0; row < rows; row++) sums[row][part] = accumulate(sums[row][part], factors[row], some);
+            }
+        }
+#pragma GCC unroll 3
+        for (int row = 0; row < rows; row++)
+            for (int part = 0; part < parts; part++)
+                _mm256_storeu_si256((__m256i *)(to + row * TILE + part * IN_REGISTER), sums[row][part]);
+    }
 }
 
 #elif defined(ISA_NEON)
@@ -117,30 +137,33 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #define AT_ONCE 3
 
 // Dot products are of signed bytes, so those of x - 128.
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *weights,
-                          const int32_t *of_weights, int32_t *to) {
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
+                          int32_t *to) {
     const int parts = outputs / IN_REGISTER;
     int32x4_t sums[AT_ONCE][TILE / IN_REGISTER];
+    for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {
 #pragma GCC unroll 16
-    for (int part = 0; part < parts; part++)
+        for (int part = 0; part < parts; part++)
 #pragma GCC unroll 3
-        for (int row = 0; row < rows; row++) sums[row][part] = vshlq_n_s32(vld1q_s32(of_weights + 4 * part), 7);
-    for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-        int8x16_t fours[AT_ONCE];
+            for (int row = 0; row < rows; row++) sums[row][part] = vshlq_n_s32(vld1q_s32(of_weights + part * IN_REGISTER), 7);
+        const int8_t *weights = tile + 4 * first;
+        for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
+            int8x16_t fours[AT_ONCE];
+#pragma GCC unroll 3
+            for (int row = 0; row < rows; row++)
+                fours[row] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + row * inputs + i) ^ (int32_t)0x80808080));
+#pragma GCC unroll 16
+            for (int part = 0; part < parts; part++) {
+                const int8x16_t some = vld1q_s8(weights + 16 * part);
+#pragma GCC unroll 3
+                for (int row = 0; row < rows; row++) sums[row][part] = vdotq_s32(sums[row][part], some, fours[row]);
+            }
+        }
 #pragma GCC unroll 3
         for (int row = 0; row < rows; row++)
-            fours[row] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + row * inputs + i) ^ (int32_t)0x80808080));
 #pragma GCC unroll 16
-        for (int part = 0; part < parts; part++) {
-            const int8x16_t some = vld1q_s8(weights + 16 * part);
-#pragma GCC unroll 3
-            for (int row = 0; row < rows; row++) sums[row][part] = vdotq_s32(sums[row][part], some, fours[row]);
-        }
+            for (int part = 0; part < parts; part++) vst1q_s32(to + row * TILE + part * IN_REGISTER, sums[row][part]);
     }
-#pragma GCC unroll 3
-    for (int row = 0; row < rows; row++)
-#pragma GCC unroll 16
-        for (int part = 0; part < parts; part++) vst1q_s32(to + row * TILE + 4 * part, sums[row][part]);
 }
 
 #else
@@ -167,14 +190,9 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
     for (int row = 0; row < rows; row += AT_ONCE) {
         const uint8_t *from = x + row * inputs;
         int32_t *place = to + row * TILE;
-        if (rows - row == 1) {
-            multiply_some(1, TILE, from, inputs, weights, sums, place);
-            return;
-        }
-        for (int half = 0; half < TILE; half += TILE / 2) {
-            if (rows - row >= AT_ONCE) multiply_some(AT_ONCE, TILE / 2, from, inputs, weights + 4 * half, sums + half, place + half);
-            else multiply_some(2, TILE / 2, from, inputs, weights + 4 * half, sums + half, place + half);
-        }
+        if (rows - row >= AT_ONCE) multiply_some(AT_ONCE, TILE / 2, from, inputs, weights, sums, place);
+        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, place);
+        else multiply_some(1, TILE, from, inputs, weights, sums, place);
     }
 }
 
