@@ -31,6 +31,7 @@ def generators() -> dict[str, Generator]:
     return {
         "summary": tables.summary,
         "comparison": tables.comparison,
+        "without-vnni": tables.without_vnni,
         "table": tables.table,
         "corpus": tables.corpus,
         "serving": serving,

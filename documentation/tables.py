@@ -44,6 +44,14 @@ COMPARISONS = (
     Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
     Comparison("speed-synthetic", "specdec", "greedy", "marian"),
 )
+WITHOUT_VNNI = (
+    Comparison("avx2-cweb-g", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-jfleg", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-dialogue", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-dialogue", "auto", "ctranslate2-beam"),
+    Comparison("avx2-beam", "beam", "ctranslate2-beam"),
+    Comparison("avx2-news", "auto", "ctranslate2-greedy"),
+)
 
 
 def summary() -> str:
@@ -61,15 +69,24 @@ def summary() -> str:
 
 def comparison() -> str:
     """The Markdown table of all COMPARISONS with CTranslate2, which has the settings that are fastest for it."""
+    return _comparison(COMPARISONS)
+
+
+def without_vnni() -> str:
+    """The same table for WITHOUT_VNNI, comparisons on a processor with AVX2 alone."""
+    return _comparison(WITHOUT_VNNI)
+
+
+def _comparison(comparisons: Sequence[Comparison]) -> str:
     rows = []
-    for each in COMPARISONS:
+    for each in comparisons:
         ours, theirs = _pair(each)
         label = f"{load(each.name).label}, {each.geometry}" if each.geometry else load(each.name).label
         ours_cells = (_chosen(ours), f"{ours['tokens_per_round']:.2f}", f"{ours['tokens_per_second']:,.0f}")
         their_cells = (theirs["decoding"], _setting(theirs["settings"]), f"{theirs['tokens_per_second']:,.0f}")
         rows.append((label, *ours_cells, *their_cells, _times(each, ours, theirs), _identical(ours)))
     columns = ("text", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
-    stored = [load(name) for name in dict.fromkeys(each.name for each in COMPARISONS)]
+    stored = [load(name) for name in dict.fromkeys(each.name for each in comparisons)]
     return markdown(columns, rows, 2) + sources(stored)
 
 
