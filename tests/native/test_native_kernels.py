@@ -126,16 +126,17 @@ def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: 
         assert top.tolist() == found[:, 64 * tile : 64 * tile + 64].max(1).tolist()
 
 
-def test_sums_of_the_largest_bytes_are_exact(probe: Any, isa: bytes) -> None:
+@pytest.mark.parametrize("largest", [1, 4095])
+def test_sums_of_the_smallest_and_largest_bytes_are_exact(probe: Any, isa: bytes, largest: int) -> None:
     weights = np.ones((2, 4096), np.float32)
     weights[1] = -1.0
-    x, found, tops = np.ones((1, 4096), np.float32), np.empty((1, 2), np.float32), np.empty((1, 1), np.float32)
-    x[0, 0] = 0.0  # bytes are 0 and 255
+    x, found, tops = np.zeros((1, 4096), np.float32), np.empty((1, 2), np.float32), np.empty((1, 1), np.float32)
+    x[0, :largest] = 1.0  # bytes are 0 and 255
     zeros = np.zeros(2, np.float32)
     args = (at(zeros), None, None, 0, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
     assert probe.probe_linear(isa, at(weights), size(2), size(4096), *args) == 0
     step, scale = np.float32(1) / np.float32(255), np.float32(1) / np.float32(127)
-    sums = np.array([127 * 255 * 4095, -127 * 255 * 4095], np.float32)
+    sums = np.array([127 * 255 * largest, -127 * 255 * largest], np.float32)
     assert found[0].tolist() == (sums * step * scale).tolist()
 
 
