@@ -31,7 +31,8 @@ class Shell:
         self._folder = tempfile.TemporaryDirectory(prefix="specdec-")
         programs = Path(self._folder.name)
         address = str(programs / "socket")
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        # Models that commands convert do not go into the user's cache.
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "SPECDEC_CACHE": str(programs / "cache")}
         command = [sys.executable, "-m", "documentation.fork_server", address, str(programs)]
         self._server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
         started = time.monotonic()
@@ -41,7 +42,7 @@ class Shell:
             time.sleep(0.05)
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
         terminal = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
-        self._environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""} | terminal
+        self._environment = environment | {"PATH": path, "CUDA_VISIBLE_DEVICES": ""} | terminal
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
