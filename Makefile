@@ -27,8 +27,8 @@ demo: .venv/native ## Translate and correct a few lines, show the drafts of one,
 	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
 	$(BIN)/specdec bench --row greedy --row auto --row specdec
 
-test: .venv/native ## Run all tests, on all cores; at the end, say what was skipped and why
-	OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n auto
+test: .venv/native ## Run all tests; at the end, say what was skipped and why
+	$(BIN)/pytest -rs
 
 test-fast: .venv/native ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
 	OMP_NUM_THREADS=1 $(BIN)/pytest -rs -m "not slow" -n auto
