@@ -2,7 +2,7 @@
 
 from random import Random
 
-from specdec_cli.corruption.closed import ARTICLES, BE, DETERMINERS, PREPOSITIONS
+from specdec_cli.corruption.closed import ARTICLES, BE, DETERMINERS, PREPOSITIONS, UNCOUNTABLE
 from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import word_set
@@ -11,11 +11,14 @@ from specdec_cli.corruption.tokens import NAME, Sentence
 _SILENT_H = ("hour", "honest", "honour", "honor", "heir")
 _SPOKEN_WITH_Y_OR_W = ("uni", "use", "usa", "usu", "uti", "eu", "ubi", "one", "once")
 _SPOKEN_WITH_VOWEL = ("unin", "unim", "unid", "unir")
+_HAVE = frozenset({"have", "has", "had"})
 _DEFINITE = word_set("same first second third last only next best most worst least former latter whole rest")
 _INDEFINITE = word_set("lot few little bit couple number variety kind huge long great good new small young")
 # Probability where the sentence does not show which article is right; often both are.
 _SHARE_IF_UNCLEAR = 0.15
 _SHARE_OF_NAMES = 0.25
+_SHARE_OF_THE = 0.75
+_SHARE_OF_THE_BEFORE_UNCOUNTABLE = 0.3
 _SHARE_BEFORE_CONSONANTS = 0.15
 
 
@@ -51,19 +54,21 @@ def article_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
     if not sentence.is_plain(i) or not (i in sentence.initials or _opens_noun_phrase(left)):
         return None
     tags = readings(words[i])
-    if "VBG" in tags or (left == "to" and "VB" in tags):
+    if "VBG" in tags or (left in _HAVE and "VBN" in tags) or (left == "to" and "VB" in tags):
         return None
     if "JJ" in tags and left in BE and not sentence.is_wordlike(i + 1):
         return insert_word(sentence, i, article_for(words[i]))
     if not ("NNS" in tags or ("NN" in tags and not tags.keys() & {"VBD", "RB"}) or _precedes_noun(sentence, i)):
         return None
-    article = "the" if random.random() < 0.75 or i in sentence.initials else article_for(words[i])
+    uncountable = not {words[i], words[i + 1]}.isdisjoint(UNCOUNTABLE)  # "a good news"
+    share = _SHARE_OF_THE_BEFORE_UNCOUNTABLE if uncountable else _SHARE_OF_THE
+    article = "the" if random.random() < share or i in sentence.initials else article_for(words[i])
     return insert_word(sentence, i, article)
 
 
 def _opens_noun_phrase(left: str) -> bool:
-    """Whether a noun phrase without article can follow the word `left`: a preposition, or a word that is only a verb."""
-    if left in PREPOSITIONS or left in BE:
+    """Whether a noun phrase without article can follow the word `left`: a preposition, be, have, or a word that is only a verb."""
+    if left in PREPOSITIONS or left in BE or left in _HAVE:
         return True
     tags = readings(left)
     return bool(tags.keys() & {"VB", "VBZ", "VBD", "VBG"}) and not tags.keys() & {"NN", "NNS", "JJ"}

@@ -4,8 +4,8 @@ from random import Random
 
 from specdec_cli.corruption.closed import DETERMINERS, HAVE, MODALS, SUBJECTS
 from specdec_cli.corruption.context import is_singular, previous_word, verb_tag
-from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word
-from specdec_cli.corruption.lexicon import readings
+from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
+from specdec_cli.corruption.lexicon import form, readings
 from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import Sentence
 
@@ -14,6 +14,7 @@ _PERFECT = frozenset({"has", "have", "had"})
 _DO = frozenset({"do", "does", "did"})
 _SINGULAR_MODALS = word_set("will would can could should must may might")
 _BEFORE_PRESENT = {"i": "am", "he": "is", "she": "is", "it": "is", "you": "are", "we": "are", "they": "are"}
+_SHARE_OF_BASE_FORMS = 0.6
 
 
 def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
@@ -40,10 +41,10 @@ def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     return edit and edit.covering(i, i + 1)
 
 
-def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
-    """Insert a form of be before a finite verb: I am agree, they were went, it is depends.
+def auxiliary_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Insert a form of be before a finite verb: I am agree, she is agree, they were went, it is depends.
 
-    Returns None if this error is impossible at token i.
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     left = words[i - 1]
@@ -51,6 +52,9 @@ def auxiliary_insert(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
         return None
     position = previous_word(sentence, i)
     tag = verb_tag(sentence, i) if position == i - 1 else ""
+    if tag == "VBZ" and random.random() < _SHARE_OF_BASE_FORMS:
+        edit = replace_token(sentence, i, f"is {form(words[i], tag, 'VB') or words[i]}")
+        return edit and edit.covering(i - 1, i)
     if tag in ("VBP", "VBZ"):
         return insert_word(sentence, i, _BEFORE_PRESENT[left]).covering(i - 1, i)
     if tag == "VBD" and "VBN" not in readings(words[i]):

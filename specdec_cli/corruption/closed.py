@@ -40,6 +40,12 @@ ADVERBS = MIDDLE_ADVERBS | word_set("not then now soon later again very too quit
 # Words that can begin an object, and follow a verb more often than a noun.
 OBJECT_STARTS = ARTICLES | POSSESSIVES | OBJECTS | word_set("this these that those everyone everything something nothing")
 
+UNCOUNTABLE = word_set(
+    "information advice knowledge equipment furniture homework research evidence luggage traffic progress money music "
+    "software news weather feedback training education pollution violence behaviour behavior health luck happiness help "
+    "work accommodation vocabulary clothing food water staff scenery jewellery jewelry transportation hardware"
+)
+
 # Words that are hardly ever nouns or verbs, although a table of word forms may list them as such.
 CLOSED = (
     DETERMINERS | PREPOSITIONS | CONJUNCTIONS | SUBJECTS | RELATIVES | QUESTION_WORDS | OBJECTS | OTHER_PRONOUNS | AUXILIARIES | ADVERBS

@@ -1,4 +1,4 @@
-"""Errors of collocation: prepositions after certain words and with times, double plurals, the most frequent homophones."""
+"""Errors of collocation: prepositions after certain words and with times, the most frequent homophones."""
 
 from random import Random
 
@@ -6,7 +6,7 @@ from specdec_cli.corruption.closed import ARTICLES, BE, HAVE, MODALS, OBJECTS, P
 from specdec_cli.corruption.edits import TokenEdit, delete_token, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import alternatives, word_set
-from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
+from specdec_cli.corruption.tokens import NUMBER, Sentence
 
 # A word (lemma or form) and its preposition, with the prepositions that learners use instead; `-` stands for none.
 _PREPOSITIONS_OF = {
@@ -71,6 +71,13 @@ prefer_to: than than that
 explain_to: - for
 happen_to: with - in
 invite_to: in at for
+go_to: in in at
+come_to: in in at
+travel_to: in in at
+return_to: in in at
+move_to: in
+fly_to: in in at
+drive_to: in in at
 insist_on: in at to
 suffer_from: of by with
 translate_into: in to
@@ -90,31 +97,7 @@ _MONTHS = word_set("january february march april may june july august september 
 _SEASONS = word_set("spring summer autumn winter")
 _UNITS = word_set("years months weeks days hours minutes year month week hour")
 _COUNTS = word_set("two three four five six seven eight nine ten many several some few a")
-_WRONG_PLURALS = alternatives("""
-children: childrens childrens childs
-men: mens mans
-women: womens womans womans
-people: peoples peoples
-feet: feets foots
-teeth: teeths tooths
-mice: mices mouses
-police: polices
-sheep: sheeps
-fish: fishes
-information: informations
-advice: advices
-homework: homeworks
-furniture: furnitures
-equipment: equipments
-luggage: luggages
-knowledge: knowledges
-news: new
-evidence: evidences
-vocabulary: vocabularies
-staff: staffs
-software: softwares
-""")
-# Homophones that native writers confuse too; the module `confusions` has a longer list.
+# Homophones that native writers confuse too; the module `confusions` has more.
 _COMMON_HOMOPHONES = alternatives("""
 you're: your
 your: you're
@@ -200,17 +183,6 @@ def time_preposition(sentence: Sentence, i: int, random: Random) -> TokenEdit | 
         others = ("since", "since", "from") if set(words) & (HAVE | {"been"}) else ("since", "during", "during")
     edit = replace_token(sentence, i, random.choice(others)) if others else None
     return edit and edit.covering(i, i + 1)
-
-
-def double_plural(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Add a plural ending to an irregular plural or an uncountable noun: childrens, informations.
-
-    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
-    """
-    others = _WRONG_PLURALS.get(sentence.words[i])
-    if others is None or sentence.words[i + 1] == NAME or not sentence.is_plain(i):
-        return None
-    return replace_token(sentence, i, random.choice(others))
 
 
 def common_homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:

@@ -3,10 +3,8 @@
 from random import Random
 
 from specdec_cli.corruption.closed import MODALS
-from specdec_cli.corruption.context import verb_tag
 from specdec_cli.corruption.edits import TokenEdit, replace_token
-from specdec_cli.corruption.lexicon import inflected, readings
-from specdec_cli.corruption.tables import alternatives, confusable, word_set
+from specdec_cli.corruption.tables import confusable, word_set
 from specdec_cli.corruption.tokens import Sentence
 
 _CONFUSABLE = confusable("""
@@ -166,48 +164,6 @@ build built
 spend spent
 lend borrow
 """)
-# The same verb to a learner; forms are carried over.
-_VERBS = alternatives("""
-say: tell speak
-tell: say say
-speak: talk tell
-learn: teach study
-teach: learn
-rise: raise
-raise: rise
-borrow: lend
-lend: borrow
-remind: remember
-remember: remind
-listen: hear
-hear: listen
-watch: see look
-win: beat
-beat: win
-become: get
-grow: grow_up
-reach: arrive
-arrive: reach
-lie: lay
-bring: take
-""")
-# make or do, take or have, give or pay: the noun tells which one belongs.
-_LIGHT_VERBS = alternatives("""
-make: do do give take
-do: make make
-take: make do have get
-have: make do
-give: make do
-pay: give do
-play: do take
-gain: win get
-""")
-_LIGHT_OBJECTS = word_set(
-    "decision decisions mistake mistakes choice choices effort efforts progress noise plan plans sense use money friends "
-    "friend difference contribution appearance attempt debut speech homework research work job business exercise exercises "
-    "damage harm best part place care advantage action steps photo photos picture pictures break look time attention visit "
-    "role advice access experience control"
-)
 _SHARE_OF_HAVE = 0.5
 # Words that are so frequent that they would otherwise make up almost all errors of this kind.
 _FREQUENT = word_set("to of from this are our so as some one been other also during when where before between used after")
@@ -226,22 +182,3 @@ def homophone(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     if others is None or (word in _FREQUENT and random.random() >= _SHARE_OF_FREQUENT):
         return None
     return replace_token(sentence, i, random.choice(others))
-
-
-def verb_choice(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace a verb by one that learners confuse it with (say and tell, make and do), in the same form.
-
-    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
-    """
-    tags = readings(sentence.words[i])
-    for tag in ("VBG", "VBD", "VBZ", "VBN", "VB"):
-        lemma = tags.get(tag, "")
-        light = lemma in _LIGHT_VERBS and not _LIGHT_OBJECTS.isdisjoint(sentence.words[i + 1 : i + 4])
-        others = _LIGHT_VERBS.get(lemma) if light else _VERBS.get(lemma)
-        if others is None or (tag != "VBG" and not verb_tag(sentence, i) and not light):
-            continue
-        verb, *particle = random.choice(others).split()
-        new = inflected(verb, verb_tag(sentence, i) or tag)
-        edit = replace_token(sentence, i, " ".join([new, *particle])) if new else None
-        return edit and edit.covering(i, i + 1)
-    return None

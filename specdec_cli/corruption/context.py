@@ -22,6 +22,8 @@ from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
 
+# Verbs whose past is an infinitive too, but a far rarer one: saw, found, felt.
+_OFTEN_PAST = word_set("see find feel fall leave")
 _PAST_TIMES = word_set("ago yesterday last formerly previously earlier")
 
 
@@ -68,7 +70,7 @@ def _after_subject(tags: Mapping[str, str], left: str, is_question: bool) -> str
         return "VBZ"
     if "VBP" in tags:
         # No result for verbs like "put", whose present and past are equal. VB as in "see it go".
-        return "" if "VBD" in tags else "VB" if left in SINGULAR_SUBJECTS else "VBP"
+        return ("VBD" if tags["VBD"] in _OFTEN_PAST else "") if "VBD" in tags else "VB" if left in SINGULAR_SUBJECTS else "VBP"
     return "VBD" if "VBD" in tags else ""
 
 

@@ -10,6 +10,9 @@ from specdec_cli.corruption.tables import pairs, word_set
 from specdec_cli.corruption.tokens import NUMBER, Sentence
 
 _SUBJECT_OF = dict(pairs("me>i him>he her>she it>it us>we them>they you>you"))
+_OBJECT_OF = {subject: object_ for object_, subject in _SUBJECT_OF.items()}
+_EXPLAINING = word_set("explain describe introduce mention")
+_SUGGESTING = word_set("suggest recommend propose")
 _CONDITIONS = word_set("when if before after until unless while once")
 _TO_BEFORE_NOUNS = word_set("forward accustomed committed devoted addicted opposed")
 _WILL = word_set("will won't i'll you'll he'll she'll it'll we'll they'll can shall")
@@ -57,12 +60,25 @@ def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
         if subject in ("he", "she", "it") and random.random() < 0.5:
             verb = inflected(verb, "VBZ") or verb
         return _rewrite(sentence, i + 1, i + 3, f"that {'I' if subject == 'i' else subject} {verb}").covering(i, i + 3)
-    if lemma in ("explain", "describe", "suggest", "recommend", "introduce", "mention"):
+    if lemma in _SUGGESTING and following == "that" and words[i + 2] in _OBJECT_OF:
+        return _suggested(sentence, i)
+    if lemma in _EXPLAINING | _SUGGESTING:
         return _object_first(sentence, i)
     if lemma == "tell" and following in OBJECTS:
         edit = replace_token(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(tags))))
         return edit and edit.covering(i, i + 1)
     return None
+
+
+def _suggested(sentence: Sentence, i: int) -> TokenEdit | None:
+    """Replace `suggested that I (should) take` by `suggested me to take`."""
+    words = sentence.words
+    verb = i + 3 + (words[i + 3] == "should")
+    lemma = words[verb] if words[verb] in ("be", "have", "do") else readings(words[verb]).get("VB", "")
+    if not lemma:
+        return None
+    edit = _rewrite(sentence, i + 1, verb, f"{_OBJECT_OF[words[i + 2]]} to {lemma}")
+    return edit.covering(i, verb)
 
 
 def _object_first(sentence: Sentence, i: int) -> TokenEdit | None:
@@ -95,8 +111,18 @@ def clause_tense(sentence: Sentence, i: int, random: Random) -> TokenEdit | None
         return _rewrite(sentence, i, i + 2, new).covering(i - 1, i + 2) if new else None
     if "VBN" in readings(words[i + 1]):
         new = form(words[i + 1], "VBN", "VBZ" if singular else "VB")
-        return _rewrite(sentence, i, i + 1, new).covering(i - 1, i + 1) if new else None
+        return _since(sentence, i, new, random).covering(i - 1, i + 1) if new else None
     return None
+
+
+def _since(sentence: Sentence, i: int, verb: str, random: Random) -> TokenEdit:
+    """Replace `have known him for ten years` by `know him for ten years`, or by `know him since ten years`; `verb` is `know`."""
+    words, tokens = sentence.words, sentence.tokens
+    for position in range(i + 2, min(i + 6, len(tokens))):
+        if words[position] == "for" and random.random() < 0.5:
+            middle = sentence.text[tokens[i + 1].end : tokens[position].start]
+            return _rewrite(sentence, i, position, f"{verb}{middle}since")
+    return _rewrite(sentence, i, i + 1, verb)
 
 
 def _condition(sentence: Sentence, i: int) -> TokenEdit | None:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from specdec_cli.corruption.closed import ADVERBS, ARTICLES, DETERMINERS, MODALS, OBJECTS, PREPOSITIONS
+from specdec_cli.corruption.closed import ADVERBS, ARTICLES, DETERMINERS, MODALS, OBJECTS, PREPOSITIONS, SUBJECTS
 from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import alternatives, word_set
@@ -56,7 +56,7 @@ discuss: about about on
 enter: to into in
 reach: to at
 contact: with to
-marry: with to
+marry: with with to
 answer: to on
 call: to
 tell: to
@@ -88,7 +88,7 @@ meet: with
 support: to
 """)
 _INSERTED_BEFORE = alternatives("""
-home: to to in at
+home: to to in at to_the at_the
 there: to to in
 here: to in
 abroad: to to in
@@ -160,6 +160,6 @@ def preposition_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit 
     tags = readings(left)
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
     others = _INSERTED_AFTER.get(lemma)
-    if others is None or words[i - 2] in ARTICLES or ("NN" in tags and words[i - 2] not in MODALS and words[i - 2] != "to"):
+    if others is None or words[i - 2] in ARTICLES or ("NN" in tags and words[i - 2] not in MODALS | SUBJECTS | {"to"}):
         return None
     return insert_word(sentence, i, random.choice(others)).covering(i - 1, i)

@@ -3,7 +3,7 @@
 from random import Random
 
 from specdec_cli.corruption.closed import DO, HAVE, MODALS, PREPOSITIONS, SUBJECTS
-from specdec_cli.corruption.context import is_about_past, is_singular, previous_word, verb_tag
+from specdec_cli.corruption.context import determiner_of, is_about_past, is_singular, previous_word, verb_tag
 from specdec_cli.corruption.edits import TokenEdit, replace_token
 from specdec_cli.corruption.lexicon import form, inflected, readings
 from specdec_cli.corruption.tables import alternatives, word_set
@@ -40,6 +40,7 @@ _WRONG_FORMS = {
 }
 # Verbs that take an infinitive or a form in -ing with about the same meaning.
 _INFINITIVE_OR_ING = word_set("begin start continue like love hate prefer try remember forget stop cease intend attempt regret help")
+_ENDING = word_set("don't didn't can't couldn't won't never please ago because since immediately suddenly soon wish must should")
 _WITH_ING = word_set("enjoy avoid finish mind keep suggest consider imagine risk practise practice miss deny admit")
 
 
@@ -54,10 +55,21 @@ def agreement(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
         if (word in _AMBIGUOUS and _may_be_infinitive(sentence, i)) or (word in ("were", "was") and "if" in sentence.words):
             return None
         return replace_token(sentence, i, others[0])
-    tag = verb_tag(sentence, i)
+    tag = verb_tag(sentence, i) or _after_modified_noun(sentence, i)
     if tag not in ("VBP", "VBZ"):
         return None
     return replace_token(sentence, i, form(word, tag, "VBZ" if tag == "VBP" else "VB"))
+
+
+def _after_modified_noun(sentence: Sentence, i: int) -> str:
+    """VBZ for `lives` in `one of my friends lives`, VBP for `live` in `my parents live in`; "" where neither is certain."""
+    words, tags = sentence.words, readings(sentence.words[i])
+    left = readings(words[i - 1])
+    if "NNS" not in left or "NN" in left:
+        return ""
+    if "VBZ" in tags and "of" in words[max(i - 4, 0) : i - 1]:
+        return "VBZ"
+    return "VBP" if "VBP" in tags and "NN" not in tags and words[i + 1] in PREPOSITIONS and determiner_of(sentence, i - 1) >= 0 else ""
 
 
 def _may_be_infinitive(sentence: Sentence, i: int) -> bool:
@@ -114,7 +126,8 @@ def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     """
     word, tags = sentence.words[i], readings(sentence.words[i - 1])
     lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
-    base = form(word, "VBG", "VB") if lemma in _WITH_ING else ""
+    ends = lemma == "stop" and not _ENDING.isdisjoint(sentence.words)  # else "stopped to smoke" may be right
+    base = form(word, "VBG", "VB") if ends or lemma in _WITH_ING else ""
     return _replace_because_of(sentence, i, f"to {base}", i - 1) if base else None
 
 
