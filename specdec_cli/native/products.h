@@ -74,8 +74,9 @@ INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
     return 0;
 }
 #else
-// Products of x - 128: |x - 128| times the weight w, or times ~w = -w - 1 where x < 128, which leaves out |x - 128|. Two of them fit
-// in 16 bits: 2 * 128 * -128 = -2^15.
+// AVX2 adds two products of an unsigned and a signed byte in 16 bits. For the sum to fit, the unsigned byte is at most 128: it is
+// |x - 128|, and the sum is at least 2 * 128 * -128 = -2^15. Where x < 128, the weight w has to change its sign; its complement
+// ~w = -w - 1 is faster to compute, and makes the product too small by |x - 128|, which left_out_of() sums up for a row.
 #define BIAS 128
 #define AT_ONCE 2
 typedef struct { __m256i size, flips; } factor;
@@ -136,7 +137,7 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #define IN_REGISTER 4
 #define AT_ONCE 3
 
-// Dot products are of signed bytes, so those of x - 128.
+// NEON's dot products take signed bytes: x - 128. The sums begin with 128 times those of the weights, which makes up for it.
 INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
                           int32_t *to) {
     const int parts = outputs / IN_REGISTER;
