@@ -2,7 +2,7 @@
 
 from random import Random
 
-from specdec_cli.corruption.closed import ARTICLES, BE, DETERMINERS, PREPOSITIONS, UNCOUNTABLE
+from specdec_cli.corruption.closed import ARTICLES, BE, DETERMINERS, PERFECT, PREPOSITIONS, UNCOUNTABLE
 from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import readings
 from specdec_cli.corruption.tables import word_set
@@ -11,7 +11,6 @@ from specdec_cli.corruption.tokens import NAME, Sentence
 _SILENT_H = ("hour", "honest", "honour", "honor", "heir")
 _SPOKEN_WITH_Y_OR_W = ("uni", "use", "usa", "usu", "uti", "eu", "ubi", "one", "once")
 _SPOKEN_WITH_VOWEL = ("unin", "unim", "unid", "unir")
-_HAVE = frozenset({"have", "has", "had"})
 _DEFINITE = word_set("same first second third last only next best most worst least former latter whole rest")
 _INDEFINITE = word_set("lot few little bit couple number variety kind huge long great good new small young")
 # Probability where the sentence does not show which article is right; often both are.
@@ -54,7 +53,7 @@ def article_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
     if not sentence.is_plain(i) or not (i in sentence.initials or _opens_noun_phrase(left)):
         return None
     tags = readings(words[i])
-    if "VBG" in tags or (left in _HAVE and "VBN" in tags) or (left == "to" and "VB" in tags):
+    if "VBG" in tags or (left in PERFECT and "VBN" in tags) or (left == "to" and "VB" in tags):
         return None
     if "JJ" in tags and left in BE and not sentence.is_wordlike(i + 1):
         return insert_word(sentence, i, article_for(words[i]))
@@ -68,7 +67,7 @@ def article_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit | No
 
 def _opens_noun_phrase(left: str) -> bool:
     """Whether a noun phrase without article can follow the word `left`: a preposition, be, have, or a word that is only a verb."""
-    if left in PREPOSITIONS or left in BE or left in _HAVE:
+    if left in PREPOSITIONS or left in BE or left in PERFECT:
         return True
     tags = readings(left)
     return bool(tags.keys() & {"VB", "VBZ", "VBD", "VBG"}) and not tags.keys() & {"NN", "NNS", "JJ"}

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from specdec_cli.corruption.closed import DETERMINERS, HAVE, MODALS, SUBJECTS
+from specdec_cli.corruption.closed import DETERMINERS, HAVE, MODALS, PERFECT, SUBJECTS
 from specdec_cli.corruption.context import is_singular, previous_word, verb_tag
 from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
 from specdec_cli.corruption.lexicon import form, readings
@@ -10,7 +10,6 @@ from specdec_cli.corruption.tables import word_set
 from specdec_cli.corruption.tokens import Sentence
 
 _BE = word_set("am is are was were been be")
-_PERFECT = frozenset({"has", "have", "had"})
 _DO = frozenset({"do", "does", "did"})
 _SINGULAR_MODALS = word_set("will would can could should must may might")
 _BEFORE_PRESENT = {"i": "am", "he": "is", "she": "is", "it": "is", "you": "are", "we": "are", "they": "are"}
@@ -29,7 +28,7 @@ def auxiliary_drop(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
     tags = readings(following)
     if word in _BE:
         fits = bool(tags.keys() & {"VBG", "VBN", "JJ", "RB"}) or following in DETERMINERS
-    elif word in _PERFECT:
+    elif word in PERFECT:
         fits = following == "been" or ("VBN" in tags and "VBD" not in tags)
     elif word in _DO:
         fits = following == "not"

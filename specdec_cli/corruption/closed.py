@@ -26,6 +26,7 @@ OTHER_PRONOUNS = word_set(
 
 BE = word_set("am is are was were be been being isn't aren't wasn't weren't i'm you're we're they're he's she's it's")
 HAVE = word_set("have has had having haven't hasn't hadn't i've you've we've they've")
+PERFECT = frozenset({"has", "have", "had"})
 DO = word_set("do does did don't doesn't didn't")
 MODALS = word_set(
     "can could will would shall should may might must cannot can't couldn't won't wouldn't shouldn't mustn't needn't "

@@ -8,7 +8,7 @@ from specdec_cli.corruption.lexicon import inflected, readings
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import Sentence
 
-# The same verb to a learner; forms are carried over.
+# Verbs that learners confuse. The replacement is put in the same form (said: told).
 _VERBS = alternatives("""
 say: tell speak
 tell: say say
@@ -33,7 +33,7 @@ arrive: reach
 lie: lay
 bring: take
 """)
-# make or do, take or have, give or pay: the noun tells which one belongs.
+# Verbs whose right choice depends on the noun after them: make a mistake, do homework, take a break.
 _LIGHT_VERBS = alternatives("""
 make: do do give take
 do: make make

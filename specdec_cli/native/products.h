@@ -137,7 +137,7 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #define IN_REGISTER 4
 #define AT_ONCE 3
 
-// NEON's dot products take signed bytes: x - 128. The sums begin with 128 times those of the weights, which makes up for it.
+// NEON multiplies signed bytes, so x - 128 takes the place of x. Each sum begins with 128 times the sum of its weights to balance this.
 INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
                           int32_t *to) {
     const int parts = outputs / IN_REGISTER;

@@ -21,6 +21,7 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("preposition_swap", "He depends on me.", tuple(f"He depends {word} me." for word in ("in", "at", "of", "about", "to", "for", "over"))),
     ("preposition_drop", "Listen to music.", ("Listen music.",)),
     ("preposition_insert", "We discussed the plan.", ("We discussed about the plan.", "We discussed on the plan.")),
+    ("preposition_insert", "She married a doctor.", ("She married with a doctor.", "She married to a doctor.")),
     ("preposition_insert", "They went home.", tuple(f"They went {word} home." for word in ("to", "in", "at", "to the", "at the"))),
     ("agreement", "She has two cats.", ("She have two cats.",)),
     ("agreement", "They were late.", ("They was late.",)),
