@@ -70,7 +70,7 @@ complete -c specdec -n '__fish_seen_subcommand_from correct' -l diff -d 'Mark th
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l m2 -d 'Write edits in M2 format'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l check -d 'Report each edit, with its place and reason, as --format says'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l mode -x -a 'careful balanced thorough' -d 'How many edits to accept: only sure ones, those that are probably right, or nearly all that the model proposes'
-complete -c specdec -n '__fish_seen_subcommand_from correct' -l min-score -x -d 'Reject edits whose log probability is below X, such as -0.5'
+complete -c specdec -n '__fish_seen_subcommand_from correct' -l min-score -x -d 'Reject edits whose score, a log probability, is below X, such as -0.5'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l max-edit-ratio -x -d 'Leave a sentence unchanged if more than this share of its words would change'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore -x -d 'Leave this word as it is'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore-file -r -F -d 'File of words to leave as they are, one a line'

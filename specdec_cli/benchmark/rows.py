@@ -64,7 +64,7 @@ class Row:
       of CTranslate2; None without a colon.
     - `block_size`: the largest number of tokens in a draft; "auto" adapts it during decoding.
     - `top_beta`, `tolerance`: the tolerant acceptance rule (top-β and τ).
-    - `min_score`: edits of the source whose log probability is lower are rejected; searches and CTranslate2 ignore it.
+    - `min_score`: edits with a lower score are rejected; searches and CTranslate2 ignore it.
     - `mode`: the bundle's mode of accepting edits; "" for its default.
     - `options`: pairs of name and value of the decoding's own options, that of the variant included.
     - `oracle_length`: whether the decoding gets the lengths of the greedy outputs beforehand.

@@ -19,7 +19,7 @@ Score = Annotated[float, Between(-1_000_000, 1_000_000)]
 Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_000_000)]]
 """Top-beta, and tolerance in nats."""
 EditScores = tuple[Score, Score]
-"""The least log probability of an accepted edit, and of one in a sentence where another edit is accepted."""
+"""The least score of an accepted edit, and of one in a sentence where another edit is accepted."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 DIGEST = "tokenizer_digest"

@@ -1,10 +1,8 @@
 """Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from math import inf
 from typing import Self
 
@@ -14,6 +12,7 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
@@ -203,18 +202,8 @@ class Corrector:
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
             return []
         if edits and part.log_probabilities:
-            edits = self._scored(edits, part)
+            edits = list(score_edits(text, edits, part, self.tokenizer))
         return self._filter.passing(edits)
-
-    def _scored(self, edits: Sequence[Edit], part: Hypothesis) -> list[Edit]:
-        """Edits with their log probability: that of their tokens, or for a deletion that of the token after it."""
-        sums = [0.0, *accumulate(part.log_probabilities)]
-        scored, ends = [], self.tokenizer.ends(part.ids)
-        for edit in edits:
-            first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
-            last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
-            scored.append(replace(edit, score=sums[max(first, last) + 1] - sums[first]))
-        return scored
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""

@@ -74,4 +74,4 @@ specdec train-verifier "$work/learnt" --init "$work/verifier" --data "$work/data
 specdec train-verifier "$work/last" --init "$work/learnt" --data "$work/less" --data "$work/learners" --data "$work/changed" \
     --data "$work/chat*3" "${task[@]}" --recipe en-gec-careful --set run.max_updates=1000 "${short[@]}"
 specdec convert "$work/verifier" "$work/en-gec" --average "$work/last*0.7" --storage int8 --force --set decoding=input-guided \
-    --set max_pieces=2.4 --set 'modes.careful=[-0.12, -2.0]' --set 'modes.balanced=[-0.35, -2.0]' --set 'modes.thorough=[-3.0, -8.0]'
+    --set max_pieces=2.4 --set 'modes.careful=[-0.165, -2.0]' --set 'modes.balanced=[-0.36, -2.0]' --set 'modes.thorough=[-3.0, -8.0]'

@@ -56,18 +56,6 @@ def test_a_line_without_edits_is_unchanged(tokenizer: Subwords, line: str) -> No
     assert corrected(tokenizer, line, {}).edits == ()
 
 
-def test_the_score_of_an_edit_is_that_of_its_tokens(tokenizer: Subwords) -> None:
-    source, target = "ka lo mi", "ka xx mi"
-    (edit,) = corrected(tokenizer, source, {source: target}).edits
-    ids = tokenizer.encode(target)
-    places = [n for n in range(len(ids)) if len(tokenizer.decode(ids[: n + 1])) > 3 and len(tokenizer.decode(ids[:n])) < 5]
-    assert edit.score == -sum(places)
-    # The score of a deletion is that of the token in its place.
-    (edit,) = corrected(tokenizer, source, {source: "ka mi"}).edits
-    ids = tokenizer.encode("ka mi")
-    assert edit.score == -float(next(n for n in range(len(ids)) if len(tokenizer.decode(ids[: n + 1])) > 2))
-
-
 def test_improbable_edits_are_rejected(tokenizer: Subwords) -> None:
     everything = corrected(tokenizer, "He go home .", TABLE, EditFilter(-1e9)).edits
     scores = [edit.score for edit in everything if edit.score is not None]

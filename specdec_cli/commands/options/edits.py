@@ -32,7 +32,7 @@ MinScoreOption = Annotated[
         metavar="X",
         max=0.0,
         callback=not_nan,
-        help="Reject edits whose log probability is below X, such as -0.5.",
+        help="Reject edits whose score, a log probability, is below X, such as -0.5.",
         show_default="the mode's",
     ),
 ]

@@ -1,0 +1,33 @@
+"""Scores of edits, which say how sure the model is of each."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.tokenizer import Tokenizer
+
+_REST = 3
+"""The log probability of all tokens of an edit is divided by this number; see `score_edits`."""
+
+
+def score_edits(text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer: Tokenizer) -> Iterator[Edit]:
+    """Yield the `edits` that turn `text` into `output`, in order, with their scores; `output` must have log probabilities and end
+    with EOS.
+
+    The score is the log probability of the first token in which the output differs from the output without this edit: there the model
+    decides to change the text. It is a third of the log probability of all tokens of the edit where that is lower, so that a probable
+    first token with improbable ones after it, such as a repetition, has a low score. For a deletion, the token after it counts.
+    """
+    others = tokenizer.encode_targets([apply_edits(text, [each for each in edits if each is not edit]) for edit in edits])
+    sums, ends = [0.0, *accumulate(output.log_probabilities)], tokenizer.ends(output.ids)
+    for edit, other in zip(edits, others, strict=True):
+        without = tokenizer.add_target_tokens(other, output.ids[-1])
+        pairs = enumerate(zip(output.ids, without, strict=False))
+        decided = next((place for place, (own, unedited) in pairs if own != unedited), len(ends) - 1)
+        first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
+        last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
+        whole = sums[max(first, last) + 1] - sums[first]
+        yield replace(edit, score=min(output.log_probabilities[decided], whole / _REST))

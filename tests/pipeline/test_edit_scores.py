@@ -1,0 +1,46 @@
+"""Scores of edits."""
+
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.pipeline.edit_scores import score_edits
+from specdec_cli.text.edits import find_edits
+from specdec_cli.text.subwords import EOS, Subwords
+
+
+def scores(tokenizer: Subwords, source: str, target: str, log_probabilities: dict[int, float]) -> list[float | None]:
+    """The scores of the edits from `source` to `target`, whose tokens have these log probabilities by place, else 0."""
+    ids = [*tokenizer.encode(target), EOS]
+    given = tuple(log_probabilities.get(place, 0.0) for place in range(len(ids)))
+    return [edit.score for edit in score_edits(source, find_edits(source, target), Hypothesis(0, ids, 1, 0.0, (), given), tokenizer)]
+
+
+def changed_places(tokenizer: Subwords, source: str, target: str) -> range:
+    """The places of the tokens that only `target` has, from the first one that differs from `source` on."""
+    before, after = tokenizer.encode(source), tokenizer.encode(target)
+    same = next(place for place, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1])
+    rest = next(place for place, pair in enumerate(zip(before[::-1], after[::-1], strict=False)) if pair[0] != pair[1])
+    return range(same, len(after) - rest)
+
+
+def test_the_first_token_gives_the_score(tokenizer: Subwords) -> None:
+    places = changed_places(tokenizer, "ka lo mi", "ka xqzx mi")
+    assert len(places) > 2
+    assert scores(tokenizer, "ka lo mi", "ka xqzx mi", {places[0]: -0.5}) == [-0.5]
+    assert scores(tokenizer, "ka lo mi", "ka xqzx mi", {places[0]: -0.5, places[1]: -0.25}) == [-0.5]
+    assert scores(tokenizer, "ka lo mi", "ka xqzx mi", {places[0] - 1: -2.0}) == [0.0]
+
+
+def test_improbable_tokens_after_the_first_lower_the_score(tokenizer: Subwords) -> None:
+    places = changed_places(tokenizer, "ka lo mi", "ka xqzx mi")
+    assert scores(tokenizer, "ka lo mi", "ka xqzx mi", {places[1]: -6.0}) == [-2.0]
+
+
+def test_each_edit_has_its_own_score(tokenizer: Subwords) -> None:
+    first = changed_places(tokenizer, "ka lo su mi", "ka xx su mi")[0]
+    second = changed_places(tokenizer, "ka xx su mi", "ka xx su mo")[0]
+    assert scores(tokenizer, "ka lo su mi", "ka xx su mo", {first: -0.5, second: -0.25}) == [-0.5, -0.25]
+
+
+def test_the_token_after_a_deletion_gives_its_score(tokenizer: Subwords) -> None:
+    kept = len(tokenizer.encode("ka"))
+    decided = next(place for place in range(kept, 9) if tokenizer.encode("ka mi")[place] != tokenizer.encode("ka lo mi")[place])
+    assert scores(tokenizer, "ka lo mi", "ka mi", {decided: -0.5, decided - 1: -0.25}) == [-0.5]
