@@ -9,17 +9,17 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.tokenizer import Tokenizer
 
-_REST = 3
-"""The log probability of all tokens of an edit is divided by this number; see `score_edits`."""
+_DIVISOR = 3
+"""An edit's score is at most the log probability of all its tokens divided by this number."""
 
 
 def score_edits(text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer: Tokenizer) -> Iterator[Edit]:
-    """Yield the `edits` that turn `text` into `output`, in order, with their scores; `output` must have log probabilities and end
-    with EOS.
+    """Yield each of the `edits` with its score. They are all edits that turn `text` into `output`, in order; `output` must have log
+    probabilities and end with EOS.
 
-    The score is the log probability of the first token in which the output differs from the output without this edit: there the model
-    decides to change the text. It is a third of the log probability of all tokens of the edit where that is lower, so that a probable
-    first token with improbable ones after it, such as a repetition, has a low score. For a deletion, the token after it counts.
+    The score is the smaller of two numbers. The first is the log probability of the first token in which the output differs from the
+    output without this edit: there the model decides to change the text. The second is a third of the log probability of all tokens of
+    the edit (of the token after it, for a deletion). It lowers the score where improbable tokens follow a probable one, as in a repetition.
     """
     others = tokenizer.encode_targets([apply_edits(text, [each for each in edits if each is not edit]) for edit in edits])
     sums, ends = [0.0, *accumulate(output.log_probabilities)], tokenizer.ends(output.ids)
@@ -30,4 +30,4 @@ def score_edits(text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer:
         first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
         last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
         whole = sums[max(first, last) + 1] - sums[first]
-        yield replace(edit, score=min(output.log_probabilities[decided], whole / _REST))
+        yield replace(edit, score=min(output.log_probabilities[decided], whole / _DIVISOR))

@@ -7,14 +7,14 @@ from specdec_cli.text.subwords import EOS, Subwords
 
 
 def scores(tokenizer: Subwords, source: str, target: str, log_probabilities: dict[int, float]) -> list[float | None]:
-    """The scores of the edits from `source` to `target`, whose tokens have these log probabilities by place, else 0."""
+    """The scores of the edits from `source` to `target`. Token n of the target has log probability `log_probabilities[n]`, or 0."""
     ids = [*tokenizer.encode(target), EOS]
     given = tuple(log_probabilities.get(place, 0.0) for place in range(len(ids)))
     return [edit.score for edit in score_edits(source, find_edits(source, target), Hypothesis(0, ids, 1, 0.0, (), given), tokenizer)]
 
 
 def changed_places(tokenizer: Subwords, source: str, target: str) -> range:
-    """The places of the tokens that only `target` has, from the first one that differs from `source` on."""
+    """The places of the tokens of `target` between those that both texts begin with and those that both end with."""
     before, after = tokenizer.encode(source), tokenizer.encode(target)
     same = next(place for place, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1])
     rest = next(place for place, pair in enumerate(zip(before[::-1], after[::-1], strict=False)) if pair[0] != pair[1])
