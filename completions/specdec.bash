@@ -273,9 +273,10 @@ _specdec() {
                 --set) return ;;
                 --average) compopt -o plusdirs; return ;;
                 --order-vocabulary) compopt -o default; return ;;
+                --ngrams) compopt -o default; return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --order-vocabulary --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)

@@ -45,7 +45,7 @@ def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split:
     if bundle.info.task not in REWRITING and row.min_score is None:
         decode = Translator(engine, bundle.tokenizer, split=split).translate
     else:
-        decode = Corrector(engine, bundle.tokenizer, _edit_filter(row, bundle.info), split=split).correct
+        decode = Corrector(engine, bundle.tokenizer, _edit_filter(row, bundle.info), split=split, ngrams=bundle.ngrams).correct
     return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
 

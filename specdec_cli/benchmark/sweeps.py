@@ -18,7 +18,7 @@ _SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
 _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
-    "min-score": (float, -math.inf, 0, "numbers up to 0"),
+    "min-score": (float, -math.inf, math.inf, "numbers"),
 }
 _ONLY_FOR = {
     "beam-size": (*SEARCHES, "ctranslate2-beam"),

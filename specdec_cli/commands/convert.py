@@ -1,6 +1,9 @@
 """`specdec convert`: models from and to other toolkits."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -62,6 +65,15 @@ OrderOption = Annotated[
         show_default=False,
     ),
 ]
+NgramsOption = Annotated[
+    list[Path] | None,
+    _bundle_option(
+        "--ngrams",
+        metavar="TEXT",
+        help="Count the word n-grams of this correct text, a sentence a line, for the scores of edits. Repeatable.",
+        show_default=False,
+    ),
+]
 SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
 TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
 DecoderLayersOption = Annotated[
@@ -88,6 +100,7 @@ def convert(
     changes: SetOption = None,
     averaged: AverageOption = None,
     ordered: OrderOption = None,
+    counted: NgramsOption = None,
     quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: QuietOption = False,
@@ -112,13 +125,17 @@ def convert(
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
-    if ordered and target_format != "bundle":
-        raise UsageError("--order-vocabulary is for bundles, not for --to ctranslate2")
+    if (ordered or counted) and target_format != "bundle":
+        raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     if averaged:
         average(bundle, [Share.parse(text) for text in averaged])
+    if counted:
+        _count_ngrams(bundle, counted)
     bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
+    if bundle.info.ngrams and bundle.ngrams is None:
+        raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
     sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
 
     def check(folder: Path) -> None:
@@ -166,6 +183,18 @@ translator = ctranslate2.Translator({str(folder)!r})
 pieces = text.encode({sentence!r})  # with the tokens that this model needs round a source
 (result,) = translator.translate_batch([pieces], target_prefix=[text.target_prefix] * bool(text.target_prefix), beam_size=1)
 print(text.decode(result.hypotheses[0]))"""
+
+
+def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:
+    """Give `bundle` the counts of the n-grams in text files. Raises UsageError for a bundle that does not rewrite text, and InputError."""
+    from specdec_cli.decoding.names import REWRITING
+    from specdec_cli.text.lines import read_text_lines
+    from specdec_cli.text.ngram_counting import count_ngrams
+
+    if bundle.info.task not in REWRITING:
+        raise UsageError(f"--ngrams is for the scores of edits; the bundle's task is {bundle.info.task}")
+    bundle.ngrams = count_ngrams(chain.from_iterable(map(read_text_lines, paths)))
+    bundle.info = replace(bundle.info, ngrams=True)
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

@@ -70,14 +70,19 @@ class Correcting:
 
         request = self.decoding.request(machine, with_scores=True, trace=self.text.trace)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
-        info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
+        bundle, info = stream.bundle, stream.bundle.info
         edit_filter = EditFilter.of(info, self.edits.min_score, self.edits.max_edit_ratio, self.edits.mode)
         languages = (info.source_language, info.target_language)
-        split = not self.text.no_split
-        types = self.edits.check or self.text.as_json
-        warn = stream.warn
         corrector = Corrector(
-            stream.engine, tokenizer, edit_filter, split=split, warn=warn, languages=languages, ignored=self.ignored, types=types
+            stream.engine,
+            bundle.tokenizer,
+            edit_filter,
+            split=not self.text.no_split,
+            warn=stream.warn,
+            languages=languages,
+            ignored=self.ignored,
+            types=self.edits.check or self.text.as_json,
+            ngrams=bundle.ngrams,
         )
         written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
         return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts)

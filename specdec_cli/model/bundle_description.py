@@ -9,6 +9,8 @@ from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_descr
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
 from specdec_cli.text.loading import load_tokenizer, tokenizer_digest
+from specdec_cli.text.ngrams import FILE as NGRAMS
+from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
 
@@ -16,7 +18,7 @@ from specdec_cli.text.tokenizer import Tokenizer
 class BundleDescription:
     """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json.
 
-    `drafter_config` is None for a bundle without a drafter.
+    `drafter_config` is None for a bundle without a drafter, `ngrams` for one without counts of n-grams.
     """
 
     info: BundleInfo
@@ -24,6 +26,7 @@ class BundleDescription:
     shape: TransformerConfig
     drafter_config: AnyDrafterConfig | None
     path: Path
+    ngrams: NgramModel | None = None
 
 
 def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
@@ -43,7 +46,8 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
         raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
     shape = _shape(folder, tokenizer)
     drafter = _drafter_config(folder / "drafter" / "config.json", info, folder) if (folder / "drafter").exists() else None
-    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json")
+    ngrams = NgramModel.read(folder / NGRAMS) if info.ngrams else None
+    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams)
 
 
 def _shape(folder: Path, tokenizer: Tokenizer) -> TransformerConfig:

@@ -50,6 +50,7 @@ class BundleInfo:
     - `licence`: the licence of the model.
     - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
       are accepted).
+    - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
     - `meant_for`: the device that the model was made for.
@@ -74,6 +75,7 @@ class BundleInfo:
     training_data: str = ""
     licence: str = ""
     modes: dict[str, EditScores] = field(default_factory=dict)
+    ngrams: bool = False
     max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
     meant_for: str = "cpu"
 

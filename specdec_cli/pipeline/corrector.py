@@ -19,6 +19,7 @@ from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, f
 from specdec_cli.text.inline_tags import Untagged, untagged
 from specdec_cli.text.languages import is_latin, short_code
 from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
+from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.readable import Readable, readable
@@ -29,7 +30,7 @@ NOTHING_IGNORED = IgnoredEdits()
 
 @dataclass(frozen=True)
 class EditFilter:
-    """Rejects edits whose score, a log probability, is below `minimum`, and with `keeps_content` edits that change
+    """Rejects edits whose score (see `score_edits`) is below `minimum`, and with `keeps_content` edits that change
     digits or remove two or more words.
 
     If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
@@ -122,7 +123,7 @@ class Corrector:
     in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
-    with `types`, the others have the types of their errors.
+    with `types`, the others have the types of their errors. Edits are scored with `ngrams` too, if the bundle has them.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
     stop is added to a line that continues in the next one or to a text between markers such as bullets, and
     corrections have warnings.
@@ -139,8 +140,9 @@ class Corrector:
         languages: Languages | None = None,
         ignored: IgnoredEdits = NOTHING_IGNORED,
         types: bool = False,
+        ngrams: NgramModel | None = None,
     ) -> None:
-        self.engine, self.tokenizer, self._filter = engine, tokenizer, edit_filter
+        self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
@@ -202,7 +204,7 @@ class Corrector:
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
             return []
         if edits and part.log_probabilities:
-            edits = list(score_edits(text, edits, part, self.tokenizer))
+            edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
         return self._filter.passing(edits)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:

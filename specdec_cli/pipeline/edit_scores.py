@@ -7,19 +7,27 @@ from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
 _DIVISOR = 3
-"""An edit's score is at most the log probability of all its tokens divided by this number."""
+"""What the verifier says of an edit is at most the log probability of all its tokens divided by this number."""
+_NGRAM_WEIGHT = 0.05
+"""The factor of the n-gram model's log ratio in the score of an edit."""
 
 
-def score_edits(text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer: Tokenizer) -> Iterator[Edit]:
+def score_edits(
+    text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer: Tokenizer, ngrams: NgramModel | None = None
+) -> Iterator[Edit]:
     """Yield each of the `edits` with its score. They are all edits that turn `text` into `output`, in order; `output` must have log
     probabilities and end with EOS.
 
     The score is the smaller of two numbers. The first is the log probability of the first token in which the output differs from the
     output without this edit: there the model decides to change the text. The second is a third of the log probability of all tokens of
     the edit (of the token after it, for a deletion). It lowers the score where improbable tokens follow a probable one, as in a repetition.
+
+    With `ngrams`, counts of correct text, the score is the sum of that number and of a twentieth of the logarithm of the ratio by which
+    this edit alone makes the text more probable. So a usual phrase in place of one that nobody writes has a higher score, above 0 too.
     """
     others = tokenizer.encode_targets([apply_edits(text, [each for each in edits if each is not edit]) for edit in edits])
     sums, ends = [0.0, *accumulate(output.log_probabilities)], tokenizer.ends(output.ids)
@@ -30,4 +38,7 @@ def score_edits(text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer:
         first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
         last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
         whole = sums[max(first, last) + 1] - sums[first]
-        yield replace(edit, score=min(output.log_probabilities[decided], whole / _DIVISOR))
+        score = min(output.log_probabilities[decided], whole / _DIVISOR)
+        if ngrams is not None:
+            score += _NGRAM_WEIGHT * ngrams.log_ratio(text, apply_edits(text, [edit]))
+        yield replace(edit, score=score)

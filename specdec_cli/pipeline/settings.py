@@ -29,6 +29,7 @@ from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
 from specdec_cli.text.folding import Order
+from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
@@ -53,6 +54,10 @@ class Described(Protocol):
     @property
     def drafter_config(self) -> AnyDrafterConfig | None:
         """The configuration of the drafter; None for a bundle without a drafter."""
+
+    @property
+    def ngrams(self) -> NgramModel | None:
+        """The counts of word n-grams with which edits are scored; None for a bundle without them."""
 
     @property
     def path(self) -> Path | None:

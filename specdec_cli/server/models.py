@@ -93,7 +93,9 @@ def make_decode(
         return lambda lines: translator.translate(lines, separate=[isinstance(line, Fragment) for line in lines])
     if info.task == "correct":
         edit_filter = EditFilter.of(info)
-        corrector = Corrector(engine, bundle.tokenizer, edit_filter, languages=languages, ignored=words.ignored, types=types)
+        corrector = Corrector(
+            engine, bundle.tokenizer, edit_filter, languages=languages, ignored=words.ignored, types=types, ngrams=bundle.ngrams
+        )
         return partial(_correct_apart, corrector)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")

@@ -17,7 +17,7 @@ class Edit:
     """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
     Offsets are in code points, with `end` excluded. `output` are the offsets of `text` in the changed text. `score`
-    is a log probability (see pipeline/edit_scores.py), None if it was not computed. `types` are the types of the
+    says how sure the model is (see pipeline/edit_scores.py), None if it was not computed. `types` are the types of the
     errors that it corrects, as ERRANT names them; several if each word of it corrects another error, none if they were not computed.
     """
 
@@ -83,15 +83,15 @@ def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
 
     A replacement counts the words of its longer side. The result is at least `word_edit_ratio`.
     """
-    changed = sum(max(len(_WORD.findall(edit.source)), len(_WORD.findall(edit.text))) for edit in edits)
-    return changed / max(len(_WORD.findall(source)), 1)
+    changed = sum(max(len(split_words(edit.source)), len(split_words(edit.text))) for edit in edits)
+    return changed / max(len(split_words(source)), 1)
 
 
 def word_edit_ratio(source: str, text: str) -> float:
     """Word-level Levenshtein distance (insertions, deletions, substitutions) from `source` to `text`, over the words
     of `source` (at least 1).
     """
-    before, after = _WORD.findall(source), _WORD.findall(text)
+    before, after = split_words(source), split_words(text)
     distances = list(range(len(after) + 1))
     for row, word in enumerate(before, start=1):
         diagonal, distances[0] = distances[0], row
@@ -102,9 +102,14 @@ def word_edit_ratio(source: str, text: str) -> float:
     return distances[-1] / max(len(before), 1)
 
 
+def split_words(text: str) -> list[str]:
+    """The words of `text` and its punctuation marks, in order; in scripts without spaces, each character is a word."""
+    return _WORD.findall(text)
+
+
 def count_words(text: str) -> int:
     """The number of words in `text`, without punctuation marks; in scripts without spaces, each character is a word."""
-    return sum(any(map(str.isalnum, word)) for word in _WORD.findall(text))
+    return sum(any(map(str.isalnum, word)) for word in split_words(text))
 
 
 class _WordSpans:

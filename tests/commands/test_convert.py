@@ -15,6 +15,7 @@ from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafters import make_drafter
+from specdec_cli.text.ngrams import FILE as NGRAMS
 from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
@@ -83,6 +84,28 @@ def test_ordering_a_vocabulary_drops_the_drafter(bundle_folder: Path, tmp_path: 
     assert result.exit_code == 0, result.output
     assert "its drafter is dropped" in result.stderr
     assert read_info(tmp_path / "ordered").decoding == "auto"
+
+
+def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
+    counted = ("--ngrams", tmp_path / "text.txt")
+    assert isinstance(run(bundle_folder, tmp_path / "translates", *counted).exception, UsageError)
+    result = run(bundle_folder, tmp_path / "corrects", "--set", "task=correct")
+    assert result.exit_code == 0, result.output
+    result = run(tmp_path / "corrects", tmp_path / "counts", *counted)
+    assert result.exit_code == 0, result.output
+    bundle = load_bundle(tmp_path / "counts")
+    assert bundle.info.ngrams
+    assert bundle.ngrams is not None
+    assert bundle.ngrams.log_ratio("ka mi", "ka lo mi") > 0
+    assert run(tmp_path / "counts", tmp_path / "copy").exit_code == 0
+    assert (tmp_path / "copy" / NGRAMS).read_bytes() == (tmp_path / "counts" / NGRAMS).read_bytes()
+    assert run(tmp_path / "counts", tmp_path / "without", "--set", "ngrams=false").exit_code == 0
+    assert not (tmp_path / "without" / NGRAMS).exists()
+    assert isinstance(run(tmp_path / "corrects", tmp_path / "none", "--set", "ngrams=true").exception, UsageError)
+    (tmp_path / "counts" / NGRAMS).unlink()
+    with pytest.raises(ModelError, match=NGRAMS):
+        load_bundle(tmp_path / "counts")
 
 
 def test_folders_of_other_kinds_are_refused(tmp_path: Path) -> None:

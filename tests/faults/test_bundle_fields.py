@@ -64,7 +64,7 @@ def decode(folder: Path) -> tuple[int, str]:
             size = None if masked else block or 4
             engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
-                list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info)).correct(LINES))
+                list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams).correct(LINES))
             else:
                 list(Translator(engine, bundle.tokenizer).translate(LINES))
     except SpecdecError as error:

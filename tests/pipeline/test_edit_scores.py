@@ -1,16 +1,23 @@
 """Scores of edits."""
 
+import pytest
+
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.text.edits import find_edits
+from specdec_cli.text.ngram_counting import count_ngrams
+from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.subwords import EOS, Subwords
 
 
-def scores(tokenizer: Subwords, source: str, target: str, log_probabilities: dict[int, float]) -> list[float | None]:
+def scores(
+    tokenizer: Subwords, source: str, target: str, log_probabilities: dict[int, float], ngrams: NgramModel | None = None
+) -> list[float | None]:
     """The scores of the edits from `source` to `target`. Token n of the target has log probability `log_probabilities[n]`, or 0."""
     ids = [*tokenizer.encode(target), EOS]
     given = tuple(log_probabilities.get(place, 0.0) for place in range(len(ids)))
-    return [edit.score for edit in score_edits(source, find_edits(source, target), Hypothesis(0, ids, 1, 0.0, (), given), tokenizer)]
+    output = Hypothesis(0, ids, 1, 0.0, (), given)
+    return [edit.score for edit in score_edits(source, find_edits(source, target), output, tokenizer, ngrams)]
 
 
 def changed_places(tokenizer: Subwords, source: str, target: str) -> range:
@@ -44,3 +51,15 @@ def test_the_token_after_a_deletion_gives_its_score(tokenizer: Subwords) -> None
     kept = len(tokenizer.encode("ka"))
     decided = next(place for place in range(kept, 9) if tokenizer.encode("ka mi")[place] != tokenizer.encode("ka lo mi")[place])
     assert scores(tokenizer, "ka lo mi", "ka mi", {decided: -0.5, decided - 1: -0.25}) == [-0.5]
+
+
+def test_usual_text_raises_the_score_of_each_edit(tokenizer: Subwords) -> None:
+    ngrams = count_ngrams(["ka xx su mi", "ka lo su mi"] * 9)
+    unusual, usual = "ka lo su mo", "ka xx su mi"
+    without, found = scores(tokenizer, unusual, usual, {1: -0.5}), scores(tokenizer, unusual, usual, {1: -0.5}, ngrams)
+    ratios = [ngrams.log_ratio(unusual, "ka xx su mo"), ngrams.log_ratio(unusual, "ka lo su mi")]
+    assert abs(ratios[0]) < 1 < ratios[1]
+    for score, plain, ratio in zip(found, without, ratios, strict=True):
+        assert score is not None
+        assert plain is not None
+        assert score == pytest.approx(plain + 0.05 * ratio)

@@ -30,9 +30,8 @@ MinScoreOption = Annotated[
     _edits_option(
         "--min-score",
         metavar="X",
-        max=0.0,
         callback=not_nan,
-        help="Reject edits whose score, a log probability, is below X, such as -0.5.",
+        help="Reject edits whose score is below X, such as -0.5; the model is surer of a higher one.",
         show_default="the mode's",
     ),
 ]

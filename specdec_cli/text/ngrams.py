@@ -1,0 +1,120 @@
+"""A word n-gram language model in a compact file, which says how usual a changed text is beside the text before the change."""
+
+import math
+import mmap
+import re
+import struct
+from bisect import bisect_left
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from specdec_cli.errors import ModelError
+from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.text.edits import split_words
+
+FILE = "ngrams.bin"
+"""Name of the model's file in a bundle."""
+ORDER = 3
+"""Most words of an n-gram."""
+HEADER = struct.Struct("<8sQQQ")
+"""The header of the file: MAGIC, the number of words that were counted, of buckets and of n-grams."""
+MAGIC = b"specdec3"
+HASH_BITS, FINGERPRINT_BITS, COUNT_BITS = 64, 11, 5
+FACTOR = 0x9E3779B97F4A7C15
+"""Odd factor of the hash of an n-gram: the hashes of its words are the digits of a number of this base, modulo 2 to the power 64."""
+STEPS = 1.5
+"""A count c is stored as the integer next to STEPS times its binary logarithm."""
+_CONTEXT_WEIGHT = 5.0
+"""The probability after shorter contexts counts as much as this number of occurrences of the context."""
+_UNKNOWN = 2.0**-20
+"""Probability of a word before anything is counted: one of about a million words."""
+_DIGIT = re.compile(r"\d")
+
+
+class NgramModel:
+    """A trigram model of words with the counts in `data`, the content of a file that `count_ngrams` made; `name` is the file's, for
+    messages.
+
+    The probability of a word after a context of n words is (count of context and word + w p) / (count of context + w), where p is its
+    probability after the last n - 1 words and w = 5: the mean of a Dirichlet distribution (MacKay and Peto 1995, "A hierarchical
+    Dirichlet language model"). The counts are looked up by hash: one of about 300 n-grams that were not counted has the count of another.
+    Raises ModelError for damaged data.
+    """
+
+    def __init__(self, data: bytes | mmap.mmap, name: Path | str = FILE) -> None:
+        self._data = memoryview(data)
+        if len(self._data) < HEADER.size or self._data[: len(MAGIC)] != MAGIC:
+            raise ModelError(f"{name}: not a file of n-grams that this version of specdec reads")
+        _, self._words, buckets, ngrams = HEADER.unpack_from(self._data)
+        start, end = HEADER.size + 4 * (buckets + 1), HEADER.size + 4 * (buckets + 1) + 2 * ngrams
+        if buckets & (buckets - 1) or not buckets or end != len(self._data):
+            raise ModelError(f"{name}: damaged (its header does not fit its length of {len(self._data)} bytes)")
+        self._starts, self._entries = self._data[HEADER.size : start].cast("I"), self._data[start:end].cast("H")
+        if self._starts[0] or self._starts[buckets] != ngrams:
+            raise ModelError(f"{name}: damaged (its buckets do not hold its {ngrams} n-grams)")
+        self._bucket_shift = HASH_BITS - buckets.bit_length() + 1
+
+    @classmethod
+    def read(cls, path: Path) -> "NgramModel":
+        """Map the file `path` into memory. Raises ModelError if it is missing or damaged."""
+        check_regular(path, ModelError)
+        try:
+            with path.open("rb") as stream:
+                return cls(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), path)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, atomically."""
+        write_atomically(path, lambda partial: partial.write_bytes(self._data))
+
+    def log_ratio(self, before: str, after: str) -> float:
+        """The natural logarithm of the ratio of the probability of the sentence `after` to that of the sentence `before`.
+
+        Only the words that differ are looked up, and those whose context has them.
+        """
+        old, new = word_hashes(before), word_hashes(after)
+        shortest = min(len(old), len(new))
+        same = next((place for place in range(shortest) if old[place] != new[place]), shortest)
+        rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
+        return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
+
+    def _log_probability(self, words: list[int], start: int, end: int) -> float:
+        """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
+        places = range(max(start, ORDER - 1), min(end + ORDER - 1, len(words)))
+        return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in places)
+
+    def _probability(self, words: list[int]) -> float:
+        """The probability of the last of `words`, hashes, after the others."""
+        probability, context_count = _UNKNOWN, float(self._words)
+        for first in reversed(range(len(words))):
+            if first < len(words) - 1:
+                context_count = self._count(words[first:-1])
+            count = self._count(words[first:])
+            # A context is as frequent as its words, but its count is rounded, and 0 for one that was seen once.
+            probability = (count + _CONTEXT_WEIGHT * probability) / (max(count, context_count) + _CONTEXT_WEIGHT)
+        return probability
+
+    def _count(self, words: list[int]) -> float:
+        """The approximate count of an n-gram of `words`, hashes; 0 for one that was counted less than twice."""
+        key = 0
+        for word in words:
+            key = (key * FACTOR + word) % 2**HASH_BITS
+        bucket = key >> self._bucket_shift
+        fingerprint = (key >> self._bucket_shift - FINGERPRINT_BITS) % 2**FINGERPRINT_BITS << COUNT_BITS
+        end = min(self._starts[bucket + 1], len(self._entries))
+        found = bisect_left(self._entries, fingerprint, min(self._starts[bucket], end), end)
+        if found == end or self._entries[found] - fingerprint >= 2**COUNT_BITS:
+            return 0.0
+        return float(2 ** ((self._entries[found] - fingerprint) / STEPS))
+
+
+def word_hashes(sentence: str) -> list[int]:
+    """Hashes of 64 bits of the words of a sentence, between those of two signs for its start and one for its end; all digits are equal."""
+    return [_hash("<s>")] * (ORDER - 1) + [_hash(word) for word in split_words(_DIGIT.sub("0", sentence))] + [_hash("</s>")]
+
+
+@lru_cache(2**16)
+def _hash(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode(), digest_size=HASH_BITS // 8).digest(), "little")
