@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.formats import ConversionOptions
 
-# The text of a proof does not matter: its translation shows that the converted model works.
-_PROOFS = {"de": "Das ist ein kurzer Satz.", "fr": "Ceci est une phrase courte."}
-_PROOF = "This is a short sentence."
-_PROOF_LENGTH = 64
 _bundle_option = partial(typer.Option, rich_help_panel="A bundle")
 _source_option = partial(typer.Option, rich_help_panel="Another toolkit's model")
 
@@ -111,15 +107,11 @@ def convert(
     Marian, BART, mBART, M2M-100 and NLLB models in transformers' format, Marian's npz files and fairseq checkpoints are converted
     to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
-    from dataclasses import asdict
-
-    from specdec_cli.fields import config_from_dict
-    from specdec_cli.model.averaging import Share, average
-    from specdec_cli.model.bundle import BundleInfo, save_bundle
+    from specdec_cli.commands.conversion_proof import proof_sentence, said_by_bundle, said_by_ctranslate2, snippet
+    from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.model.vocabulary_order import order_vocabulary
     from specdec_cli.new_folder import new_folder
-    from specdec_cli.recipe import apply_changes
     from specdec_cli.text.parallel import read_tsv
     from specdec_cli.text.subwords import FILE
 
@@ -129,18 +121,11 @@ def convert(
         raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
-    if averaged:
-        average(bundle, [Share.parse(text) for text in averaged])
-    if counted:
-        _count_ngrams(bundle, counted)
-    bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes or []))
-    if bundle.info.ngrams and bundle.ngrams is None:
-        raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
-    sentence = _PROOFS.get(bundle.info.source_language[:2], _PROOF)
+    _change(bundle, averaged or [], counted or [], changes or [])
+    sentence = proof_sentence(bundle.info)
 
     def check(folder: Path) -> None:
-        longest = min(_PROOF_LENGTH, bundle.verifier.config.max_positions)
-        said = _said_by_bundle(folder, sentence) if target_format == "bundle" else _said_by_ctranslate2(folder, sentence, longest)
+        said = said_by_bundle(folder, sentence) if target_format == "bundle" else said_by_ctranslate2(bundle, folder, sentence)
         if not quiet:
             typer.echo(f"{output}: {sentence} -> {said}", err=True)
 
@@ -160,29 +145,22 @@ def convert(
         check(partial)
 
 
-def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
-    """Example Python code that translates `sentence` with CTranslate2; `folder` has the CTranslate2 model converted from `bundle`."""
-    from specdec_cli.text.subwords import Subwords
+def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], changes: Sequence[str]) -> None:
+    """Carry out --average, --ngrams and --set on `bundle`, in this order. Raises UsageError and InputError."""
+    from dataclasses import asdict
 
-    if isinstance(bundle.tokenizer, Subwords):
-        return f"""\
-import ctranslate2, sentencepiece
+    from specdec_cli.fields import config_from_dict
+    from specdec_cli.model.averaging import Share, average
+    from specdec_cli.model.bundle import BundleInfo
+    from specdec_cli.recipe import apply_changes
 
-subwords = sentencepiece.SentencePieceProcessor({str(folder / "tokenizer.model")!r})
-translator = ctranslate2.Translator({str(folder)!r})
-pieces = subwords.encode({sentence!r}, out_type=str)  # without </s>: CTranslate2 appends it
-(result,) = translator.translate_batch([pieces], beam_size=1)
-print(subwords.decode(result.hypotheses[0]))"""
-    return f"""\
-from pathlib import Path
-import ctranslate2
-from specdec_cli.text.ctranslate2 import FolderTokenizer
-
-text = FolderTokenizer(Path({str(folder)!r}))
-translator = ctranslate2.Translator({str(folder)!r})
-pieces = text.encode({sentence!r})  # with the tokens that this model needs round a source
-(result,) = translator.translate_batch([pieces], target_prefix=[text.target_prefix] * bool(text.target_prefix), beam_size=1)
-print(text.decode(result.hypotheses[0]))"""
+    if averaged:
+        average(bundle, [Share.parse(text) for text in averaged])
+    if counted:
+        _count_ngrams(bundle, counted)
+    bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes))
+    if bundle.info.ngrams and bundle.ngrams is None:
+        raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
 
 
 def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:
@@ -226,26 +204,3 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
     if conversion.dropped_settings and not chosen.quiet:
         typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
     return conversion.bundle
-
-
-def _said_by_bundle(folder: Path, sentence: str) -> str:
-    from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.request import DecodingRequest
-    from specdec_cli.pipeline.settings import resolve
-    from specdec_cli.pipeline.translator import Translator
-
-    bundle = load_bundle(folder)
-    translator = Translator(Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
-    (translation,) = translator.translate([sentence])
-    return translation.text
-
-
-def _said_by_ctranslate2(folder: Path, sentence: str, longest: int) -> str:
-    from specdec_cli.distillation.process import TeacherProcess
-    from specdec_cli.distillation.teacher import Resources, Search
-
-    search = Search(beam_size=1, max_length=longest, max_source_length=longest, compute_type="default")
-    with TeacherProcess(folder, search, Resources()) as process:
-        ((_, translation),) = process.translate([sentence])
-    return translation.text
