@@ -31,7 +31,16 @@ OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
 SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "report-gec-pretrain", "report-gec-scratch")
-FURTHER = ("en-de-distilled", "en-gec-careful", "en-gec-finetuned", "en-gec-learners", "en-gec-verifier", "en-simple")
+FURTHER = (
+    "en-de-distilled",
+    "en-gec-careful",
+    "en-gec-constructions",
+    "en-gec-finetuned",
+    "en-gec-learners",
+    "en-gec-verifier",
+    "en-gec-whole",
+    "en-simple",
+)
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "gad-drafter-quick", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
@@ -164,7 +173,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     sentences = _sentences(60) + [f"I agree that she is {n} years old, and I want to see her." for n in range(20, 40)]
     (tmp_path / "text").mkdir()
     with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"tatoeba\t{line}\n" for line in sentences)
+        stream.writelines(f"{'tatoeba' if place % 3 else 'wikinews'}\t{line}\n" for place, line in enumerate(sentences))
     edited = (f"{line.replace('the', 'teh')}\t{line}\n" for line in sentences[:20])
     (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
     (tmp_path / "text" / "dev.web.m2").write_text(
@@ -173,13 +182,17 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     (tmp_path / "text" / "dev.essays").mkdir()
     (tmp_path / "text" / "dev.essays" / "reference0").write_text(sentences[4].upper() + "\n")
     (tmp_path / "other.txt").write_text(sentences[62] + "\n")
-    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), HELD_OUT=str(tmp_path / "other.txt"))
-    for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62})):
+    (tmp_path / "more.txt").write_text("Only the n-grams have this.\n" * 2)
+    further = {"HELD_OUT": str(tmp_path / "other.txt"), "NGRAM_TEXT": str(tmp_path / "more.txt")}
+    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), **further)
+    for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62}), ("few", {3, 4, 62}), ("text", {3, 4, 62})):
         trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
         assert trained and not {sentences[place] for place in dropped} & set(trained), name
     assert sentences[5] in (tmp_path / "work" / "data" / "train.tsv").read_text(encoding="utf-8")
-    info = load_bundle(tmp_path / "work" / "en-gec").info
-    assert (info.task, info.decoding, info.modes["balanced"]) == ("correct", "input-guided", (-0.36, -2.0))
+    made = load_bundle(tmp_path / "work" / "en-gec")
+    assert (made.info.task, made.info.decoding, made.info.modes["balanced"]) == ("correct", "input-guided", (-0.19, -2.0))
+    assert made.ngrams is not None
+    assert made.ngrams.log_ratio("Only the n-grams has this.", "Only the n-grams have this.") > 0
 
 
 def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
