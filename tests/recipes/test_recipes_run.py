@@ -2,12 +2,6 @@
 
 import csv
 import json
-import lzma
-import os
-import random
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +12,11 @@ from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.folding import Order
 from specdec_cli.text.subwords import Subwords
+from tests.recipes.sentences import english_sentences
+from tests.source import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "specdec_cli" / "recipes"
 
 SHAPE = ["model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
@@ -142,119 +137,8 @@ def test_few_decoder_layers_are_trained_from_a_pretrained_model(text: Path, bart
 
 @pytest.mark.parametrize("recipe", ["en-gec-corrupt", "en-gec-corrupt-learners"])
 def test_the_recipes_of_errors_are_applied(recipe: str, tmp_path: Path) -> None:
-    (tmp_path / "clean.txt").write_text("".join(f"{line}\n" for line in _sentences(40)), encoding="utf-8")
+    (tmp_path / "clean.txt").write_text("".join(f"{line}\n" for line in english_sentences(40)), encoding="utf-8")
     run("corrupt", tmp_path / "clean.txt", "--recipe", recipe, "-o", tmp_path / "pairs.tsv", "--processes", 1)
     pairs = [line.split("\t") for line in (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
-    assert [clean for _, clean in pairs] == _sentences(40)
+    assert [clean for _, clean in pairs] == english_sentences(40)
     assert any(corrupted != clean for corrupted, clean in pairs)
-
-
-def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
-    generator = random.Random(0)
-    english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
-    words = dict(zip(english.split(), german.split(), strict=True))
-    sources = sorted({tuple(generator.choices(list(words), k=generator.randint(1, 4))) for _ in range(400)})
-    pairs = [f"{' '.join(source)}\t{' '.join(words[word] for word in source)}\n" for source in generator.sample(sources, len(sources))]
-    (tmp_path / "text").mkdir()
-    for name, domain, some in (("train", "tatoeba", pairs[5::2]), ("train2", "manual-one", pairs[:5] + pairs[6::2])):
-        with lzma.open(tmp_path / "text" / f"{name}.tsv.xz", "wt", encoding="utf-8") as stream:
-            stream.writelines(f"{domain}\t{pair}" for pair in some)
-    for name in ("tatoeba", "chat"):
-        (tmp_path / "text" / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
-    _run_script("en-de.sh", tmp_path)
-    counts = json.loads((tmp_path / "work" / "data" / "prepare.json").read_text(encoding="utf-8"))["pairs"]
-    assert counts["dropped"] == {"held out": 5} and counts["kept"] == len(pairs) - 5
-    made = load_bundle(tmp_path / "work" / "en-de")
-    assert made.drafter is not None
-    assert made.info.decoding == "specdec"
-
-
-def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
-    sentences = _sentences(60) + [f"I agree that she is {n} years old, and I want to see her." for n in range(20, 40)]
-    (tmp_path / "text").mkdir()
-    with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"{'tatoeba' if place % 3 else 'wikinews'}\t{line}\n" for place, line in enumerate(sentences))
-    edited = (f"{line.replace('the', 'teh')}\t{line}\n" for line in sentences[:20])
-    (tmp_path / "text" / "pairs.eracond.tsv").write_text("".join(edited), encoding="utf-8")
-    (tmp_path / "text" / "dev.web.m2").write_text(
-        "S The old dog drive .\nA 0 5|||R|||" + sentences[3].replace(".", " .") + "|||-|||-|||0\n"
-    )
-    (tmp_path / "text" / "dev.essays").mkdir()
-    (tmp_path / "text" / "dev.essays" / "reference0").write_text(sentences[4].upper() + "\n")
-    (tmp_path / "other.txt").write_text(sentences[62] + "\n")
-    (tmp_path / "more.txt").write_text("Only the n-grams have this.\n" * 2)
-    further = {"HELD_OUT": str(tmp_path / "other.txt"), "NGRAM_TEXT": str(tmp_path / "more.txt")}
-    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), **further)
-    for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62}), ("few", {3, 4, 62}), ("text", {3, 4, 62})):
-        trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
-        assert trained and not {sentences[place] for place in dropped} & set(trained), name
-    assert sentences[5] in (tmp_path / "work" / "data" / "train.tsv").read_text(encoding="utf-8")
-    made = load_bundle(tmp_path / "work" / "en-gec")
-    assert (made.info.task, made.info.decoding, made.info.modes["balanced"]) == ("correct", "input-guided", (-0.19, -2.0))
-    assert made.ngrams is not None
-    assert made.ngrams.log_ratio("Only the n-grams has this.", "Only the n-grams have this.") > 0
-
-
-def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
-    generator = random.Random(0)
-    clean = ["".join(generator.choices("我你他在家学校看书买菜的了很好天早晚", k=generator.randint(5, 12))) + "。" for _ in range(80)]
-    references = ("没有错误" if i % 5 == 0 else f"{line}\t{line}好" for i, line in enumerate(clean))
-    pairs = [
-        f"{line if i % 5 == 0 else line[1:]}\t{reference}\n" for i, (line, reference) in enumerate(zip(clean, references, strict=True))
-    ]
-    (tmp_path / "text").write_text("".join(pairs), encoding="utf-8")
-    _run_script("zh-gec.sh", tmp_path, INIT=str(bundle_folder))
-    work = tmp_path / "work"
-    trained, held_out = ((work / name).read_text(encoding="utf-8").splitlines() for name in ("clean.txt", "test.tsv"))
-    assert {clean[0], clean[2], f"{clean[2]}好", clean[10]} <= set(trained) and not set(trained) & set(clean[1::2])
-    assert held_out[0] == pairs[1].rstrip("\n") and held_out[7] == f"{clean[15]}\t{clean[15]}"
-    assert load_bundle(work / "zh-gec").info.target_language == "zh"
-    rows = json.loads((work / "zh-gec.json").read_text(encoding="utf-8"))["rows"]
-    assert [row["decoding"] for row in rows] == ["greedy", "beam", "input-guided"]
-    assert rows[0]["identical"] == rows[2]["identical"] == [40, 40] and rows[0]["f05"] is not None
-
-
-def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    (text / "en-de").mkdir(parents=True)
-    (text / "en-gec").mkdir()
-    sentences = _sentences(400)
-    with lzma.open(text / "en-de" / "train.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"news\t{line}\t{line.replace('the', 'das')}\n" for line in sentences)
-    (text / "en-de" / "dev.news.tsv").write_text("A b.\tC d.\n", encoding="utf-8")
-    (text / "en-gec" / "dev.web.m2").write_text(f"S {sentences[1]}\n", encoding="utf-8")
-    with lzma.open(text / "en-gec" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
-        stream.writelines(f"news\t{line}\n" for line in sentences)
-    _run_script("papers.sh", tmp_path, STAGES="left-to-right raw deep-shallow")
-    trained = tmp_path / "work" / "raw" / "verifier" / "model.safetensors"
-    before = trained.stat().st_mtime_ns
-    _run_script("papers.sh", tmp_path)
-    assert trained.stat().st_mtime_ns == before
-    gec = (tmp_path / "work" / "gec-data" / "train.tsv").read_text(encoding="utf-8")
-    assert sentences[2] in gec and sentences[1] not in gec
-    folders = {path.parent.name for path in (tmp_path / "work").glob("*/bundle.json")}
-    assert folders == {path.stem for path in (tmp_path / "work" / "done").iterdir()}
-    assert {"bidirectional", "masked", "blockwise", "gad", "gad-quick", "gad-big", "gec-deep", "vocabulary-4000-bidirectional"} <= folders
-
-
-def _sentences(count: int) -> list[str]:
-    """English sentences to which most kinds of errors apply."""
-    generator = random.Random(0)
-    choices = (("man", "girl", "teacher", "dog"), ("walks", "goes", "runs", "drives"), ("house", "school", "river", "city"))
-    made = [[generator.choice(words) for words in choices] for _ in range(count)]
-    return [f"The old {who} {does} to the {where} every {n}th day." for n, (who, does, where) in enumerate(made)]
-
-
-def _run_script(name: str, folder: Path, **variables: str) -> None:
-    """Run a recipe script with TRIAL=1, from `folder`/text to `folder`/work."""
-    if missing := [tool for tool in ("bash", "xzcat", "awk") if shutil.which(tool) is None]:
-        pytest.skip(f"{', '.join(missing)} not installed")
-    command = folder / "bin" / "specdec"
-    command.parent.mkdir(exist_ok=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdec_cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    paths = {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    environment = {**os.environ, **paths, **variables, "TRIAL": "1", "OMP_NUM_THREADS": "1"}
-    arguments = ["bash", str(FOLDER / name), str(folder / "text"), str(folder / "work")]
-    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
