@@ -83,10 +83,10 @@ def test_json_has_an_object_for_each_segment(folder: Path) -> None:
 
 
 def test_corrections_keep_the_lines(folder: Path) -> None:
-    expected = LEARNER.replace("have", "has").replace("go to", "went to").replace("days", "day")
+    expected = LEARNER.replace("have", "has").replace("go to", "goes to").replace("days", "day")
     assert run("correct", folder / "b.md").stdout == expected
     assert run("correct", "--diff", folder / "b.md").stdout == (
-        LEARNER.replace("have", "[-have-]{+has+}").replace("go to", "[-go-]{+went+} to").replace("days", "[-days-]{+day+}")
+        LEARNER.replace("have", "[-have-]{+has+}").replace("go to", "[-go-]{+goes+} to").replace("days", "[-days-]{+day+}")
     )
     checked = run("correct", "--check", folder / "b.md")
     assert checked.exit_code == 1
