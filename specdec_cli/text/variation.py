@@ -1,10 +1,11 @@
-"""Pairs with other numbers and names, so that a model learns to copy them instead of the ones that are frequent in its text."""
+"""Pairs with other numbers, times and names, so that a model learns to copy them instead of the ones that are frequent in its text."""
 
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from specdec_cli.text.clock_times import source_times, target_times, with_other_times
 from specdec_cli.text.numbers import same_numbers
 from specdec_cli.text.parallel import Pair
 
@@ -23,13 +24,14 @@ _RARE = 200
 
 
 class Variation:
-    """Replaces numbers and names of pairs by others.
+    """Replaces numbers, times of day and names of pairs by others.
 
     A pair whose sides have the same numbers gets, with the probability `share`, random numbers of the same lengths instead: not for 1,
-    which stands with the singular, and not in words, character references and placeholders. Names are capitalised words of the letters
-    A to Z, a to z and äöüß inside sources that their targets have too. A pair with as many of each on both sides gets, with the
-    probability `share`, rare names of `pairs` instead. Different numbers and names become different ones. The same `seed` gives the
-    same result. `varied` counts the pairs changed.
+    which stands with the singular, and not in words, character references and placeholders. With the same probability, a pair whose
+    sides have the same times (9:30 p.m. and 21.30 Uhr) gets others; numbers of times change in no other way. Names are capitalised words
+    of the letters A to Z, a to z and äöüß inside sources that their targets have too. A pair with as many of each on both sides gets,
+    with the probability `share`, rare names of `pairs` instead. Different numbers and names become different ones. The same `seed` gives
+    the same result. `varied` counts the pairs changed.
     """
 
     def __init__(self, pairs: Iterable[Pair], share: float, seed: int = 0) -> None:
@@ -43,10 +45,14 @@ class Variation:
         self._rare = sorted(name for name in self._names if names[name] <= _RARE)
 
     def __call__(self, pair: Pair) -> Pair:
-        """The pair, or one with other numbers, other names, or both."""
-        changes: dict[str, str] = {}
+        """The pair, or one with other numbers, times or names."""
+        before, changes = pair, dict[str, str]()
+        if self._random.random() < self.share:
+            pair = with_other_times(pair, self._random)
+        times = (*source_times(pair.source), *target_times(pair.target))
+        in_times = {number for time in times for number in _NUMBER.findall(time.written[0])}
         source, target = (Counter(_PLAIN_NUMBER.findall(text)) for text in (pair.source, pair.target))
-        numbers = [number for number in source if source[number] == target[number]]
+        numbers = [number for number in source if source[number] == target[number] and number not in in_times]
         if numbers and same_numbers(pair) and self._random.random() < self.share:
             changes |= self._others(numbers, {*_NUMBER.findall(pair.source), "1"}, self._number)
         source, target = (Counter(_NAME.findall(text)) for text in (pair.source, pair.target))
@@ -54,7 +60,7 @@ class Variation:
         if names and self._rare and self._random.random() < self.share:
             changes |= self._others(names, set(source), lambda _: self._random.choice(self._rare))
         varied = Pair(_replaced(pair.source, changes), _replaced(pair.target, changes), pair.domain)
-        self.varied += varied != pair
+        self.varied += varied != before
         return varied
 
     def _others(self, words: list[str], taken: set[str], draw: Callable[[str], str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ def test_numbers_of_both_sides_become_the_same_other_numbers() -> None:
 
 
 def test_pairs_with_other_numbers_keep_them() -> None:
-    pair = Pair("At 3 pm", "Um 15 Uhr")
+    pair = Pair("At 3", "Um 15 Uhr")
     assert Variation(PAIRS, share=1)(pair) == pair
 
 
