@@ -20,7 +20,7 @@ Decode = Callable[[Sequence[str]], list[Output]]
 
 def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
     """The request to an engine for decoding with the settings of `row` and the bundle with the metadata `info`."""
-    tolerates = row.decoding in TOLERANT
+    tolerates, searches = row.decoding in TOLERANT, row.decoding in SEARCHES
     return DecodingRequest(
         decoding=row.decoding,
         block_size=row.block_size if row.drafts else None,
@@ -28,8 +28,8 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
         tolerance=row.tolerance if tolerates else None,
         preset=row.variant if variant_option(row.decoding) is None else None,
         options=dict(row.options),
-        beam_size=row.beam_size,
-        length_penalty=row.length_penalty,
+        beam_size=row.beam_size if searches else None,
+        length_penalty=row.length_penalty if searches else None,
         max_length=row.max_length,
         batch_size=row.batch_size,
         with_scores=_edit_filter(row, info).minimum is not None,

@@ -134,6 +134,8 @@ def translate(
     from specdec_cli.commands.group_decoding import decode_input, read_inputs, read_whole
 
     chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
+    if n_best > 1 and not text.as_json:
+        raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()
     terms = glossary.read(n_best=n_best)
     if earlier.previous is not None and text.unwrap:

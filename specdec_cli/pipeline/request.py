@@ -55,6 +55,11 @@ class DecodingRequest:
         """
         return self.top_beta is not None or self.tolerance is not None or self.preset not in (None, "exact")
 
+    @property
+    def searching(self) -> bool:
+        """Whether beam search is requested, by `beam_size`, `length_penalty` or more than one hypothesis."""
+        return self.beam_size is not None or self.length_penalty is not None or self.n_best > 1
+
 
 def check_ranges(request: DecodingRequest) -> None:
     """Raise UsageError if a numeric option of `request` is NaN or outside its range in RANGES."""

@@ -46,7 +46,7 @@ def _has(option: DecodingOption) -> Callable[[DecodingRequest], bool]:
 SETTING_RULES = (
     SettingRule("top-beta, tolerance and presets", lambda request: request.tolerant, TOLERANT),
     SettingRule("block size", lambda request: isinstance(request.block_size, int), DRAFTING, in_chains=True),
-    SettingRule("n-best", lambda request: request.n_best > 1, SEARCHES),
+    SettingRule("beam size, length penalty and n-best", lambda request: request.searching, SEARCHES),
     *(SettingRule(option.name.replace("_", " "), _has(option), having(option)) for option in OPTIONS),
 )
 

@@ -133,7 +133,10 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
 
 
 def _resolve_decoding(request: DecodingRequest, bundle: Described) -> str:
-    """The requested decoding, else the bundle's, else the fastest exact one for the bundle. Raises UsageError or ModelError."""
+    """The requested decoding, else the one that its other options ask for, else the bundle's, else the fastest exact one.
+
+    Raises UsageError or ModelError.
+    """
     if request.decoding != "auto":
         check_known(request.decoding)
         return request.decoding
@@ -142,6 +145,8 @@ def _resolve_decoding(request: DecodingRequest, bundle: Described) -> str:
         check_known(decoding)
     except UsageError as error:
         raise ModelError(f"{bundle.path or 'the bundle'}: {error}") from error
+    if request.searching and decoding not in SEARCHES and bundle.shape.order == "left-to-right":
+        return "beam"
     return "specdec++" if request.tolerant and decoding == "specdec" else decoding
 
 

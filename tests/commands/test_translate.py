@@ -41,7 +41,7 @@ def test_json_has_the_documented_fields(bundle_folder: Path) -> None:
 
 
 def test_n_best_lists_have_scores_in_order(bundle_folder: Path) -> None:
-    result = run(bundle_folder, "--json", "--decoding", "beam", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n")
+    result = run(bundle_folder, "--json", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n")
     (record,) = map(json.loads, result.stdout.splitlines())
     assert len(record["hypotheses"]) == 3
     assert record["hypotheses"][0]["text"] == record["text"]
@@ -81,7 +81,8 @@ def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_p
     ("arguments", "code", "words"),
     [
         (("--decoding", "specdec"), 2, "no drafter"),
-        (("--n-best", 2), 2, "n-best: for decoding beam"),
+        (("--n-best", 2), 2, "--n-best is for --json"),
+        (("--decoding", "greedy", "--beam-size", 2), 2, "beam size, length penalty and n-best: for decoding beam"),
         (("--precision", "float16", "--device", "cpu"), 2, "float16 is not offered on cpu"),
         (("missing.txt",), 3, "missing.txt: no such file"),
     ],

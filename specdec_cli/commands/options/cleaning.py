@@ -31,7 +31,7 @@ VaryOption = Annotated[
         metavar="SHARE",
         min=0.0,
         max=1.0,
-        help="Replace the numbers of this share of pairs by random ones, and the names by rare ones of the text.",
+        help="Replace the numbers and times of this share of pairs by random ones, and the names by rare ones of the text.",
         show_default="0",
     ),
 ]

@@ -62,14 +62,14 @@ PresetOption = Annotated[
 ]
 BeamSizeOption = Annotated[
     int | None,
-    decoding_option("--beam-size", metavar="N", min=1, help="Hypotheses that beam search keeps.", show_default="the bundle's, else 5"),
+    decoding_option("--beam-size", metavar="N", min=1, help="Decode with beam search, which keeps N hypotheses.", show_default="the bundle's, else 5"),
 ]
 LengthPenaltyOption = Annotated[
     float | None,
     decoding_option(
         "--length-penalty",
         metavar="X",
-        help="Beam search divides the score of a hypothesis by its length to this power.",
+        help="Decode with beam search, which divides the score of a hypothesis by its length to this power.",
         show_default="the bundle's, else 1.0",
     ),
 ]
