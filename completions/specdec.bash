@@ -232,6 +232,7 @@ _specdec() {
                 --max-length) return ;;
                 --max-source-length) return ;;
                 --quantization) return ;;
+                --nearest) return ;;
                 --shard-lines) return ;;
                 --batch-tokens) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -240,7 +241,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)

@@ -246,6 +246,7 @@ complete -c specdec -n '__fish_seen_subcommand_from distill' -l max-length -x -d
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l max-source-length -x -d 'Largest number of tokens of a source, EOS included'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l quantization -x -d 'Number format that the teacher computes in: float32, int8, bfloat16, float16 or another of CTranslate2'\''s'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l keep-copies -d 'Keep output that equals its source'
+complete -c specdec -n '__fish_seen_subcommand_from distill' -l nearest -x -d 'Of the hypotheses that the beam keeps, write the one that is nearest to a target of the source in FILE, by chrF, if it has at least this chrF'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l shard-lines -x -d 'Sources in a shard'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l batch-tokens -x -d 'Source tokens in a batch, padding included'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'

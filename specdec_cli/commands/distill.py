@@ -38,6 +38,18 @@ QuantizationOption = Annotated[
         help="Number format that the teacher computes in: float32, int8, bfloat16, float16 or another of CTranslate2's.",
     ),
 ]
+NearestOption = Annotated[
+    float | None,
+    output_option(
+        "--nearest",
+        metavar="CHRF",
+        min=0.0,
+        max=100.0,
+        help="Of the hypotheses that the beam keeps, write the one that is nearest to a target of the source in FILE, by chrF, if it has "
+        "at least this chrF.",
+        show_default="the teacher's best hypothesis",
+    ),
+]
 KeepCopiesOption = Annotated[
     bool, output_option("--keep-copies", help="Keep output that equals its source; a bundle for correction always does.")
 ]
@@ -68,6 +80,7 @@ def distill(
     max_source_length: MaxSourceLengthOption = None,
     quantization: QuantizationOption = "float32",
     keep_copies: KeepCopiesOption = False,
+    nearest: NearestOption = None,
     shard_lines: ShardLinesOption = SHARD_LINES,
     batch_tokens: BatchTokensOption = 1024,
     device: DeviceOption = "auto",
@@ -82,7 +95,7 @@ def distill(
     the shards beside it are complete at any time.
     """
     if cluster.ray is None:
-        check_text([path for path in files or () if path != STDIO], parallel=False)
+        check_text([path for path in files or () if path != STDIO], parallel=nearest is not None)
     plan = plan_distillation(
         (teacher, *(others or ())),
         beam_size=beam_size,
@@ -91,6 +104,7 @@ def distill(
         max_source_length=max_source_length,
         quantization=quantization,
         keep_copies=keep_copies,
+        nearest=nearest,
         resources=Resources(device, threads or (1 if cluster.ray else os.cpu_count() or 1), batch_tokens),
     )
     summary = distill_files(plan, output, files or [], shard_lines, quiet=quiet, cluster=cluster)

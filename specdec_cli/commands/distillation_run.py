@@ -17,9 +17,11 @@ from specdec_cli.distillation.models import TeacherModel, find_teacher
 from specdec_cli.distillation.run import Progress, Summary, distill, settings_of
 from specdec_cli.distillation.shards import Shards
 from specdec_cli.distillation.sources import distinct_lines, read_sources, source_column
+from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
+from specdec_cli.text.lines import STDIO
 
 SHARD_LINES = 10_000
 """The number of sources in a shard unless another is given."""
@@ -36,6 +38,7 @@ def plan_distillation(
     max_source_length: int | None = None,
     quantization: str = "float32",
     keep_copies: bool = False,
+    nearest: float | None = None,
 ) -> DistillationPlan:
     """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
 
@@ -47,8 +50,9 @@ def plan_distillation(
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     first = models[0]
     penalty = first.length_penalty if length_penalty is None else length_penalty
-    search = Search(beam_size or first.beam_size or BEAM_SIZE, penalty, longest, longest_source, quantization)
-    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"))
+    beam = beam_size or first.beam_size or BEAM_SIZE
+    search = Search(beam, penalty, longest, longest_source, quantization, n_best=1 if nearest is None else beam)
+    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"), nearest)
 
 
 def distill_files(
@@ -56,13 +60,14 @@ def distill_files(
 ) -> Summary:
     """Distil the lines of `files` into the folder `output`, and return the totals; a stopped run is resumed.
 
-    Raises InputError without a source line, and what `distill` raises.
+    Raises InputError without a source line, UsageError for targets on a cluster or from stdin, and what `distill` raises.
     """
+    targets = None if plan.nearest is None else _targets(files, plan.nearest, cluster)
     skipped: Counter[str] = Counter()
     sources = distinct_lines(_read(files, output, cluster), skipped)
     if not sources:
         raise InputError("the input has no source line")
-    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines)
+    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines, targets)
     # Processes that train together distil one after the other; all but the first find complete shards.
     with locked(output, wait=rank() is not None):
         shards = Shards(output, settings)
@@ -70,7 +75,7 @@ def distill_files(
         if done := shards.complete(count):
             tell(f"{output}: resuming after {done:,} of {count:,} shards")
         try:
-            summary = _distill(plan, sources, shards, shard_lines, quiet, cluster)
+            summary = _distill(plan, sources, shards, shard_lines, quiet, cluster, targets)
         except (KeyboardInterrupt, SystemExit):
             tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
             raise
@@ -90,8 +95,22 @@ def _read(files: Sequence[Path], output: Path, cluster: ClusterOptions) -> Itera
     return (source for lines in inputs.files() for source in source_column(lines))
 
 
+def _targets(files: Sequence[Path], minimum: float, cluster: ClusterOptions) -> Targets:
+    if cluster.ray is not None:
+        raise UsageError("--nearest does not go with --ray: the workers have no targets")
+    if not files or STDIO in files:
+        raise UsageError("--nearest compares with targets: give files of lines of source TAB target")
+    return Targets.read(files, minimum)
+
+
 def _distill(
-    plan: DistillationPlan, sources: Sequence[str], shards: Shards, shard_lines: int, quiet: bool, cluster: ClusterOptions
+    plan: DistillationPlan,
+    sources: Sequence[str],
+    shards: Shards,
+    shard_lines: int,
+    quiet: bool,
+    cluster: ClusterOptions,
+    targets: Targets | None,
 ) -> Summary:
     converted = shards.folder / "teacher"
     if cluster.ray is not None:
@@ -99,7 +118,7 @@ def _distill(
 
         return distill_on_cluster(plan, sources, shards, shard_lines, converted.resolve(), cluster, quiet=quiet)
     with open_teacher(plan.models, converted, plan.search, plan.resources) as teacher, _progress_bar(quiet) as report:
-        return distill(sources, teacher, shards, plan.filters, shard_lines, report)
+        return distill(sources, teacher, shards, plan.filters, shard_lines, report, targets)
 
 
 def _length(chosen: int | None, option: str, model: TeacherModel) -> int:

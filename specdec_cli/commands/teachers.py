@@ -14,12 +14,17 @@ from specdec_cli.errors import UsageError
 
 @dataclass(frozen=True)
 class DistillationPlan:
-    """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output."""
+    """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output.
+
+    `nearest` is the least chrF of an output to a target of its source (0 to 100), of which the output is the nearest hypothesis; None
+    for the best hypothesis.
+    """
 
     models: tuple[TeacherModel, ...]
     search: Search
     resources: Resources
     filters: Filters
+    nearest: float | None = None
 
 
 def check_ensemble(models: Sequence[TeacherModel]) -> None:

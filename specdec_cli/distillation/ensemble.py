@@ -32,7 +32,7 @@ class Ensemble:
         self._eos = first.verifier.config.eos
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """Yield the index in `sources` and the translation of every source line, in order of completion."""
+        """Yield the index in `sources` and the translation of every source line, in order of completion, as a Teacher does."""
         max_length = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for number, ids in enumerate(map(self._tokenizer.add_special_tokens, self._tokenizer.encode_batch(sources))):
@@ -46,8 +46,8 @@ class Ensemble:
     def _search_width(self, width: int, sentences: Sequence[Sentence]) -> Iterator[tuple[int, Translation]]:
         lengths = {sentence.number: len(sentence.source) for sentence in sentences}
         rows = max(1, self._batch_tokens // width)
-        options = BeamOptions(self._search.beam_size, self._search.length_penalty, 1, rows, self._search.max_length)
-        for hypothesis in beam_search(self._verifiers, sentences, options):
-            ids = hypothesis.ids
-            text = self._tokenizer.decode(ids)
-            yield hypothesis.number, Translation(text, lengths[hypothesis.number], len(ids), finished=ids[-1] == self._eos)
+        options = BeamOptions(self._search.beam_size, self._search.length_penalty, self._search.n_best, rows, self._search.max_length)
+        for found in beam_search(self._verifiers, sentences, options):
+            for ids in (hypothesis.ids for hypothesis in found.alternatives):
+                text = self._tokenizer.decode(ids)
+                yield found.number, Translation(text, lengths[found.number], len(ids), finished=ids[-1] == self._eos)

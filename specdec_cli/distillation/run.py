@@ -1,7 +1,7 @@
 """A distillation run: source lines are translated shard by shard; each shard is saved before the next starts."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -10,7 +10,8 @@ from specdec_cli.distillation.filters import Filters, reason_to_drop
 from specdec_cli.distillation.models import TeacherModel, teacher_digest
 from specdec_cli.distillation.shards import ShardCounts, Shards
 from specdec_cli.distillation.sources import sources_digest
-from specdec_cli.distillation.teacher import Search, Teacher
+from specdec_cli.distillation.targets import Targets
+from specdec_cli.distillation.teacher import Search, Teacher, Translation
 from specdec_cli.errors import InputError
 
 
@@ -71,22 +72,36 @@ class _ProgressMeter:
 
 
 def settings_of(
-    models: Sequence[TeacherModel], sources: Sequence[str], search: Search, filters: Filters, shard_lines: int
+    models: Sequence[TeacherModel],
+    sources: Sequence[str],
+    search: Search,
+    filters: Filters,
+    shard_lines: int,
+    targets: Targets | None = None,
 ) -> dict[str, Any]:
-    """The content of a run's manifest: hashes of teachers and sources, and all settings of search, filters and shards.
+    """The content of a run's manifest: hashes of teachers, sources and targets, and all settings of search, filters and shards.
 
     Raises ModelError if a file of a teacher cannot be read.
     """
     digests = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
+    if targets is not None:
+        digests |= {"targets": targets.digest(), "nearest": str(targets.minimum)}
     return digests | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
 
 def distill(
-    sources: Sequence[str], teacher: Teacher, shards: Shards, filters: Filters, shard_lines: int, report: Callable[[Progress], None]
+    sources: Sequence[str],
+    teacher: Teacher,
+    shards: Shards,
+    filters: Filters,
+    shard_lines: int,
+    report: Callable[[Progress], None],
+    targets: Targets | None = None,
 ) -> Summary:
     """Translate `sources` in shards of `shard_lines` lines, skipping complete shards, and concatenate the shards in one file.
 
-    This is sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2). Calls `report` after each translated line.
+    This is sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2), and with `targets` sequence-level interpolation (the
+    same, Section 3.3): the nearest hypothesis to a target is kept. Calls `report` after each translated line.
     Raises InputError if no translation is kept, and whatever `teacher` raises.
     """
     meter = _ProgressMeter(0, len(sources), sum(map(len, sources)))
@@ -94,7 +109,8 @@ def distill(
     for index in range(count):
         lines = sources[index * shard_lines : (index + 1) * shard_lines]
         if shards.counts(index) is None:
-            shards.write(index, *distill_lines(lines, teacher, filters, lambda source, tokens: report(meter.count(source, tokens))))
+            tell = lambda source, tokens: report(meter.count(source, tokens))  # noqa: E731
+            shards.write(index, *distill_lines(lines, teacher, filters, tell, targets))
         else:
             meter.skip(lines)
     return finish(shards, count, meter.started)
@@ -123,21 +139,39 @@ def finish(shards: Shards, count: int, started: float) -> Summary:
 
 
 def distill_lines(
-    sources: Sequence[str], teacher: Teacher, filters: Filters, report: Callable[[str, int], None] = lambda _, __: None
+    sources: Sequence[str],
+    teacher: Teacher,
+    filters: Filters,
+    report: Callable[[str, int], None] = lambda _, __: None,
+    targets: Targets | None = None,
 ) -> tuple[list[str], ShardCounts]:
     """Translate `sources`; return the output for each ("source TAB translation" with LF, or "" if it is dropped), and the counts.
 
-    Calls `report` with each source and the number of its output tokens. Raises whatever `teacher` raises.
+    Without `targets` the best hypothesis of a source is its translation, with them the one that is nearest to a target. Calls `report`
+    with each source and the number of tokens of its best hypothesis. Raises whatever `teacher` raises.
     """
     counts = ShardCounts(sources=len(sources))
-    texts: list[str | None] = [None] * len(sources)
+    hypotheses = defaultdict[int, list[Translation]](list)
     for line, translation in teacher.translate(sources):
-        reason = reason_to_drop(sources[line], translation, filters)
-        if reason is None:
-            texts[line] = translation.text
-        else:
-            counts.dropped[reason] += 1
+        if line not in hypotheses:
+            report(sources[line], translation.tokens)
+        hypotheses[line].append(translation)
         counts.tokens += translation.tokens
-        report(sources[line], translation.tokens)
-    counts.kept = len(texts) - texts.count(None)
-    return [f"{source}\t{text}\n" if text is not None else "" for source, text in zip(sources, texts, strict=True)], counts
+    outputs = [""] * len(sources)
+    for line, found in hypotheses.items():
+        text, reason = _choose(sources[line], found, filters, targets)
+        if text is None:
+            counts.dropped[reason] += 1
+        else:
+            outputs[line] = f"{sources[line]}\t{text}\n"
+            counts.kept += 1
+    return outputs, counts
+
+
+def _choose(source: str, hypotheses: Sequence[Translation], filters: Filters, targets: Targets | None) -> tuple[str | None, str]:
+    """The text of the hypothesis to keep, or None and the reason why none is kept. The hypotheses are in order, the best first."""
+    reasons = [reason_to_drop(source, hypothesis, filters) for hypothesis in hypotheses]
+    texts = [hypothesis.text for hypothesis, reason in zip(hypotheses, reasons, strict=True) if reason is None]
+    if texts:
+        return (texts[0] if targets is None else targets.nearest(source, texts)), "far from every target"
+    return None, reasons[0] or ""

@@ -39,7 +39,7 @@ class Worker:
         )
 
     def translate(self, sources: Sequence[str]) -> Iterator[Result]:
-        """Yield a result for every source line, in order of completion.
+        """Yield a result for every source line, in order of completion; `n_best` results of a line, the best first.
 
         A result is (index in `sources`, output text, source tokens, output tokens, whether the output ends with EOS); the last four
         are the fields of a Translation. A line that is too long has no output tokens.
@@ -63,6 +63,7 @@ class Worker:
             asynchronous=True,
             beam_size=self.search.beam_size,
             length_penalty=self.search.length_penalty,
+            num_hypotheses=self.search.n_best,
             max_decoding_length=self.search.max_length,
             # 0 turns off two defaults of CTranslate2: outputs of at least one token, and sources cut at 1,024 tokens.
             min_decoding_length=0,
@@ -73,10 +74,10 @@ class Worker:
     def _finish(self, started: tuple[list[int], Any], pieces: list[list[str]]) -> Iterator[Result]:
         indices, results = started
         for index, result in zip(indices, results, strict=True):
-            tokens = result.result().hypotheses[0]
-            finished = bool(tokens) and tokens[-1] == self._text.eos
-            text = self._text.decode(tokens[:-1] if finished else tokens)
-            yield index, text, len(pieces[index]) + 1, max(len(tokens), 1), finished
+            for tokens in result.result().hypotheses:
+                finished = bool(tokens) and tokens[-1] == self._text.eos
+                text = self._text.decode(tokens[:-1] if finished else tokens)
+                yield index, text, len(pieces[index]) + 1, max(len(tokens), 1), finished
 
 
 def batches(lengths: Sequence[int], max_length: int, batch_tokens: int) -> Iterator[list[int]]:

@@ -11,9 +11,9 @@ done
 for file in "$text"/dev.*.tsv "$text"/test.*.tsv; do
     [ -e "$file" ] && held_out+=(--held-out "$file")
 done
-vocabulary=(--vocabulary-size 8000) short=() small=() drafter=()
+vocabulary=(--vocabulary-size 8000) nearest=45 short=() small=() drafter=()
 if [ -n "${TRIAL:-}" ]; then
-    vocabulary=()
+    vocabulary=() nearest=0
     # Enough updates for outputs to end: distillation drops outputs without EOS.
     short=(--set run.max_updates=60 --set run.batch_tokens=256 --set run.evaluate_every=30 --set run.precision=32-true
         --set optimizer.learning_rate=1e-2 --set optimizer.warmup=20)
@@ -31,7 +31,7 @@ done
         --temperature 1.3
 specdec train-verifier "$work/teacher" --data "$work/data" "${dev[@]}" \
     --recipe en-de-verifier "${small[@]}" "${short[@]}"
-specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --max-length 128
+specdec distill "$work/teacher" "$work/distilled" "$work/data/train.tsv" --nearest "$nearest" --max-length 128
 for pairs in distilled/distilled data/train; do
     [ -e "$work/varied-${pairs%/*}/prepare.json" ] ||
         specdec prepare "$work/varied-${pairs%/*}" "$work/$pairs.tsv" --tokenizer "$work/data/tokenizer.model" --same-numbers --vary 0.5

@@ -1,6 +1,7 @@
 """`specdec distill`, from the command line to files."""
 
 import copy
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
+from specdec_cli.distillation.ensemble import Ensemble
+from specdec_cli.distillation.filters import Filters, reason_to_drop
+from specdec_cli.distillation.process import TeacherProcess
 from specdec_cli.distillation.shards import Shards
+from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from tests.conftest import largest_file, make_lines
@@ -152,3 +157,37 @@ def test_input_is_checked_before_the_teacher(content: str, words: str, tmp_path:
 def test_a_missing_teacher_is_reported(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "out", text="ka\n")
     assert isinstance(result.exception, ModelError)
+
+
+def test_the_hypothesis_nearest_to_a_target_is_written(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    hypotheses = defaultdict[int, list[str]](list)
+    with TeacherProcess(ctranslate2_folder, Search(beam_size=4, max_length=20, n_best=4), Resources()) as teacher:
+        for index, translation in teacher.translate(lines):
+            if reason_to_drop(lines[index], translation, Filters(keep_copies=True)) is None:
+                hypotheses[index].append(translation.text)
+    expected = {lines[index]: texts[-1] for index, texts in hypotheses.items()}
+    assert any(len(texts) > 1 for texts in hypotheses.values())
+    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in expected.items()))
+    options = ("--beam-size", 4, "--keep-copies", "--quiet", "--nearest", 100)
+    assert run(ctranslate2_folder, tmp_path / "out", tmp_path / "pairs.tsv", *options).exit_code == 0
+    found = dict(line.split("\t") for line in (tmp_path / "out" / "distilled.tsv").read_text().splitlines())
+    assert found == expected
+
+
+def test_an_ensemble_has_several_hypotheses(bundle: Bundle, lines: list[str]) -> None:
+    best, several = (list(Ensemble([bundle, bundle], Search(3, 1.0, 20, n_best=n), 200).translate(lines)) for n in (1, 3))
+    assert [several[3 * number] for number in range(len(best))] == best
+    assert [index for index, _ in several] == [index for index, _ in best for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [(("--nearest", 0, "pairs.tsv"), InputError), (("--nearest", 0), UsageError), (("--nearest", 0, "-"), UsageError)],
+)
+def test_targets_are_needed_for_the_nearest_hypothesis(
+    bundle_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], error: type[Exception]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text("kalo\n")
+    assert isinstance(run(bundle_folder, tmp_path / "out", *arguments, text="kalo\tmita\n").exception, error)
+    assert not (tmp_path / "out").exists()

@@ -99,7 +99,7 @@ def test_other_settings_are_passed_on(resolved: Callable[..., Settings]) -> None
 @pytest.mark.parametrize("asked", [{"beam_size": 1}, {"length_penalty": 0.6}, {"n_best": 2}])
 def test_settings_of_beam_search_choose_it(resolved: Callable[..., Settings], asked: dict[str, Any]) -> None:
     assert resolved({"decoding": "specdec"}, **asked).decoding == "beam"
-    with pytest.raises(UsageError, match="beam size, length penalty and n-best: for decoding beam, .*, not for greedy"):
+    with pytest.raises(UsageError, match=r"beam size, length penalty and n-best: for decoding beam, .*, not for greedy"):
         resolved({"decoding": "specdec"}, decoding="greedy", **asked)
 
 

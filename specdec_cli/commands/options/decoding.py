@@ -62,7 +62,9 @@ PresetOption = Annotated[
 ]
 BeamSizeOption = Annotated[
     int | None,
-    decoding_option("--beam-size", metavar="N", min=1, help="Decode with beam search, which keeps N hypotheses.", show_default="the bundle's, else 5"),
+    decoding_option(
+        "--beam-size", metavar="N", min=1, help="Decode with beam search, which keeps N hypotheses.", show_default="the bundle's, else 5"
+    ),
 ]
 LengthPenaltyOption = Annotated[
     float | None,
