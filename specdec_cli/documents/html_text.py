@@ -11,7 +11,7 @@ from functools import partial
 
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
-from specdec_cli.documents.html_events import Event, html_events
+from specdec_cli.documents.html_events import VOID, Event, html_events
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
@@ -57,7 +57,6 @@ _INLINE = frozenset(
         "input",
     ]
 )
-_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 _KEPT_INLINE = frozenset(["code", "kbd", "samp", "var", "tt"])
 _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
@@ -86,7 +85,7 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
     while index < len(events):
         event = events[index]
         last = _kept_until(events, index)
-        if event.kind == "start":
+        if event.kind == "start" and not event.kept:
             yield from _attributes(content, event)
         if last > index and (event.name in _KEPT_INLINE or event.name in _INLINE):
             group.append(Event("other", event.begin, events[last].finish))
@@ -102,7 +101,7 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
 def _kept_until(events: Sequence[Event], index: int) -> int:
     """The index of the end tag of an element whose content is kept; `index` for any other part."""
     event = events[index]
-    if event.kind != "start" or event.name in _VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
+    if event.kind != "start" or event.name in VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
         return index
     depth = 0
     for place in range(index, len(events)):
@@ -127,7 +126,7 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             _add_reference(builder, content, event)
         elif event.kind == "end":
             builder.close(event.begin, event.finish)
-        elif event.kind == "start" and event.name not in _VOID:
+        elif event.kind == "start" and event.name not in VOID:
             builder.open(event.begin, event.finish)
         elif event.kind == "start":
             (builder.void if event.name == "wbr" else builder.line_break)(event.begin, event.finish)

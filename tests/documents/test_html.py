@@ -56,6 +56,12 @@ def test_attributes_inside_and_after_a_text_are_changed() -> None:
     assert translated(text, "html") == "<p>ONE <img alt='TWO'> THREE <img alt='FOUR'></p>"
 
 
+@pytest.mark.parametrize("mark", ["translate=no", "translate='NO'", "class='a notranslate'"])
+def test_attributes_of_elements_that_are_kept_are_kept(mark: str) -> None:
+    text = f"<p {mark} title='one'>two</p><img {mark} alt='three'><img {mark} alt='four'/>"
+    assert translated(text, "html") == text
+
+
 def test_characters_of_markup_are_escaped() -> None:
     text = '<p title="one">two &lt; <b>three</b></p>'
     assert translated(text, "html", lambda each: f'{each} & "<i>') == (
