@@ -22,6 +22,8 @@ _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 # Lines of other dialects: fenced blocks and admonitions, statements of templates.
 _DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]")
 _BEGINS_BLOCK = re.compile(r"(?:[-+*:]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
+_FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[.,;]?[ \t]*(?=\r?$)", re.MULTILINE)
+"""A formula on lines of its own."""
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
 _DEFINITION = re.compile(r":[ \t]+")
@@ -36,10 +38,15 @@ def read_markdown(source: Source) -> Document:
     parser = load_library("markdown_it", source.name).MarkdownIt("commonmark").enable(["table", "strikethrough"])
     front = _FRONT_MATTER.match(content)
     kept = front.end() if front else 0
-    shown = "\n" * len(_LINE_END.findall(content, 0, kept)) + content[kept:]
+    shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
     references: dict[str, Any] = {}
     tokens = parser.parse(shown, references)
     return TextDocument(source, content, _segments(content, tokens, frozenset(references.get("references", ()))))
+
+
+def _blank(text: str) -> str:
+    """Return as many line ends as `text` has."""
+    return "\n" * len(_LINE_END.findall(text))
 
 
 def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:

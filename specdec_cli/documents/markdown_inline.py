@@ -12,11 +12,12 @@ _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
 _HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
 _TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
 _MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
+_DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
 _NOTE = r"(?P<note>\[\^[^][\s]+\])"
 _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
 _END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
 _DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
-_INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
+_INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
 _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 
@@ -42,7 +43,7 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     for found in _INLINE.finditer(text):
         if found["comment"] or found["note"]:
             marks.append(Mark(*found.span(), "void"))
-        elif found["address"]:
+        elif found["address"] or found["display"]:
             marks.append(Mark(*found.span(), "single"))
         elif found["tag"]:
             _take_tag(found, opened, marks)

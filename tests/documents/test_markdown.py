@@ -1,5 +1,7 @@
 """Markdown documents."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,6 +215,14 @@ def test_a_definition_is_not_joined_with_its_term() -> None:
 
 def test_subscripts_and_superscripts_are_kept() -> None:
     assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_formulas_are_kept(ending: str) -> None:
+    text = "one\n$$\na\n- b\n$$\ntwo.\n\n> $$ c = d $$\n\nthen $$e =\nf$$ and $$g$$ follow, $$ is\nno formula.\n".replace("\n", ending)
+    assert texts(parse(text, "md")) == ["one", "two.", "then <x1/> and <x2/> follow, $$ is no formula."]
+    shouted = re.sub(r"\w\w+", lambda found: found.group().upper(), text)
+    assert translated(text, "md").split() == shouted.split()
 
 
 def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:
