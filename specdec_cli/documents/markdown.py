@@ -26,6 +26,8 @@ _FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[
 """A formula on lines of its own."""
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
+_ATTRIBUTES = re.compile(r"[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
+"""The name and classes of a heading, after its text."""
 _DEFINITION = re.compile(r":[ \t]+")
 """The mark before the definition of the term in the lines above it."""
 Run = tuple[int, int]
@@ -64,16 +66,18 @@ def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) 
                     break
                 cursor = number, run[1]
                 runs.append(run)
-            box = _BOX.match(content, *runs[0]) if runs and _begins_item(tokens, place) else None
-            if box is not None:
-                runs[0] = box.end(), runs[0][1]
-            for group in _groups(content, runs):
+            for group in _groups(content, _without_marks(content, runs, tokens, place) if runs else []):
                 yield from _paragraph(content, group, references)
 
 
-def _begins_item(tokens: Sequence[Any], place: int) -> bool:
-    """Whether the text of the token at `place` is at the begin of an item of a list."""
-    return place > 1 and tokens[place - 2].type == "list_item_open"
+def _without_marks(content: str, runs: Sequence[Run], tokens: Sequence[Any], place: int) -> list[Run]:
+    """The `runs` of the token at `place` without the box at the begin of an item of a list, and the attributes at the end of a heading."""
+    (begin, _), (last, end) = runs[0], runs[-1]
+    box = _BOX.match(content, *runs[0]) if place > 1 and tokens[place - 2].type == "list_item_open" else None
+    if tokens[place - 1].type == "heading_open":
+        end = last + len(_ATTRIBUTES.sub("", content[last:end]))
+    found = [*runs[:-1], (last, end)]
+    return [(box.end() if box else begin, found[0][1]), *found[1:]]
 
 
 def _lines(content: str) -> list[Run]:

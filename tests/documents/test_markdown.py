@@ -217,6 +217,11 @@ def test_subscripts_and_superscripts_are_kept() -> None:
     assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
 
 
+def test_the_attributes_of_a_heading_are_not_part_of_its_text() -> None:
+    content = "## Some {words} here {#some .class}\n\nMore *words* {: .x}\n===\n\nA text {.class}\n"
+    assert texts(parse(content, "md")) == ["Some {words} here", "More <g1>words</g1>", "A text {.class}"]
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_formulas_are_kept(ending: str) -> None:
     text = "one\n$$\na\n- b\n$$\ntwo.\n\n> $$ c = d $$\n\nthen $$e =\nf$$ and $$g$$ follow, $$ is\nno formula.\n".replace("\n", ending)
