@@ -62,6 +62,8 @@ _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
 )
 _ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_LONGEST_RAISED = 16
+"""The largest number of parts of a superscript that is read as a mark."""
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
 """Categories of punctuation and currency signs."""
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
@@ -87,8 +89,12 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
         last = _kept_until(events, index)
         if event.kind == "start" and not event.kept:
             yield from _attributes(content, event)
+        raised = _raised_until(content, events, index)
+        if raised > last:
+            yield from (found for each in events[index + 1 : raised] if each.kind == "start" for found in _attributes(content, each))
+            last = raised
         if last > index and (event.name in _KEPT_INLINE or event.name in _INLINE):
-            group.append(Event("other", event.begin, events[last].finish))
+            group.append(Event("other", event.begin, events[last].finish, "" if raised == index else "sup"))
         elif last > index or (event.kind in ("start", "end") and event.name not in _INLINE) or _is_declaration(content, event):
             yield from _segment(content, group)
             group = []
@@ -112,6 +118,22 @@ def _kept_until(events: Sequence[Event], index: int) -> int:
     return index if event.name in _KEPT_INLINE else len(events) - 1
 
 
+def _raised_until(content: str, events: Sequence[Event], index: int) -> int:
+    """The index of the end tag of a superscript without letters, such as the mark of a note; `index` for any other part."""
+    if events[index].kind != "start" or events[index].name != "sup":
+        return index
+    for place in range(index + 1, min(index + _LONGEST_RAISED, len(events))):
+        event = events[place]
+        if event.kind in ("start", "end"):
+            if event.name == "sup":
+                return place if event.kind == "end" else index
+            if event.name not in _INLINE:
+                break
+        elif event.kind != "other" and any(map(str.isalpha, html.unescape(content[event.begin : event.finish]))):
+            break
+    return index
+
+
 def _is_declaration(content: str, event: Event) -> bool:
     return event.kind == "other" and not content.startswith("<!--", event.begin)
 
@@ -130,7 +152,7 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             builder.open(event.begin, event.finish)
         elif event.kind == "start":
             (builder.void if event.name == "wbr" else builder.line_break)(event.begin, event.finish)
-        elif content.startswith("<!--", event.begin):
+        elif event.name == "sup" or content.startswith("<!--", event.begin):
             builder.void(event.begin, event.finish)
         else:
             builder.single(event.begin, event.finish)

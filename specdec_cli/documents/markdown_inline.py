@@ -5,11 +5,12 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from specdec_cli.text.protected import TAG_ATTRIBUTES
+from specdec_cli.text.void_items import RAISED
 
 Kind = Literal["open", "close", "single", "void", "line_break"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
-_HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
+_HTML = rf"(?P<raised>{RAISED})|" + r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
 _TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
 _MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
 _DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
@@ -41,7 +42,7 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     marks: list[Mark] = []
     opened: list[tuple[str, re.Match[str]]] = []
     for found in _INLINE.finditer(text):
-        if found["comment"] or found["note"]:
+        if found["comment"] or found["note"] or found["raised"]:
             marks.append(Mark(*found.span(), "void"))
         elif found["address"] or found["display"]:
             marks.append(Mark(*found.span(), "single"))

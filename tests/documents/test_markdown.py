@@ -126,6 +126,7 @@ def test_edits_keep_the_lines() -> None:
         ("see <https://e.org> now", "see <x1/> now"),
         ("note[^1] here", "note<v1/> here"),
         ("x <!-- hidden *text* --> y", "x <v1/> y"),
+        ("one<sup>1</sup> is here.<sup>[2](#a)</sup> The 3<sup>rd</sup> one", "one<v1/> is here.<v2/> The 3<g3>rd</g3> one"),
         ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <n2/> go"),
         ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
         ("**all of it**", "all of it"),
