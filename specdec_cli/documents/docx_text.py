@@ -28,6 +28,7 @@ _UNSEEN = frozenset(
 """Elements that are no content of their own between two texts."""
 _BREAKS = frozenset(["br", "cr", "drawing", "object", "pict", "ptab", "tab"])
 _IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
+_SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,11 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
     text = "".join([*pieces, raw[position:]])
     run = Run(events[index].begin, closing, start, end, text, paragraph.format)
     group = paragraph.groups[-1]
-    if group and group[-1].format != run.format:
+    is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
+    if group and (is_raised or group[-1].format != run.format):
         paragraph.groups.append([])
-    paragraph.groups[-1].append(run)
+    if not is_raised:
+        paragraph.groups[-1].append(run)
 
 
 def _take_other(events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:

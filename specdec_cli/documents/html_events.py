@@ -8,12 +8,14 @@ from typing import Literal, NamedTuple
 from specdec_cli.documents.document import line_starts
 
 Kind = Literal["start", "end", "text", "reference", "other"]
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
+"""The elements without content and end tag."""
 
 
 class Event(NamedTuple):
     """A part of HTML: the characters `begin` to `finish`; `name` is that of the tag, in lower case.
 
-    `kept` is true for a tag whose content must not be translated (translate="no", or the class notranslate).
+    `kept` is true for a tag whose attributes and content must not be translated (translate="no", or the class notranslate).
     """
 
     kind: Kind
@@ -54,11 +56,10 @@ class _Parser(HTMLParser):
             self.found.append(Event(kind, begin, begin, name, kept))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self._add("start", tag, values.get("translate") == "no" or "notranslate" in re.split(r"\s+", values.get("class") or ""))
+        self._add("start", tag, _is_kept(attrs))
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        self._add("start", tag)
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._add("start", tag, tag in VOID and _is_kept(attrs))
 
     def handle_endtag(self, tag: str) -> None:
         self._add("end", tag)
@@ -83,3 +84,8 @@ class _Parser(HTMLParser):
 
     def unknown_decl(self, data: str) -> None:  # noqa: ARG002
         self._add("other")
+
+
+def _is_kept(attributes: list[tuple[str, str | None]]) -> bool:
+    values = dict(attributes)
+    return (values.get("translate") or "").lower() == "no" or "notranslate" in re.split(r"\s+", values.get("class") or "")

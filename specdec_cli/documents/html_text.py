@@ -11,7 +11,7 @@ from functools import partial
 
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
-from specdec_cli.documents.html_events import Event, html_events
+from specdec_cli.documents.html_events import VOID, Event, html_events
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
@@ -57,12 +57,13 @@ _INLINE = frozenset(
         "input",
     ]
 )
-_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 _KEPT_INLINE = frozenset(["code", "kbd", "samp", "var", "tt"])
 _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
 )
 _ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_LONGEST_RAISED = 16
+"""The largest number of parts of a superscript that is read as a mark."""
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
 """Categories of punctuation and currency signs."""
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
@@ -86,10 +87,14 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
     while index < len(events):
         event = events[index]
         last = _kept_until(events, index)
-        if event.kind == "start":
+        if event.kind == "start" and not event.kept:
             yield from _attributes(content, event)
+        raised = _raised_until(content, events, index)
+        if raised > last:
+            yield from (found for each in events[index + 1 : raised] if each.kind == "start" for found in _attributes(content, each))
+            last = raised
         if last > index and (event.name in _KEPT_INLINE or event.name in _INLINE):
-            group.append(Event("other", event.begin, events[last].finish))
+            group.append(Event("other", event.begin, events[last].finish, "" if raised == index else "sup"))
         elif last > index or (event.kind in ("start", "end") and event.name not in _INLINE) or _is_declaration(content, event):
             yield from _segment(content, group)
             group = []
@@ -102,7 +107,7 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
 def _kept_until(events: Sequence[Event], index: int) -> int:
     """The index of the end tag of an element whose content is kept; `index` for any other part."""
     event = events[index]
-    if event.kind != "start" or event.name in _VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
+    if event.kind != "start" or event.name in VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
         return index
     depth = 0
     for place in range(index, len(events)):
@@ -111,6 +116,22 @@ def _kept_until(events: Sequence[Event], index: int) -> int:
             if depth == 0:
                 return place
     return index if event.name in _KEPT_INLINE else len(events) - 1
+
+
+def _raised_until(content: str, events: Sequence[Event], index: int) -> int:
+    """The index of the end tag of a superscript without letters, such as the mark of a note; `index` for any other part."""
+    if events[index].kind != "start" or events[index].name != "sup":
+        return index
+    for place in range(index + 1, min(index + _LONGEST_RAISED, len(events))):
+        event = events[place]
+        if event.kind in ("start", "end"):
+            if event.name == "sup":
+                return place if event.kind == "end" else index
+            if event.name not in _INLINE:
+                break
+        elif event.kind != "other" and any(map(str.isalpha, html.unescape(content[event.begin : event.finish]))):
+            break
+    return index
 
 
 def _is_declaration(content: str, event: Event) -> bool:
@@ -127,11 +148,11 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             _add_reference(builder, content, event)
         elif event.kind == "end":
             builder.close(event.begin, event.finish)
-        elif event.kind == "start" and event.name not in _VOID:
+        elif event.kind == "start" and event.name not in VOID:
             builder.open(event.begin, event.finish)
         elif event.kind == "start":
             (builder.void if event.name == "wbr" else builder.line_break)(event.begin, event.finish)
-        elif content.startswith("<!--", event.begin):
+        elif event.name == "sup" or content.startswith("<!--", event.begin):
             builder.void(event.begin, event.finish)
         else:
             builder.single(event.begin, event.finish)

@@ -22,8 +22,12 @@ _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 # Lines of other dialects: fenced blocks and admonitions, statements of templates.
 _DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]")
 _BEGINS_BLOCK = re.compile(r"(?:[-+*:]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
+_FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[.,;]?[ \t]*(?=\r?$)", re.MULTILINE)
+"""A formula on lines of its own."""
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
+_ATTRIBUTES = re.compile(r"[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
+"""The name and classes of a heading, after its text."""
 _DEFINITION = re.compile(r":[ \t]+")
 """The mark before the definition of the term in the lines above it."""
 Run = tuple[int, int]
@@ -36,10 +40,15 @@ def read_markdown(source: Source) -> Document:
     parser = load_library("markdown_it", source.name).MarkdownIt("commonmark").enable(["table", "strikethrough"])
     front = _FRONT_MATTER.match(content)
     kept = front.end() if front else 0
-    shown = "\n" * len(_LINE_END.findall(content, 0, kept)) + content[kept:]
+    shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
     references: dict[str, Any] = {}
     tokens = parser.parse(shown, references)
     return TextDocument(source, content, _segments(content, tokens, frozenset(references.get("references", ()))))
+
+
+def _blank(text: str) -> str:
+    """Return as many line ends as `text` has."""
+    return "\n" * len(_LINE_END.findall(text))
 
 
 def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
@@ -57,16 +66,18 @@ def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) 
                     break
                 cursor = number, run[1]
                 runs.append(run)
-            box = _BOX.match(content, *runs[0]) if runs and _begins_item(tokens, place) else None
-            if box is not None:
-                runs[0] = box.end(), runs[0][1]
-            for group in _groups(content, runs):
+            for group in _groups(content, _without_marks(content, runs, tokens, place) if runs else []):
                 yield from _paragraph(content, group, references)
 
 
-def _begins_item(tokens: Sequence[Any], place: int) -> bool:
-    """Whether the text of the token at `place` is at the begin of an item of a list."""
-    return place > 1 and tokens[place - 2].type == "list_item_open"
+def _without_marks(content: str, runs: Sequence[Run], tokens: Sequence[Any], place: int) -> list[Run]:
+    """The `runs` of the token at `place` without the box at the begin of an item of a list, and the attributes at the end of a heading."""
+    (begin, _), (last, end) = runs[0], runs[-1]
+    box = _BOX.match(content, *runs[0]) if place > 1 and tokens[place - 2].type == "list_item_open" else None
+    if tokens[place - 1].type == "heading_open":
+        end = last + len(_ATTRIBUTES.sub("", content[last:end]))
+    found = [*runs[:-1], (last, end)]
+    return [(box.end() if box else begin, found[0][1]), *found[1:]]
 
 
 def _lines(content: str) -> list[Run]:

@@ -5,18 +5,20 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from specdec_cli.text.protected import TAG_ATTRIBUTES
+from specdec_cli.text.void_items import RAISED
 
 Kind = Literal["open", "close", "single", "void", "line_break"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
-_HTML = r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
+_HTML = rf"(?P<raised>{RAISED})|" + r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
 _TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
 _MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
+_DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
 _NOTE = r"(?P<note>\[\^[^][\s]+\])"
 _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
 _END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
 _DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
-_INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
+_INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
 _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 
@@ -40,9 +42,9 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     marks: list[Mark] = []
     opened: list[tuple[str, re.Match[str]]] = []
     for found in _INLINE.finditer(text):
-        if found["comment"] or found["note"]:
+        if found["comment"] or found["note"] or found["raised"]:
             marks.append(Mark(*found.span(), "void"))
-        elif found["address"]:
+        elif found["address"] or found["display"]:
             marks.append(Mark(*found.span(), "single"))
         elif found["tag"]:
             _take_tag(found, opened, marks)

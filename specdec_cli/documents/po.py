@@ -13,6 +13,8 @@ from specdec_cli.documents.wrapped import line_groups, text_segment
 
 _CHARSET = re.compile(rb"Content-Type:[^\\\n]*charset=([\w.:-]{1,40})", re.IGNORECASE)
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]{2,3}(?![A-Za-z])[\w@.-]{0,20})", re.IGNORECASE | re.MULTILINE)
+_OPTION = re.compile(r"[ \t]*--?[A-Za-z?][^\n]*?(?:  +|\t+)(?=\S)")
+"""An option of a program, before its description."""
 _PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d{1,2})", re.IGNORECASE)
 
 
@@ -137,11 +139,18 @@ def message(content: str, string: PoString, escape: Callable[[str], str] = str) 
     whole = decoded(content, string)
     segments, spans = [], []
     for start, end in line_groups(whole.text):
-        found = text_segment(whole, start, end)
+        found = text_segment(whole, _after_options(whole.text, start, end), end)
         if found is not None:
             segments.append(replace(found[0], layout=replace(found[0].layout, escape=escape)))
             spans.append(found[1])
     return Message(whole.text, tuple(segments), tuple(spans))
+
+
+def _after_options(text: str, start: int, end: int) -> int:
+    """The offset after the options at the begin of the lines from `start` to `end`, with the spaces that align their description."""
+    while found := _OPTION.match(text, start, end):
+        start = found.end()
+    return start
 
 
 def _is_header(content: str, entry: Entry) -> bool:

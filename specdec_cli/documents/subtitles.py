@@ -5,7 +5,7 @@ The reader is our own because pysubs2 writes files anew, without what it does no
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.cues import Passage, passages, read_cues
@@ -26,7 +26,7 @@ class Subtitles(TextDocument):
 
     def __init__(self, source: Source, content: str, encoding: str = "utf-8") -> None:
         cues = read_cues(content, source.name)
-        self._width = max([_LEAST_WIDTH, *(end - begin for cue in cues for begin, end in cue.lines)])
+        self._width = max([_LEAST_WIDTH, *(len(_TAG.sub("", content[slice(*line)])) for cue in cues for line in cue.lines)])
         self._passages: list[tuple[Passage, list[Segment]]] = []
         for passage in passages(content, cues):
             found = list(_segments(content, passage))
@@ -92,15 +92,17 @@ def split_by_shares(words: Sequence[str], shares: Sequence[float]) -> list[list[
 
 def fold(words: Sequence[str], lines: int, width: int) -> list[str]:
     """Fold `words` into lines of similar length: as many as `lines`, fewer for a short text, and more where one is longer than `width`
-    characters.
+    characters. Tags have no length.
     """
-    length = len(" ".join(words))
+    shown = [_TAG.sub("", word) for word in words]
+    length = len(" ".join(shown))
     count = max(-(-length // width), lines if 2 * length > width else 1)
-    for narrow in range(max(length // max(count, 1), 1), width):
-        folded = [" ".join(group) for group in wrap_words(words, narrow, 0, 0)]
-        if len(folded) <= count:
-            return folded
-    return [" ".join(group) for group in wrap_words(words, width, 0, 0)]
+    for narrow in (*range(max(length // max(count, 1), 1), width), width):
+        groups = list(wrap_words(shown, narrow, 0, 0))
+        if len(groups) <= count:
+            break
+    rest = iter(words)
+    return [" ".join(islice(rest, len(group))) for group in groups]
 
 
 def _segments(content: str, passage: Passage) -> Iterator[Segment]:

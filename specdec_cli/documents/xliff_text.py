@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.documents.builder import SegmentBuilder
+from specdec_cli.documents.icu import FormReader
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
@@ -19,11 +20,11 @@ _PART = re.compile(r"(?:START|CLOSE)_\w+")
 
 def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment]:
     """Yield the segments of the content of a source or target; a line break ends one, unless the lines are wrapped, and so does
-    the mark of a segment.
+    the mark of a segment, and the syntax of a message with forms.
     """
     text = content[events[0].begin : events[-1].finish] if events else ""
     goes_on = iter(find_wrapped(text.split("\n")))
-    builder, escape = SegmentBuilder(content), escape_xml
+    builder, escape, forms = SegmentBuilder(content), escape_xml, FormReader()
     index = 0
     while index < len(events):
         event = events[index]
@@ -32,11 +33,12 @@ def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment
             add = {"bpt": builder.open, "ept": builder.close}.get(event.name) or _single(builder, event)
             add(event.begin, events[last].finish)
         elif event.kind == "text":
-            for begin, finish in _lines(content, event):
+            for begin, finish, end in _lines(content, event, forms):
                 _add_text(builder, content, begin, finish, escaped=escape is escape_xml)
-                if finish < event.finish and next(goes_on, False):
-                    builder.gap(finish, finish + 1)
-                elif finish < event.finish:
+                wrapped = [next(goes_on, False) for _ in range(content.count("\n", finish, end))]
+                if wrapped == [True] and end == finish + 1:
+                    builder.gap(finish, end)
+                elif finish < end:
                     yield from _built(builder, content, escape)
                     builder = SegmentBuilder(content)
         elif event.kind == "other" or _is_boundary(events, index):
@@ -77,12 +79,16 @@ def _is_boundary(events: Sequence[XmlEvent], index: int) -> bool:
     return start.attributes.get("mtype") == "seg"
 
 
-def _lines(content: str, event: XmlEvent) -> Iterator[tuple[int, int]]:
+def _lines(content: str, event: XmlEvent, forms: FormReader) -> Iterator[tuple[int, int, int]]:
+    """Yield begin and finish of each line or form of a text, and the end of what separates it from the next one."""
     begin = event.begin
-    while (place := content.find("\n", begin, event.finish)) >= 0:
-        yield begin, place
-        begin = place + 1
-    yield begin, event.finish
+    for start, end in [*forms.syntax(content[begin : event.finish]), (event.finish - begin,) * 2]:
+        start, end = start + event.begin, end + event.begin
+        while (place := content.find("\n", begin, start)) >= 0:
+            yield begin, place, place + 1
+            begin = place + 1
+        yield begin, start, end
+        begin = end
 
 
 def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int, *, escaped: bool) -> None:

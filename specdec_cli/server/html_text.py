@@ -1,10 +1,13 @@
 """Texts of HTML documents, with inline tags left in place, so that they can be translated."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import unescape
 from html.entities import html5
+from itertools import count
 
+from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.server.pieces import Pieces
 
 _BLOCKS = (
@@ -12,6 +15,7 @@ _BLOCKS = (
     "form|h[1-6]|head|header|hr|html|iframe|img|input|legend|li|link|main|meta|nav|ol|optgroup|option|p|section|select|summary|table|"
     "tbody|td|tfoot|th|thead|title|tr|ul|video"
 )
+_VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta"))
 _KEPT = "code|iframe|kbd|math|noembed|noframes|noscript|pre|samp|script|style|svg|template|textarea|xmp"
 # Attributes as the HTML standard reads them: a > in quotes does not end a tag, and a quote begins a value only after "=".
 _VALUE = r"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r "'>][^\t\n\f\r >]*+)"""
@@ -20,10 +24,11 @@ _REST = rf"[^\t\n\f\r />]*+(?:[\t\n\f\r /]++|{_NAME}(?:[\t\n\f\r ]*+=[\t\n\f\r ]
 _FLAGS = re.ASCII | re.IGNORECASE | re.DOTALL
 _MARKUP = re.compile(
     rf"<!--.*?(?:-->|\Z)|<(?P<kept>{_KEPT})(?=[\t\n\f\r />]){_REST}.*?(?:</(?P=kept)\s*>|\Z)"
-    rf"|</?(?P<block>{_BLOCKS})(?=[\t\n\f\r />]){_REST}|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)|</?(?P<inline>[a-z]){_REST}",
+    rf"|</?(?P<block>{_BLOCKS})(?=[\t\n\f\r />]){_REST}|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)|</?(?P<inline>[a-z][^\t\n\f\r />]*+){_REST}",
     _FLAGS,
 )
 _TAG = re.compile(rf"</?[a-z]{_REST}", _FLAGS)
+_ATTRIBUTE = re.compile(rf"({_NAME})(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+({_VALUE}))?+", _FLAGS)
 _OLD = "|".join(sorted((name for name in html5 if not name.endswith(";")), key=len, reverse=True))
 _ENTITY = rf"(?:[a-z][a-z0-9]*;|#\d|#x[0-9a-f]|(?-i:{_OLD}))"
 _BEFORE_ENTITY = re.compile(rf"&(?={_ENTITY})", _FLAGS)
@@ -32,30 +37,75 @@ _SPACES = re.compile(r"[ \t\r\n]+")
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
+@dataclass(frozen=True)
 class Html(Pieces):
-    """The texts of an HTML document, and the gaps between them, which hold all else."""
+    """The texts of an HTML document, and the gaps between them, which hold all else. `kept` has what stand-ins in the texts stand for."""
+
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def join(self, outputs: Sequence[str]) -> str:
         """The document with `outputs` in place of its texts; an & in them that does not begin an entity becomes &amp;."""
-        return super().join([_outside_tags(output, lambda text: _BARE.sub("&amp;", text)) for output in outputs])
+        escaped = (_outside_tags(output, lambda text: _BARE.sub("&amp;", text)) for output in outputs)
+        return super().join([STAND_IN.sub(lambda found: self.kept.get(found.group(), found.group()), output) for output in escaped])
 
 
 def split_html(page: str) -> Html:
     """Split HTML into its texts, between tags of blocks.
 
     Inline tags stay within the texts; the translator keeps tags in place. Entities outside tags become characters,
-    apart from those of < and >, and of an & that would begin another entity. Code, scripts and comments are not text.
+    apart from those of < and >, and of an & that would begin another entity. Code, scripts and comments are not text, nor are elements
+    that must not be translated; one of these that is inline has a stand-in in its text.
     """
     texts: list[str] = []
     gaps = [""]
-    position = 0
-    for match in _MARKUP.finditer(page):
-        if match["inline"] is None:
-            _add(page[position : match.start()], texts, gaps)
-            gaps[-1] += match.group()
-            position = match.end()
-    _add(page[position:], texts, gaps)
-    return Html(tuple(texts), tuple(gaps))
+    kept: dict[str, str] = {}
+    names = _names(page)
+    position, part = 0, ""
+    for begin, finish, is_inline in _copied(page):
+        part += page[position:begin]
+        position = finish
+        if is_inline:
+            name = next(names)
+            kept[name] = page[begin:finish]
+            part += name
+        else:
+            _add(part, texts, gaps)
+            gaps[-1] += page[begin:finish]
+            part = ""
+    _add(part + page[position:], texts, gaps)
+    return Html(tuple(texts), tuple(gaps), kept)
+
+
+def _copied(page: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield begin and finish of each part of a page that is not within a text, or is an inline element that is kept; whether it is one."""
+    begin, name, depth = 0, "", 0
+    for mark in _MARKUP.finditer(page):
+        tag = (mark["inline"] or mark["block"] or "").lower()
+        is_inline, closes = mark["inline"] is not None, mark.group().startswith("</")
+        if depth:
+            depth += 0 if tag != name else -1 if closes else 1
+            if not depth:
+                yield begin, mark.end(), is_inline
+        elif tag and not closes and tag not in _VOID and _is_kept(mark.group()):
+            begin, name, depth = mark.start(), tag, 1
+        elif not is_inline:
+            yield *mark.span(), False
+    if depth:
+        yield begin, len(page), False
+
+
+def _is_kept(tag: str) -> bool:
+    """Whether a tag says that its element must not be translated."""
+    if "translate" not in tag.lower():
+        return False
+    values = {name.lower(): value.strip("\"'") for name, value in _ATTRIBUTE.findall(tag, 1)}
+    return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
+
+
+def _names(page: str) -> Iterator[str]:
+    """Stand-ins that do not occur in a page."""
+    taken = set(STAND_IN.findall(page))
+    return (name for number in count(1) if (name := f"<x{number}/>") not in taken)
 
 
 def _add(part: str, texts: list[str], gaps: list[str]) -> None:

@@ -9,9 +9,15 @@ from specdec_cli.text.protected import TAG_ATTRIBUTES
 
 Side = Literal["before", "after", "gap"]
 """Where an item is: before the word that follows it, after the word before it, or in the place of the space between both."""
+RAISED = (
+    rf"<sup(?:{TAG_ATTRIBUTES})?>(?:<a\s[^<>]*>)?(?:\[[^][<>A-Za-z\u00c0-\u024f]{{0,16}}\](?:\([^()\s]*\))?"
+    r"|[^][<>A-Za-z\u00c0-\u024f]{0,16})(?:</a>)?</sup>"
+)
+"""A superscript without letters: a mark of a note, or an exponent."""
 _ITEM = re.compile(
     rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>)"  # what separates words, as a space does
     r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.*?-->|(?<=[^\s(])\[\^\w{1,64}\]"
+    rf"|{RAISED}"
     r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
 _SIGN = re.compile(r"<[\w!]|\[\^")

@@ -55,6 +55,18 @@ def test_formats_and_all_other_parts_are_kept(data: bytes) -> None:
     assert len(differing) == 2 and "word/document.xml" in differing
 
 
+def test_superscripts_without_letters_are_no_text() -> None:
+    made = docx.Document()
+    paragraph = made.add_paragraph()
+    for text in ("The end.", "^1", " It has 20 m", "^2", " on the 3", "^rd", " day", "^*"):
+        paragraph.add_run(text.removeprefix("^")).font.superscript = True if text.startswith("^") else None
+    stream = BytesIO()
+    made.save(stream)
+    document = parse(stream.getvalue(), "docx")
+    assert texts(document) == ["The end.<v1/> It has 20 m<v2/> on the 3<g3>rd</g3> day"]
+    assert paragraphs(document.translated([shout(each) for each in texts(document)])) == ["THE END.1 IT HAS 20 M2 ON THE 3RD DAY*"]
+
+
 def test_unchanged_segments_give_the_same_bytes(data: bytes) -> None:
     document = parse(data, "docx")
     assert unchanged(document) == data

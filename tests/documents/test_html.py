@@ -1,6 +1,7 @@
 """HTML documents."""
 
 import html
+import re
 
 import pytest
 from hypothesis import example, given
@@ -54,6 +55,19 @@ def test_all_else_is_kept() -> None:
 def test_attributes_inside_and_after_a_text_are_changed() -> None:
     text = "<p>one <img alt='two'> three <img alt='four'></p>"
     assert translated(text, "html") == "<p>ONE <img alt='TWO'> THREE <img alt='FOUR'></p>"
+
+
+def test_superscripts_without_letters_are_no_text() -> None:
+    text = "<p>one.<sup><a title='two' href='#n'>[<b>1</b>]</a></sup> three m<sup>2</sup>, the 4<sup>th</sup>,<sup>&dagger;</sup> five</p>"
+    assert texts(parse(text, "html")) == ["two", "one.<v1/> three m<v2/>, the 4<g3>th</g3>,<v4/> five"]
+    changed = translated(text, "html")
+    assert changed == re.sub("one|two|three|the|th|five|(?<= )m", lambda found: found.group().upper(), text)
+
+
+@pytest.mark.parametrize("mark", ["translate=no", "translate='NO'", "class='a notranslate'"])
+def test_attributes_of_elements_that_are_kept_are_kept(mark: str) -> None:
+    text = f"<p {mark} title='one'>two</p><img {mark} alt='three'><img {mark} alt='four'/>"
+    assert translated(text, "html") == text
 
 
 def test_characters_of_markup_are_escaped() -> None:

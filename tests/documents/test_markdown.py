@@ -1,5 +1,7 @@
 """Markdown documents."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,6 +126,7 @@ def test_edits_keep_the_lines() -> None:
         ("see <https://e.org> now", "see <x1/> now"),
         ("note[^1] here", "note<v1/> here"),
         ("x <!-- hidden *text* --> y", "x <v1/> y"),
+        ("one<sup>1</sup> is here.<sup>[2](#a)</sup> The 3<sup>rd</sup> one", "one<v1/> is here.<v2/> The 3<g3>rd</g3> one"),
         ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <n2/> go"),
         ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
         ("**all of it**", "all of it"),
@@ -213,6 +216,19 @@ def test_a_definition_is_not_joined_with_its_term() -> None:
 
 def test_subscripts_and_superscripts_are_kept() -> None:
     assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
+
+
+def test_the_attributes_of_a_heading_are_not_part_of_its_text() -> None:
+    content = "## Some {words} here {#some .class}\n\nMore *words* {: .x}\n===\n\nA text {.class}\n"
+    assert texts(parse(content, "md")) == ["Some {words} here", "More <g1>words</g1>", "A text {.class}"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_formulas_are_kept(ending: str) -> None:
+    text = "one\n$$\na\n- b\n$$\ntwo.\n\n> $$ c = d $$\n\nthen $$e =\nf$$ and $$g$$ follow, $$ is\nno formula.\n".replace("\n", ending)
+    assert texts(parse(text, "md")) == ["one", "two.", "then <x1/> and <x2/> follow, $$ is no formula."]
+    shouted = re.sub(r"\w\w+", lambda found: found.group().upper(), text)
+    assert translated(text, "md").split() == shouted.split()
 
 
 def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:

@@ -107,6 +107,16 @@ def test_shares_and_lines_have_similar_lengths() -> None:
     assert fold(["word"] * 20, 1, 32) == [" ".join(["word"] * 5)] * 4
 
 
+def test_tags_do_not_count_as_characters_of_a_line() -> None:
+    text = '1\n00:00:01,000 --> 00:00:02,000\nJOHN: <font color="#ff0000">The <b>dog</b> is here.</font>\n'
+    assert translated(text, "srt") == text.replace("The <b>dog</b> is here", "THE <b>DOG</b> IS HERE")
+    words = "one two three four five six seven eight"
+    wide = text + f"\n2\n00:00:02,000 --> 00:00:03,000\n{words}\n"
+    assert translated(wide, "srt", lambda each: each.replace("eight", "eight nine")).endswith(
+        "\none two three four five\nsix seven eight nine\n"
+    )
+
+
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=20), st.lists(st.integers(0, 50), min_size=1, max_size=6))
 def test_every_word_is_in_one_part_in_order(words: list[str], shares: list[int]) -> None:
     parts = split_by_shares(words, [*shares, 1])

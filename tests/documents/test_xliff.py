@@ -1,5 +1,7 @@
 """XLIFF 1.2 and 2.0."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +132,21 @@ def test_translated_files_are_well_formed_and_keep_their_source(content: str, en
     assert "".join(changed[0][1].itertext()) == "".join(before[0][0].itertext())
     assert len(changed[0][1]) == len(before[0][0])
     assert document.corrected([[] for _ in document.segments]) == data
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{N, plural, =0 {no house} =1 {{N} house} other {{{name}} has {N}}}", ["no house", "{N} house", "{{name}} has {N}"]),
+        ("You {V, select, a {one {N, plural, =1 {man} other {men}}} other {}} left", ["You", "one", "man", "men", "left"]),
+        ("{N, plural,\n  =0 {no}\n  other {\n  many <x id='I'/> houses\n }\n}\nThe end", ["no", "many <x1/> houses", "The end"]),
+        ("{plural} text, {0} other {x} is {N, plural, bad} here", ["{plural} text, {0} other {x} is", "bad} here"]),
+    ],
+)
+def test_each_form_of_a_message_is_a_text(text: str, expected: list[str]) -> None:
+    unit = f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{text}</source></trans-unit></body></file></xliff>'
+    assert texts(parse(unit, "xliff")) == expected
+    changed = translated(unit, "xliff", lambda each: f"q{each}q")
+    for one in expected:
+        text = re.sub(rf"(?<![\w}}]){re.escape(one).replace('<x1/>', '<x.*?/>')}(?!\w)", lambda found: f"q{found.group()}q", text, count=1)
+    assert f">{text}</target>" in changed

@@ -73,6 +73,24 @@ def test_tags_stay_as_they_are(tag: str) -> None:
     assert split_html(f"{block}one").join(["two"]) == f"{block}two"
 
 
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        ('<p>Ask <span class="h-card" translate="no"><a>@<span>tom</span></a></span> now.</p>', ("Ask <x1/> now.",)),
+        ("<div class='a notranslate'>No <div>no</div></div>Yes <x1/><b translate=NO>no</b>", ("Yes <x1/><x2/>",)),
+        (
+            'One <img translate="no"> two <i class="translate" title="translate=no">three</i>',
+            ("One", 'two <i class="translate" title="translate=no">three</i>'),
+        ),
+        ('One <i translate="no">two <p>three', ("One",)),
+    ],
+)
+def test_elements_that_must_not_be_translated_are_no_text(page: str, texts: tuple[str, ...]) -> None:
+    found = split_html(page)
+    assert found.texts == texts
+    assert found.join(found.texts) == page
+
+
 def test_entities_without_a_semicolon_are_entities() -> None:
     page = split_html("1 &lt 2 &copy 3 &&#108;t; R&D a < b")
     assert page.texts == ("1 &lt; 2 © 3 &amp;lt; R&D a &lt; b",)

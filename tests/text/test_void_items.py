@@ -11,7 +11,7 @@ from specdec_cli.text.tag_places import with_tags
 from specdec_cli.text.tag_spans import distributed, tags_around, tags_inside, without_tags
 from specdec_cli.text.void_items import without_voids
 
-ITEMS = ("<br>", "<br/>", '<img src="a.png" alt="x > y">', "<n1/>", "<v2/>", "[^1]", "<!-- a -->", "<g1></g1>", "<wbr>")
+ITEMS = ("<br>", "<br/>", '<img src="a.png" alt="x > y">', "<n1/>", "<v2/>", "[^1]", "<!-- a -->", "<g1></g1>", "<wbr>", "<sup>2</sup>")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,8 @@ ITEMS = ("<br>", "<br/>", '<img src="a.png" alt="x > y">', "<n1/>", "<v2/>", "[^
         ("house[^1], and", "house, and"),
         ("un<v1/>able", "unable"),
         ("say <v1/> this", "say this"),
+        ('the end.<sup>1</sup> It has 20 m<sup class="x"><a href="#n">[2]</a></sup> here', "the end. It has 20 m here"),
+        ("the 1<sup>st</sup> and <sup>1 < 2</sup> too", "the 1<sup>st</sup> and <sup>1 < 2</sup> too"),
         ("press <img src=x><br /> now", "press now"),
         ("<b>one</b><br><b>two</b>", "<b>one</b> <b>two</b>"),
         ("one <b><br>two</b>", "one <b>two</b>"),
