@@ -18,7 +18,6 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
-from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
 from specdec_cli.text.lines import Line
@@ -167,9 +166,9 @@ def _check_options(edits: EditOptions, decoding: DecodingOptions, text: TextOpti
     """Raise UsageError for options that exclude each other."""
     if edits.mode and edits.min_score is not None:
         raise UsageError("--mode and --min-score are alternatives; give one")
-    if (edits.mode or edits.min_score is not None) and decoding.decoding in SEARCHES:
+    if (edits.mode or edits.min_score is not None) and decoding.search:
         option = "--mode" if edits.mode else "--min-score"
-        raise UsageError(f"{option} needs scores of tokens, which --decoding {decoding.decoding} does not have")
+        raise UsageError(f"{option} needs scores of tokens, which decoding {decoding.search} does not have")
     if report in JSON_DOCUMENTS and (text.output_dir is not None or on_cluster):
         option = "--ray" if on_cluster else "--output-dir"
         raise UsageError(f"--format {report} is one document, which {option} cannot write; give another format")

@@ -26,6 +26,13 @@ def test_lines_without_applied_edits_are_unchanged(bundle_folder: Path) -> None:
     assert run(bundle_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
 
 
+@pytest.mark.parametrize("search", [("--decoding", "beam"), ("--beam-size", 2), ("--length-penalty", 1)])
+@pytest.mark.parametrize("chosen", [("--mode", "careful"), ("--min-score", 0)])
+def test_edits_of_beam_search_are_not_chosen_by_score(search: tuple[object, ...], chosen: tuple[object, ...], bundle_folder: Path) -> None:
+    result = run(bundle_folder, *search, *chosen)
+    assert (result.exit_code, f"{chosen[0]} needs scores of tokens, which decoding beam does not have" in result.stderr) == (2, True)
+
+
 def test_edits_in_json_produce_the_text(bundle_folder: Path) -> None:
     result = run(bundle_folder, *WILD, "--json")
     records = [json.loads(line) for line in result.stdout.split("\n")[:-1]]

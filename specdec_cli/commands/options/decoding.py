@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeA
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.values import checks_number_or, decoding_option, number_or, number_or_auto
-from specdec_cli.decoding.names import DECODINGS, METHODS, OPTIONS, DecodingOption, OptionValue
+from specdec_cli.decoding.names import DECODINGS, METHODS, OPTIONS, SEARCHES, DecodingOption, OptionValue
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.request import DecodingRequest
@@ -133,6 +133,13 @@ class DecodingOptions(OptionGroup):
     beam_size: BeamSizeOption = None
     length_penalty: LengthPenaltyOption = None
     max_length: MaxLengthOption = None
+
+    @property
+    def search(self) -> str | None:
+        """The search that these options ask for, by its name or by a setting of beam search; None if they ask for none."""
+        if self.decoding in SEARCHES:
+            return self.decoding
+        return None if self.beam_size is None and self.length_penalty is None else "beam"
 
     def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1) -> "DecodingRequest":
         """These options and those of `machine` as a request to the engine; `with_scores`: the tokens get log probabilities.
