@@ -98,6 +98,9 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
     ("options", "words"),
     [
         (["--ray"], "give --output or --output-dir"),
+        (["--workers", "2"], "--workers is for runs with --ray"),
+        (["--retries", "2"], "--retries is for runs with --ray"),
+        (["--shard-lines", "2"], "--shard-lines is for runs with --ray"),
         (["--ray", "-o", "OUT", "--trace"], "--trace shows the rounds of one process"),
         (["--ray", "ray://host:10001", "-o", "OUT"], "run the command on a machine of the cluster"),
         (["--ray", "127.0.0.1:1", "-o", "OUT"], "the Ray cluster at 127.0.0.1:1: nothing answers at this address"),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -48,6 +48,12 @@ class ClusterOptions(OptionGroup):
     ray: RayOption = None
     workers: WorkersOption = None
     retries: RetriesOption = RETRIES
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a setting of runs on a cluster without --ray."""
+        for each in fields(self):
+            if self.ray is None and getattr(self, each.name) != each.default:
+                raise UsageError(f"--{each.name.replace('_', '-')} is for runs with --ray")
 
     @property
     def address(self) -> str:
