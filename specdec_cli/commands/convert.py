@@ -117,6 +117,7 @@ def convert(
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
+    _check_number_formats(target_format, quantization, storage)
     if (ordered or counted) and target_format != "bundle":
         raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
@@ -143,6 +144,14 @@ def convert(
             order_vocabulary(bundle, (pair.target for pair in read_tsv(ordered)), partial / FILE)
         save_bundle(bundle, partial, storage)
         check(partial)
+
+
+def _check_number_formats(target_format: str, quantization: str | None, storage: Storage) -> None:
+    """Raise UsageError for the number format of another kind of output."""
+    if quantization is not None and target_format == "bundle":
+        raise UsageError("--quantization is for --to ctranslate2; --storage is the number format of a bundle")
+    if storage != "float32" and target_format != "bundle":
+        raise UsageError("--storage is for bundles; --quantization is the number format of a CTranslate2 folder")
 
 
 def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], changes: Sequence[str]) -> None:
@@ -192,6 +201,8 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name
+    if revision is not None and path.exists():
+        raise UsageError(f"--revision is for models on the hub; {path} is a local one")
     if name == "bundle" or (name is None and (path / "bundle.json").exists()):
         if wanted.decoder_layers is not None or wanted.task:
             raise UsageError("--decoder-layers and --task are for models of other toolkits; a bundle's task is changed with --set")
