@@ -81,6 +81,8 @@ def prepare(
     )
     if len(source or ()) != len(target or ()) or not (tsv or source):
         raise UsageError("give TSV files, or as many --target as --source")
+    if tokenizer is not None and vocabulary_size is not None:
+        raise UsageError("--tokenizer and --vocabulary-size are alternatives; give one")
     if (output / "prepare.json").exists() and not force:
         raise UsageError(f"{output}: contains prepared data; choose another folder, or --force to replace it")
     aligned = list(zip(source or (), target or (), strict=True))

@@ -102,6 +102,8 @@ def test_an_existing_tokenizer_is_used(tmp_path: Path, tsv: Path) -> None:
     model = tmp_path / "first" / "tokenizer.model"
     assert run(tmp_path / "second", tsv, "--tokenizer", model).exit_code == 0
     assert (tmp_path / "second" / "tokenizer.model").read_bytes() == model.read_bytes()
+    both = run(tmp_path / "third", tsv, "--tokenizer", model, "--vocabulary-size", 320)
+    assert (both.exit_code, "are alternatives" in both.stderr) == (2, True)
 
 
 def test_equal_input_gives_equal_output(tmp_path: Path, tsv: Path) -> None:
