@@ -122,6 +122,11 @@ class Row:
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
+    def searches(self) -> bool:
+        """Whether the decoding is a search, by specdec or CTranslate2."""
+        return self.decoding in (*SEARCHES, "ctranslate2-beam")
+
+    @property
     def profiled(self) -> bool:
         """Whether the row can be profiled, which decodings with drafts and searches such as beam search can."""
         return self.drafts or self.decoding in SEARCHES

@@ -70,7 +70,21 @@ def make_plans(
         analyses=tuple(compared.analyses or ()),
         baseline=compared.baseline,
     )
-    return [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
+    plans = [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
+    _check_settings(settings, [row for plan in plans for row in plan.rows])
+    return plans
+
+
+def _check_settings(settings: SettingOptions, rows: Sequence[Row]) -> None:
+    """Raise UsageError for a setting of drafts or of beam search that applies to no row of any model."""
+    drafting, searching = any(row.drafts for row in rows), any(row.searches for row in rows)
+    for option, value, applies, which in (
+        ("--block-size", settings.block_size, drafting, "rows that draft"),
+        ("--beam-size", settings.beam_size, searching, "rows of beam search"),
+        ("--length-penalty", settings.length_penalty, searching, "rows of beam search"),
+    ):
+        if value is not None and not applies:
+            raise UsageError(f"{option} is for {which}")
 
 
 def _rows(
