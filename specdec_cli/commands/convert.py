@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.commands.loading import SHIPPED, find_bundle
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import OfflineOption
 from specdec_cli.commands.options.text import QuietOption
@@ -164,7 +164,8 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     from specdec_cli.recipe import apply_changes
 
     if averaged:
-        average(bundle, [Share.parse(text) for text in averaged])
+        shares = [Share.parse(text) for text in averaged]
+        average(bundle, [replace(each, folder=find_bundle(str(each.folder))) for each in shares])
     if counted:
         _count_ngrams(bundle, counted)
     bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes))

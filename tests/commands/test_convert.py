@@ -130,6 +130,15 @@ def test_a_full_disk_is_an_error_that_names_the_file(
 
 
 @pytest.mark.parametrize(
+    ("name", "words"), [("en-gec*0.3", "its tokenizer is not that of the bundle"), ("en-gek", "no shipped bundle has that name")]
+)
+def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "mean", "--average", name)
+    assert isinstance(result.exception, ModelError)
+    assert words in str(result.exception)
+
+
+@pytest.mark.parametrize(
     ("change", "words"),
     [
         (
