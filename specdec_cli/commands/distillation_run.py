@@ -42,10 +42,13 @@ def plan_distillation(
 ) -> DistillationPlan:
     """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
 
-    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have.
+    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, and for a number
+    format of an ensemble.
     """
     models = tuple(find_teacher(_folder(name)) for name in teachers)
     check_ensemble(models)
+    if len(models) > 1 and quantization != "float32":
+        raise UsageError(f"--quantization {quantization}: an ensemble computes in float32")
     longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     first = models[0]

@@ -46,6 +46,12 @@ def test_a_bundle_and_its_conversion_write_the_same_text(
     assert (tmp_path / "a" / "shard-00002.tsv").exists()
 
 
+def test_the_number_format_of_an_ensemble_is_not_chosen(bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "out", "--with", bundle_folder, "--quantization", "int8", text="ka\n")
+    assert isinstance(result.exception, UsageError)
+    assert "an ensemble computes in float32" in str(result.exception)
+
+
 def test_an_ensemble_of_teachers_translates(
     bundle: Bundle, bundle_folder: Path, ctranslate2_folder: Path, lines: list[str], tmp_path: Path
 ) -> None:
