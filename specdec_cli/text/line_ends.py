@@ -52,16 +52,17 @@ def find_wrapped(lines: Sequence[str]) -> list[bool]:
 
     Other than in `find_continued`, a sentence may end with the line, but not every line of a paragraph ends one, and its
     last line ends one. Two lines that no width shows to be wrapped belong together if the first has at least 40
-    characters and an unfinished sentence, and the second begins in lower case. Lines that begin with different markers
-    never do.
+    characters and an unfinished sentence, and the second begins in lower case, but not among lines most of which end a
+    sentence: these are a list of sentences. Lines that begin with different markers never do.
     """
     marked = [split_marks(line) for line in lines]
     found = [False] * len(lines)
     for first, wrapped in _blocks(lines, marked):
         ended = [bool(_END.search(marked[index].body)) for index in range(first, first + len(wrapped))]
+        is_list = 2 * sum(ended) > len(ended)
         for index, is_wrapped in enumerate(wrapped[:-1], first):
-            going = not ended[index - first] and len(lines[index]) >= _MIN_LENGTH and marked[index + 1].body[0].islower()
-            found[index] = (is_wrapped and not all(ended)) or (going and len(lines[index]) <= _MAX_WRAPPED_WIDTH)
+            going = not ended[index - first] and _MIN_LENGTH <= len(lines[index]) <= _MAX_WRAPPED_WIDTH
+            found[index] = (is_wrapped and not all(ended)) or (going and not is_list and marked[index + 1].body[0].islower())
         last = first + len(wrapped)
         for index in reversed(range(first, last - 1)):  # lines before one that ends no sentence stay as they are
             last = index + 1 if not found[index + 1] else last

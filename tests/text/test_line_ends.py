@@ -66,6 +66,12 @@ def test_wrapped_lines_are_found_with_sentences_that_end_in_them() -> None:
     assert find_wrapped(text) == [True, True, False, False, False, False, False]
 
 
+def test_a_line_without_a_stop_among_sentences_is_not_wrapped() -> None:
+    text = ["A free book about the operating system in the making", "i found a place to eat.", "We go home.", "It rains."]
+    assert find_wrapped(text) == [False] * 4
+    assert find_wrapped(text[:2]) == [True, False]
+
+
 def test_lines_without_a_last_sentence_are_not_wrapped() -> None:
     assert find_wrapped(["kalo mita resu nope dita", "fosu kalo mita resu nopedi", "kalo mita resu nope difo"]) == [False] * 3
     assert find_wrapped(["The children are playing in the garden and", "their dog sleeps."]) == [True, False]
