@@ -147,7 +147,7 @@ def convert(
 
 
 def _check_number_formats(target_format: str, quantization: str | None, storage: Storage) -> None:
-    """Raise UsageError for the number format of another kind of output."""
+    """Raise UsageError for an option that sets the number format of the other kind of output (bundle or CTranslate2)."""
     if quantization is not None and target_format == "bundle":
         raise UsageError("--quantization is for --to ctranslate2; --storage is the number format of a bundle")
     if storage != "float32" and target_format != "bundle":

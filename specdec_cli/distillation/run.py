@@ -109,8 +109,8 @@ def distill(
     for index in range(count):
         lines = sources[index * shard_lines : (index + 1) * shard_lines]
         if shards.counts(index) is None:
-            tell = lambda source, tokens: report(meter.count(source, tokens))  # noqa: E731
-            shards.write(index, *distill_lines(lines, teacher, filters, tell, targets))
+            outputs = distill_lines(lines, teacher, filters, lambda source, tokens: report(meter.count(source, tokens)), targets)
+            shards.write(index, *outputs)
         else:
             meter.skip(lines)
     return finish(shards, count, meter.started)

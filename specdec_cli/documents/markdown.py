@@ -27,7 +27,7 @@ _FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
 _ATTRIBUTES = re.compile(r"[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
-"""The name and classes of a heading, after its text."""
+"""The attributes of a heading, as {#name .class}, after its text."""
 _DEFINITION = re.compile(r":[ \t]+")
 """The mark before the definition of the term in the lines above it."""
 Run = tuple[int, int]
@@ -71,7 +71,7 @@ def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) 
 
 
 def _without_marks(content: str, runs: Sequence[Run], tokens: Sequence[Any], place: int) -> list[Run]:
-    """The `runs` of the token at `place` without the box at the begin of an item of a list, and the attributes at the end of a heading."""
+    """The `runs` of the token at `place`, without the check box that begins a task and the attributes that end a heading."""
     (begin, _), (last, end) = runs[0], runs[-1]
     box = _BOX.match(content, *runs[0]) if place > 1 and tokens[place - 2].type == "list_item_open" else None
     if tokens[place - 1].type == "heading_open":

@@ -147,7 +147,7 @@ def message(content: str, string: PoString, escape: Callable[[str], str] = str) 
 
 
 def _after_options(text: str, start: int, end: int) -> int:
-    """The offset after the options at the begin of the lines from `start` to `end`, with the spaces that align their description."""
+    """The offset of the description in a line of help such as `  -o FILE   Write to FILE`, which lies between `start` and `end`."""
     while found := _OPTION.match(text, start, end):
         start = found.end()
     return start

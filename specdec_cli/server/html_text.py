@@ -77,7 +77,10 @@ def split_html(page: str) -> Html:
 
 
 def _copied(page: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield begin and finish of each part of a page that is not within a text, or is an inline element that is kept; whether it is one."""
+    """Yield the parts of a page that are copied: first offset, offset after the last, and whether the part is an inline element.
+
+    These are the markup between texts, and the inline elements that must not be translated.
+    """
     begin, name, depth = 0, "", 0
     for mark in _MARKUP.finditer(page):
         tag = (mark["inline"] or mark["block"] or "").lower()

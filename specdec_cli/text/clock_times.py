@@ -35,7 +35,7 @@ def target_times(text: str) -> list[ClockTime]:
 
 
 def with_other_times(pair: Pair, draw: random.Random) -> Pair:
-    """The pair with other times, the same on both sides and each written as before; the pair itself if its sides differ in times."""
+    """The pair with random other times, in the places and spellings of its own; the pair itself if its sides have different times."""
     source, target = source_times(pair.source), target_times(pair.target)
     if not source or sorted(time.minutes for time in source) != sorted(time.minutes for time in target):
         return pair
