@@ -135,6 +135,16 @@ def bundle_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
+def corrector_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `bundle` with the task of correction, in one language."""
+    from specdec_cli.model.bundle import save_bundle
+
+    folder = tmp_path_factory.mktemp("models") / "corrector"
+    save_bundle(replace(bundle, info=replace(bundle.info, task="correct", target_language=bundle.info.source_language)), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def ctranslate2_folder(bundle: "Bundle", tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`bundle` as a CTranslate2 folder."""
     from converters.to_ctranslate2 import to_ctranslate2

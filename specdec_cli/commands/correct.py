@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
     from specdec_cli.commands.outputs import Outputs
     from specdec_cli.commands.reports.report import Report
+    from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 
@@ -70,6 +71,7 @@ class Correcting:
         request = self.decoding.request(machine, with_scores=True, trace=self.text.trace)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         bundle, info = stream.bundle, stream.bundle.info
+        self._check_task(info)
         edit_filter = EditFilter.of(info, self.edits.min_score, self.edits.max_edit_ratio, self.edits.mode)
         languages = (info.source_language, info.target_language)
         corrector = Corrector(
@@ -85,6 +87,12 @@ class Correcting:
         )
         written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
         return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts)
+
+    def _check_task(self, info: "BundleInfo") -> None:
+        """Raise UsageError for a bundle that translates to another language: with --in-place its output would replace the text."""
+        if info.task == "translate" and info.source_language != info.target_language:
+            languages = f"{info.source_language} to {info.target_language}"
+            raise UsageError(f"--model {self.model.name} translates, {languages}, and cannot correct text")
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """The line unchanged, if it could not be corrected."""

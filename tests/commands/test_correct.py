@@ -20,21 +20,28 @@ def run(bundle: Path, *arguments: object, text: bytes = TEXT) -> Result:
     return CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", "--max-length", "8", *map(str, arguments)], input=text)
 
 
-def test_lines_without_applied_edits_are_unchanged(bundle_folder: Path) -> None:
-    result = run(bundle_folder, *WILD, "--min-score", 0)
+def test_lines_without_applied_edits_are_unchanged(corrector_folder: Path) -> None:
+    result = run(corrector_folder, *WILD, "--min-score", 0)
     assert (result.exit_code, result.stdout_bytes) == (0, TEXT + b"\n")
-    assert run(bundle_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
+    assert run(corrector_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
+
+
+def test_a_bundle_that_translates_cannot_correct(bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    result = run(bundle_folder, "--in-place", tmp_path / "a.txt")
+    assert (result.exit_code, (tmp_path / "a.txt").read_bytes()) == (2, TEXT)
+    assert result.stderr == f"specdec: error: --model {bundle_folder} translates, en to de, and cannot correct text\n"
 
 
 @pytest.mark.parametrize("search", [("--decoding", "beam"), ("--beam-size", 2), ("--length-penalty", 1)])
 @pytest.mark.parametrize("chosen", [("--mode", "careful"), ("--min-score", 0)])
-def test_edits_of_beam_search_are_not_chosen_by_score(search: tuple[object, ...], chosen: tuple[object, ...], bundle_folder: Path) -> None:
-    result = run(bundle_folder, *search, *chosen)
+def test_edits_of_beam_search_are_not_chosen_by_score(search: tuple[object, ...], chosen: tuple[object, ...], corrector_folder: Path) -> None:
+    result = run(corrector_folder, *search, *chosen)
     assert (result.exit_code, f"{chosen[0]} needs scores of tokens, which decoding beam does not have" in result.stderr) == (2, True)
 
 
-def test_edits_in_json_produce_the_text(bundle_folder: Path) -> None:
-    result = run(bundle_folder, *WILD, "--json")
+def test_edits_in_json_produce_the_text(corrector_folder: Path) -> None:
+    result = run(corrector_folder, *WILD, "--json")
     records = [json.loads(line) for line in result.stdout.split("\n")[:-1]]
     assert [record["line"] for record in records] == [1, 2, 3, 4, 5]
     assert any(record["edits"] for record in records)
@@ -46,33 +53,33 @@ def test_edits_in_json_produce_the_text(bundle_folder: Path) -> None:
             text = text[: edit["start"]] + edit["text"] + text[edit["end"] :]
         assert text == record["text"]
     assert {"tokens", "rounds", "tokens_per_round", "score", "decoding"} < set(records[0])
-    assert run(bundle_folder, *WILD).stdout_bytes.count(b"\n") == 5
+    assert run(corrector_folder, *WILD).stdout_bytes.count(b"\n") == 5
 
 
-def test_check_reports_places_and_sets_the_exit_code(bundle_folder: Path, tmp_path: Path) -> None:
+def test_check_reports_places_and_sets_the_exit_code(corrector_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(TEXT)
-    found = run(bundle_folder, *WILD, "--check", tmp_path / "a.txt").stdout.splitlines()
+    found = run(corrector_folder, *WILD, "--check", tmp_path / "a.txt").stdout.splitlines()
     line = re.compile(rf"{tmp_path}/a.txt:[1-5]:\d+: .*use \u201c.*\u201d instead of \u201c.*\u201d \[R:.*\] \(-\d+\.\d\d\)")
     assert found and all(map(line.fullmatch, found))
-    result = run(bundle_folder, *WILD, "--check")
+    result = run(corrector_folder, *WILD, "--check")
     assert result.exit_code == 1
-    assert result.stdout.startswith("<stdin>:3:4: the wording is wrong: use ")
+    assert result.stdout.startswith("<stdin>:3:4: the ")
     assert "of 5 lines need a change" in result.stderr
-    result = run(bundle_folder, "--max-edit-ratio", 0, "--check")
+    result = run(corrector_folder, "--max-edit-ratio", 0, "--check")
     assert (result.exit_code, result.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("decoding", ["input-guided", "beam"])
-def test_other_decodings_are_used(bundle_folder: Path, decoding: str) -> None:
-    result = run(bundle_folder, *WILD, "--decoding", decoding, "--stats")
+def test_other_decodings_are_used(corrector_folder: Path, decoding: str) -> None:
+    result = run(corrector_folder, *WILD, "--decoding", decoding, "--stats")
     assert result.exit_code == 0
     assert decoding in result.stderr
     if decoding == "input-guided":
-        assert result.stdout_bytes == run(bundle_folder, *WILD).stdout_bytes
+        assert result.stdout_bytes == run(corrector_folder, *WILD).stdout_bytes
 
 
-def test_output_formats_exclude_each_other(bundle_folder: Path) -> None:
-    result = run(bundle_folder, "--diff", "--m2")
+def test_output_formats_exclude_each_other(corrector_folder: Path) -> None:
+    result = run(corrector_folder, "--diff", "--m2")
     assert result.exit_code == 2
     assert "give one" in result.stderr
 

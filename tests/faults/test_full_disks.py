@@ -16,7 +16,7 @@ SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads
 CASES = {
     "translate": "translate IN -m BUNDLE -o OUT/x.txt",
     "translate-dir": "translate IN -m BUNDLE --output-dir OUT",
-    "correct": "correct IN -m BUNDLE -o OUT/x.txt",
+    "correct": "correct IN -m CORRECTOR -o OUT/x.txt",
     "visualize": "visualize kalo -m BUNDLE -o OUT/x.html",
     "bench": "bench TSV -m BUNDLE --row greedy --repetitions 1 --json OUT/x.json",
     "corrupt": "corrupt ENGLISH -o OUT/x.tsv",
@@ -30,7 +30,7 @@ SHORT = ("translate-dir", "visualize", "bench", "corrupt")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines: list[str]) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, corrector_folder: Path, lines: list[str]) -> Path:
     """A folder with the inputs of `CASES`."""
     folder = tmp_path_factory.mktemp("disk")
     many = lines * 20
@@ -38,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bundle_folder: Path, lines:
     (folder / "TSV").write_text("".join(f"{line}\t{line}\n" for line in lines))
     (folder / "ENGLISH").write_text("He is here, and she is at home.\n" * 100)
     (folder / "BUNDLE").symlink_to(bundle_folder)
+    (folder / "CORRECTOR").symlink_to(corrector_folder)
     (folder / "PIECES").symlink_to(bundle_folder / "tokenizer.model")
     return folder
 

@@ -35,17 +35,18 @@ def run(bundle: Path, command: str, *arguments: str, text: bytes) -> Result:
 
 
 @pytest.mark.parametrize("command", ["translate", "correct"])
-def test_each_line_gives_one_output_line(bundle_folder: Path, command: str, long: bool, count: Count) -> None:
+def test_each_line_gives_one_output_line(bundle_folder: Path, corrector_folder: Path, command: str, long: bool, count: Count) -> None:
     generator = random.Random(7)
     lines = [generator.choice(KINDS)(generator).replace("\n", " ") for _ in range(10_000 if long else 300)]
     endings = [generator.choice(["\n", "\r\n"]) for _ in lines]
     text = "".join(line + ending for line, ending in zip(lines, endings, strict=True)).encode()
-    plain = run(bundle_folder, command, text=text)
+    bundle = corrector_folder if command == "correct" else bundle_folder
+    plain = run(bundle, command, text=text)
     assert plain.exit_code == 0, plain.exception
     written = plain.stdout_bytes.split(b"\n")
     assert (len(written), written.pop()) == (len(lines) + 1, b"")
     assert all(line.endswith(b"\r") for line, ending in zip(written, endings, strict=True) if ending == "\r\n")
-    records = [json.loads(line) for line in run(bundle_folder, command, "--json", text=text).stdout_bytes.split(b"\n")[:-1]]
+    records = [json.loads(line) for line in run(bundle, command, "--json", text=text).stdout_bytes.split(b"\n")[:-1]]
     assert [record["line"] for record in records] == list(range(1, len(lines) + 1))
     for record, line, ending in zip(records, lines, endings, strict=True):
         assert record["source"] == (line.removesuffix("\r") if ending == "\n" else line)
@@ -54,8 +55,10 @@ def test_each_line_gives_one_output_line(bundle_folder: Path, command: str, long
 
 @pytest.mark.parametrize("bad", [b"\xff", b"\xc3\n", b"\xed\xa0\x80", b"nul\0", b"\xf4\x90\x80\x80", b"\xc0\xaf"])
 @pytest.mark.parametrize("command", ["translate", "correct"])
-def test_invalid_lines_are_refused_by_number(bundle_folder: Path, command: str, bad: bytes, count: Count) -> None:
-    result = run(bundle_folder, command, text=b"kalo\nmita\n" + bad + b"\nresu\n")
+def test_invalid_lines_are_refused_by_number(
+    bundle_folder: Path, corrector_folder: Path, command: str, bad: bytes, count: Count
+) -> None:
+    result = run(corrector_folder if command == "correct" else bundle_folder, command, text=b"kalo\nmita\n" + bad + b"\nresu\n")
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 2)
     assert "stdin, line 3: " in result.stderr
     count("refused")

@@ -63,8 +63,8 @@ def test_a_number_at_the_end_of_its_range_is_accepted(bundle_folder: Path, argum
 
 
 @pytest.mark.parametrize("name", ["--min-score", "--max-edit-ratio"])
-def test_nan_is_refused_as_score(bundle_folder: Path, name: str, count: Count) -> None:
-    assert refused(CliRunner().invoke(app, ["correct", "-m", str(bundle_folder), name, "nan"], input=b"kalo\n"), 2)
+def test_nan_is_refused_as_score(corrector_folder: Path, name: str, count: Count) -> None:
+    assert refused(CliRunner().invoke(app, ["correct", "-m", str(corrector_folder), name, "nan"], input=b"kalo\n"), 2)
     count("refused")
 
 

@@ -45,12 +45,13 @@ main()
 
 
 @pytest.fixture
-def start(bundle_folder: Path) -> Start:
-    """Starts a command with the tiny bundle, a pipe for each stream; stdin stays open until the end of the `with` block."""
+def start(bundle_folder: Path, corrector_folder: Path) -> Start:
+    """Starts a command with a tiny bundle, a pipe for each stream; stdin stays open until the end of the `with` block."""
 
     @contextlib.contextmanager
     def started(*arguments: str) -> Iterator[Process]:
-        command = [sys.executable, "-c", PROGRAM, "specdec", *arguments, "-m", str(bundle_folder), "--threads", "1", "--max-length", "9"]
+        bundle = corrector_folder if arguments[0] == "correct" else bundle_folder
+        command = [sys.executable, "-c", PROGRAM, "specdec", *arguments, "-m", str(bundle), "--threads", "1", "--max-length", "9"]
         # Background jobs of a shell ignore SIGINT, and so would their child processes.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
