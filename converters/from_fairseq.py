@@ -16,6 +16,7 @@ from converters.fairseq_weights import OFFSET, OUTPUT, PADDING, read_weights, sa
 from converters.layout import build_transformer, keep_decoder_layers
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.formats import Conversion
 from specdec_cli.model.suppression import SUPPRESSED
@@ -26,11 +27,11 @@ _GENERATION: Mapping[str, Any] = {"min_length": 1, "forced_end": True, "beam_siz
 
 
 def from_fairseq(
-    path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
+    path: Path, source_language: str = "", target_language: str = "", task: Task | None = None, decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
     """Convert the fairseq checkpoint `path`, or the only one in the folder `path`; dictionary and subword files lie beside it.
 
-    An empty language stands for the one in the checkpoint; an empty `task` means "translate". Of the decoder, only the layers
+    An empty language stands for the one in the checkpoint; a `task` of None means "translate". Of the decoder, only the layers
     `decoder_layers` (from 0; default: all) are kept. Raises ModelError for unreadable or missing files and, naming each of them, for
     settings that are not supported, and UsageError for an unknown language.
     """

@@ -16,6 +16,7 @@ from converters.positions import fairseq_sinusoids, interleaved_frequencies
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.formats import Conversion
 from specdec_cli.model.suppression import SUPPRESSED
@@ -44,11 +45,15 @@ _REQUIRED: Mapping[str, Mapping[str, Any]] = {
 
 
 def from_huggingface(
-    folder: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
+    folder: Path,
+    source_language: str = "",
+    target_language: str = "",
+    task: Task | None = None,
+    decoder_layers: Sequence[int] | None = None,
 ) -> Conversion:
     """Convert the Hugging Face model in `folder`, as written by `save_pretrained`.
 
-    Languages are named as in the model's language tokens (en_XX, eng_Latn, en); empty ones are those in its settings. An empty `task`
+    Languages are named as in the model's language tokens (en_XX, eng_Latn, en); empty ones are those in its settings. A `task` of None
     means "summarise" for BART, else "translate". Of the decoder, only the layers `decoder_layers` (from 0; default: all) are kept.
     Raises ModelError for unreadable or missing files and, naming each of them, for settings that are not supported, and UsageError
     for an unknown language.

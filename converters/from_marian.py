@@ -23,6 +23,7 @@ from converters.marian_weights import (
 from converters.positions import tensor2tensor_sinusoids
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.formats import Conversion
 
@@ -31,11 +32,11 @@ _POSITIONS = 512
 
 
 def from_marian(
-    path: Path, source_language: str = "", target_language: str = "", task: str = "", decoder_layers: Sequence[int] | None = None
+    path: Path, source_language: str = "", target_language: str = "", task: Task | None = None, decoder_layers: Sequence[int] | None = None
 ) -> Conversion:
     """Convert the Marian model in the npz file `path`, or the only one in the folder `path`; vocabularies lie beside it.
 
-    `target_language` is required for a model of several target languages. An empty `task` means "translate". Of the decoder, only
+    `target_language` is required for a model of several target languages. A `task` of None means "translate". Of the decoder, only
     the layers `decoder_layers` (from 0; default: all) are kept. The converted layer norms have an epsilon of 1e-5 (as in
     transformers), Marian's have 1e-6. Raises ModelError for unreadable or missing files and, naming each of them, for options that
     are not supported, and UsageError for an unknown language.

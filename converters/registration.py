@@ -7,9 +7,10 @@ from converters.from_fairseq import from_fairseq, is_fairseq
 from converters.from_huggingface import from_huggingface, is_huggingface
 from converters.from_marian import from_marian, is_marian
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.formats import Conversion, ConversionOptions, Reader, register_reader, register_writer
 
-Convert = Callable[[Path, str, str, str, tuple[int, ...] | None], Conversion]
+Convert = Callable[[Path, str, str, Task | None, tuple[int, ...] | None], Conversion]
 
 
 def _reader(recognises: Callable[[Path], bool], convert: Convert) -> Reader:

@@ -14,6 +14,7 @@ from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import OfflineOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.bundle_info import Task
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -76,7 +77,7 @@ DecoderLayersOption = Annotated[
     str | None, _source_option("--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.")
 ]
 TaskOption = Annotated[
-    Literal["translate", "summarise", "correct", "simplify"] | None,
+    Task | None,
     _source_option("--task", help="Task of the model.", show_default="BART summarises, the others translate"),
 ]
 RevisionOption = Annotated[str | None, _source_option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.")]
@@ -120,7 +121,7 @@ def convert(
     _check_number_formats(target_format, quantization, storage)
     if (ordered or counted) and target_format != "bundle":
         raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")
-    wanted = ConversionOptions(source_language, target_language, task or "", _numbers(decoder_layers))
+    wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
     _change(bundle, averaged or [], counted or [], changes or [])
     sentence = proof_sentence(bundle.info)
@@ -161,6 +162,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     from specdec_cli.fields import config_from_dict
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
+    from specdec_cli.pipeline.rules import check_known
     from specdec_cli.recipe import apply_changes
 
     if averaged:
@@ -169,6 +171,8 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     if counted:
         _count_ngrams(bundle, counted)
     bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes))
+    if bundle.info.decoding != "auto":
+        check_known(bundle.info.decoding)
     if bundle.info.ngrams and bundle.ngrams is None:
         raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
 

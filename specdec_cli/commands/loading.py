@@ -10,6 +10,7 @@ from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.bundle_info import Task
     from specdec_cli.text.folding import Order
 
 SHIPPED = Path(__file__).parent.parent / "bundles"
@@ -36,11 +37,11 @@ def find_bundle(model: str | ModelChoice) -> Path:
     raise ModelError(f"{chosen.name}: {what}, and no shipped bundle has that name (there are: {known})")
 
 
-def bundle_task(model: str | ModelChoice) -> str:
-    """The task of a bundle, read from bundle.json without loading the weights. Raises ModelError as `find_bundle` does."""
-    from specdec_cli.files import read_json
+def bundle_task(model: str | ModelChoice) -> "Task":
+    """The task of a bundle, read without loading the weights. Raises ModelError as `find_bundle` and `read_info` do."""
+    from specdec_cli.model.bundle_info import read_info
 
-    return str(read_json(find_bundle(model) / "bundle.json", ModelError).get("task", "translate"))
+    return read_info(find_bundle(model)).task
 
 
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:

@@ -9,8 +9,8 @@ import typer
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
-from specdec_cli.decoding.names import Task
 from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.folding import Order
 
 if TYPE_CHECKING:

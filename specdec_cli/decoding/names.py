@@ -7,7 +7,6 @@ from typing import Literal
 from specdec_cli.text.folding import Order
 
 DrafterKind = Literal["block", "heads"]
-Task = Literal["translate", "summarise", "correct", "simplify"]
 OptionValue = int | str
 LONGEST_DRAFT = 15
 """The longest draft if no block size is given, for drafters that have no limit of their own."""

@@ -12,6 +12,8 @@ from specdec_cli.files import read_json
 from specdec_cli.model.config import TransformerConfig
 
 FORMAT = 1
+Task = Literal["translate", "summarise", "correct", "simplify"]
+"""What a model does."""
 T = TypeVar("T")
 LONGEST = 2**20
 """The largest value of `max_length` and `min_length`, in tokens."""
@@ -30,7 +32,7 @@ DIGEST = "tokenizer_digest"
 class BundleInfo:
     """The content of `bundle.json`: task, languages, default decoding, and origin of the weights.
 
-    - `task`: what the model does: translate, correct, simplify or summarise.
+    - `task`: what the model does.
     - `source_language`: the code of the source language.
     - `target_language`: the code of the target language.
     - `decoding`: the decoding that `auto` stands for.
@@ -56,7 +58,7 @@ class BundleInfo:
     - `meant_for`: the device that the model was made for.
     """
 
-    task: str = "translate"
+    task: Task = "translate"
     source_language: str = "en"
     target_language: str = "de"
     decoding: str = "auto"

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle_info import Task
 
 PLUGINS = ("converters.registration",)
 """Names of the modules that register formats; they are imported on the first use of a format."""
@@ -19,13 +20,13 @@ PLUGINS = ("converters.registration",)
 
 @dataclass(frozen=True)
 class ConversionOptions:
-    """Options of a conversion: languages and task ("": those of the model), and the indices of the decoder layers to
-    keep (None: all).
+    """Options of a conversion: languages ("": those of the model), task (None: that of the model), and the indices of the
+    decoder layers to keep (None: all).
     """
 
     source_language: str = ""
     target_language: str = ""
-    task: str = ""
+    task: Task | None = None
     decoder_layers: tuple[int, ...] | None = None
 
 

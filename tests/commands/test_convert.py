@@ -89,6 +89,13 @@ def test_ordering_a_vocabulary_drops_the_drafter(bundle_folder: Path, tmp_path: 
     assert read_info(tmp_path / "ordered").decoding == "auto"
 
 
+@pytest.mark.parametrize(("change", "message"), [("decoding=foo", "'foo' is not known"), ("task=foo", "task")])
+def test_unknown_values_are_not_stored(change: str, message: str, bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "changed", "--set", change)
+    assert message in str(result.exception)
+    assert not (tmp_path / "changed").exists()
+
+
 def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
     counted = ("--ngrams", tmp_path / "text.txt")

@@ -35,7 +35,9 @@ def test_a_bundle_that_translates_cannot_correct(bundle_folder: Path, tmp_path: 
 
 @pytest.mark.parametrize("search", [("--decoding", "beam"), ("--beam-size", 2), ("--length-penalty", 1)])
 @pytest.mark.parametrize("chosen", [("--mode", "careful"), ("--min-score", 0)])
-def test_edits_of_beam_search_are_not_chosen_by_score(search: tuple[object, ...], chosen: tuple[object, ...], corrector_folder: Path) -> None:
+def test_edits_of_beam_search_are_not_chosen_by_score(
+    search: tuple[object, ...], chosen: tuple[object, ...], corrector_folder: Path
+) -> None:
     result = run(corrector_folder, *search, *chosen)
     assert (result.exit_code, f"{chosen[0]} needs scores of tokens, which decoding beam does not have" in result.stderr) == (2, True)
 

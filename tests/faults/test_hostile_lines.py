@@ -55,9 +55,7 @@ def test_each_line_gives_one_output_line(bundle_folder: Path, corrector_folder: 
 
 @pytest.mark.parametrize("bad", [b"\xff", b"\xc3\n", b"\xed\xa0\x80", b"nul\0", b"\xf4\x90\x80\x80", b"\xc0\xaf"])
 @pytest.mark.parametrize("command", ["translate", "correct"])
-def test_invalid_lines_are_refused_by_number(
-    bundle_folder: Path, corrector_folder: Path, command: str, bad: bytes, count: Count
-) -> None:
+def test_invalid_lines_are_refused_by_number(bundle_folder: Path, corrector_folder: Path, command: str, bad: bytes, count: Count) -> None:
     result = run(corrector_folder if command == "correct" else bundle_folder, command, text=b"kalo\nmita\n" + bad + b"\nresu\n")
     assert (result.exit_code, result.stdout_bytes.count(b"\n")) == (3, 2)
     assert "stdin, line 3: " in result.stderr

@@ -10,6 +10,7 @@ import pytest
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.pipeline.building import bundle_verifier
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import PRESETS, Settings, resolve
@@ -155,7 +156,7 @@ def test_blockwise_is_exact_unless_a_tolerance_is_requested(bundle: Bundle) -> N
     ("task", "with_drafter", "expected"),
     [("translate", True, "specdec"), ("translate", False, "lookup,ngram-memory,gs-jacobi"), ("correct", False, "input-guided")],
 )
-def test_auto_resolves_to_the_best_decoding_of_the_bundle(bundle: Bundle, task: str, with_drafter: bool, expected: str) -> None:
+def test_auto_resolves_to_the_best_decoding_of_the_bundle(bundle: Bundle, task: Task, with_drafter: bool, expected: str) -> None:
     drafter = tiny_drafter(bundle.verifier) if with_drafter else None
     info = replace(bundle.info, task=task, decoding="auto")
     found = resolve(DecodingRequest(), Bundle(info, bundle.tokenizer, bundle.verifier, drafter))

@@ -14,9 +14,9 @@ from specdec_cli.benchmark.rewriting import (
     score_simplification,
 )
 from specdec_cli.benchmark.summary import Scorer
-from specdec_cli.decoding.names import Task
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.lines import STDIO
 
 

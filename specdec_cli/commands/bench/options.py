@@ -14,7 +14,8 @@ from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, 
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.text import NoSplitOption, QuietOption
 from specdec_cli.commands.options.values import decoding_option, output_option
-from specdec_cli.decoding.names import OPTIONS, Task
+from specdec_cli.decoding.names import OPTIONS
+from specdec_cli.model.bundle_info import Task
 
 _compared_option = partial(typer.Option, rich_help_panel="What is compared")
 FileArgument = Annotated[

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from specdec_cli.benchmark.analyses import check_analyses
 from specdec_cli.benchmark.rows import Row
@@ -17,8 +16,9 @@ from specdec_cli.commands.loading import beam_defaults, bundle_order, bundle_tas
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import batch_rows
 from specdec_cli.commands.options.values import number_or_auto
-from specdec_cli.decoding.names import REWRITING, Task
+from specdec_cli.decoding.names import REWRITING
 from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_info import Task
 
 
 def make_plans(
@@ -98,16 +98,10 @@ def _rows(
 
 def _task(models: Sequence[ModelChoice]) -> Task:
     """The task that all models have. Raises UsageError for different ones."""
-    tasks = {model.name: _known_task(bundle_task(model)) for model in models}
+    tasks = {model.name: bundle_task(model) for model in models}
     if len(set(tasks.values())) > 1:
         raise UsageError(f"the models have different tasks: {', '.join(f'{name} {task}' for name, task in tasks.items())}")
     return next(iter(tasks.values()))
-
-
-def _known_task(name: str) -> Task:
-    """A task by name; translate if the name is unknown."""
-    known: Sequence[Task] = get_args(Task)
-    return next((task for task in known if task == name), "translate")
 
 
 def _base_row(model: ModelChoice, settings: SettingOptions, oracle_length: bool) -> Row:
