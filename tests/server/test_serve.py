@@ -55,7 +55,7 @@ def test_words_are_checked_against_the_models_that_use_them(tmp_path: Path) -> N
     def model(task: str, order: str) -> ModelChoice:
         folder = tmp_path / f"{task} {order}"
         (folder / "verifier").mkdir(parents=True)
-        (folder / "bundle.json").write_text(json.dumps({"task": task}), encoding="utf-8")
+        (folder / "bundle.json").write_text(json.dumps({"format": 1, "task": task}), encoding="utf-8")
         (folder / "verifier" / "config.json").write_text(json.dumps({"order": order}), encoding="utf-8")
         return ModelChoice(str(folder))
 

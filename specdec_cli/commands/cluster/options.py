@@ -24,7 +24,7 @@ RayOption = Annotated[
         "--ray",
         metavar="[HOST:PORT]",
         help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; without it, with the processors "
-        "of this machine. Each worker has a model and --threads threads (1 unless given), or a GPU. Repeat a stopped run to resume it.",
+        "of this machine. A worker with a model has --threads threads (1 unless given), or a GPU. Repeat a stopped run to resume it.",
         show_default=False,
     ),
 ]
