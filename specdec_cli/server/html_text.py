@@ -16,6 +16,7 @@ _BLOCKS = (
     "tbody|td|tfoot|th|thead|title|tr|ul|video"
 )
 _VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta"))
+_KEPT_INLINE = frozenset(("code", "kbd", "samp"))
 _KEPT = "code|iframe|kbd|math|noembed|noframes|noscript|pre|samp|script|style|svg|template|textarea|xmp"
 # Attributes as the HTML standard reads them: a > in quotes does not end a tag, and a quote begins a value only after "=".
 _VALUE = r"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r "'>][^\t\n\f\r >]*+)"""
@@ -39,14 +40,14 @@ _LINE_ENDS = re.compile(r"[\r\n]+")
 
 @dataclass(frozen=True)
 class Html(Pieces):
-    """The texts of an HTML document, and the gaps between them, which hold all else. `kept` has what stand-ins in the texts stand for."""
+    """The texts of an HTML document, and the gaps between them, which hold all else. `kept` has what stand-ins in both stand for."""
 
     kept: Mapping[str, str] = field(default_factory=dict)
 
     def join(self, outputs: Sequence[str]) -> str:
         """The document with `outputs` in place of its texts; an & in them that does not begin an entity becomes &amp;."""
         escaped = (_outside_tags(output, lambda text: _BARE.sub("&amp;", text)) for output in outputs)
-        return super().join([STAND_IN.sub(lambda found: self.kept.get(found.group(), found.group()), output) for output in escaped])
+        return STAND_IN.sub(lambda found: self.kept.get(found.group(), found.group()), super().join(list(escaped)))
 
 
 def split_html(page: str) -> Html:
@@ -54,7 +55,7 @@ def split_html(page: str) -> Html:
 
     Inline tags stay within the texts; the translator keeps tags in place. Entities outside tags become characters,
     apart from those of < and >, and of an & that would begin another entity. Code, scripts and comments are not text, nor are elements
-    that must not be translated; one of these that is inline has a stand-in in its text.
+    that must not be translated; what of this is inline has a stand-in in its text.
     """
     texts: list[str] = []
     gaps = [""]
@@ -92,7 +93,7 @@ def _copied(page: str) -> Iterator[tuple[int, int, bool]]:
         elif tag and not closes and tag not in _VOID and _is_kept(mark.group()):
             begin, name, depth = mark.start(), tag, 1
         elif not is_inline:
-            yield *mark.span(), False
+            yield *mark.span(), (mark["kept"] or "").lower() in _KEPT_INLINE
     if depth:
         yield begin, len(page), False
 
@@ -112,7 +113,7 @@ def _names(page: str) -> Iterator[str]:
 
 
 def _add(part: str, texts: list[str], gaps: list[str]) -> None:
-    text = part.strip()
+    text = part.strip() if STAND_IN.sub("", part).strip() else ""
     start = part.find(text)
     gaps[-1] += part[:start] if text else part
     if text:

@@ -83,6 +83,7 @@ def test_tags_stay_as_they_are(tag: str) -> None:
             ("One", 'two <i class="translate" title="translate=no">three</i>'),
         ),
         ('One <i translate="no">two <p>three', ("One",)),
+        ("<p>Use <code>ls -l</code> or <kbd>F1</kbd>.</p> <code>a</code>", ("Use <x1/> or <x2/>.",)),
     ],
 )
 def test_elements_that_must_not_be_translated_are_no_text(page: str, texts: tuple[str, ...]) -> None:
