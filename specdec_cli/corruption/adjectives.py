@@ -23,6 +23,10 @@ _SUFFIXES = (
 )  # fmt: skip
 _NOT_COMPARED = word_set("more most less least other number former latter upper lower outer inner further later elder")
 _SHARE_AFTER_BE = 0.3
+# After these, "well" may be an adjective ("is well", "looks well"), or part of a phrase ("as well").
+_NOT_BEFORE_WELL = BE | word_set(
+    "as be feel feels feeling felt look looks looking looked get gets getting got sound sounds oh mean means meant"
+)
 # Words that only look as if they were derived from another one.
 _UNRELATED = word_set(
     "several later property department station mission portion passion section version million billion question champion "
@@ -72,12 +76,14 @@ def relatives(word: str) -> tuple[str, ...]:
 
 
 def adjective_form(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
-    """Replace an adverb by the adjective or vice versa, boring by bored, a comparative by a wrong one (more bigger).
+    """Replace an adverb by the adjective or vice versa (well by good), boring by bored, a comparative by a wrong one (more bigger).
 
     Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
     word, following = words[i], readings(words[i + 1])
+    if word == "well" and i and not sentence.is_wordlike(i + 1):
+        return replace_token(sentence, i, "good") if _NOT_BEFORE_WELL.isdisjoint(words[max(i - 3, 0) : i]) else None
     if not sentence.is_plain(i):
         return None
     if word in _PARTICIPLES:

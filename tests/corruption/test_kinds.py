@@ -50,6 +50,7 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("possessive", "It is Ann's car.", ("It is Ann car.", "It is Anns car.", "It is Anns' car.")),
     ("possessive", "The boys' room was big.", ("The boys room was big.", "The boy's room was big.")),
     ("adjective_form", "He runs quickly.", ("He runs quick.",)),
+    ("adjective_form", "She sings very well.", ("She sings very good.",)),
     ("adjective_form", "It is a serious problem.", ("It is a seriously problem.",)),
     ("adjective_form", "Mine is bigger.", tuple(f"Mine is more {word}." for word in ("big", "bigger"))),
     ("adjective_form", "I am bored.", ("I am boring.",)),
