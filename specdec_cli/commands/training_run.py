@@ -63,6 +63,8 @@ def train(
     done = trainer.progress.update
     if done:
         tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
+    if trainer.has_other_batches:
+        tell(f"warning: {output}: its run began with other data or batches; to train from the start, name another folder")
     try:
         if fabric.is_global_zero:
             with TrainingView(output, plan.run, Console(stderr=True), done=done, quiet=quiet) as view:

@@ -49,14 +49,16 @@ class TrainingTask(Protocol):
 class Progress:
     """Progress of a run, stored in its checkpoint.
 
-    `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch;
-    `seconds` and `tokens` are totals of the run, earlier processes included. `best` is the best value of the criterion so far
-    (negated if lower is better; None before the first evaluation); `since_best` counts the evaluations after the one that gave it.
+    `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch, which has
+    `batches` of them (0 in older checkpoints); `seconds` and `tokens` are totals of the run, earlier processes included. `best` is
+    the best value of the criterion so far (negated if lower is better; None before the first evaluation); `since_best` counts the
+    evaluations after the one that gave it.
     """
 
     update: int = 0
     epoch: int = 0
     batch: int = 0
+    batches: int = 0
     seconds: float = 0.0
     tokens: int = 0
     best: float | None = None
@@ -87,7 +89,6 @@ class Trainer:
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
         self.progress = Progress()
         self._stop_signal = StopSignal()
-        self._batches = 0
         self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
         self.objective, self.adam = self._trained.run, self._trained.optimizer
         self._snapshots: list[dict[str, Tensor]] = []
@@ -99,6 +100,12 @@ class Trainer:
     def stopped(self) -> int:
         """Number of the signal that ended the run; 0 if none did."""
         return self._stop_signal.signal
+
+    @property
+    def has_other_batches(self) -> bool:
+        """Whether the epoch that is resumed has another number of batches now: the data, or the size of batches, has changed."""
+        progress = self.progress
+        return progress.batch > 0 and progress.batches not in (0, len(self.task.batches(progress.epoch)))
 
     @property
     def checkpoint(self) -> Path:
@@ -143,7 +150,7 @@ class Trainer:
         fabric, step = self.fabric, self.run.accumulation * self.fabric.world_size
         while self.progress.epoch < self.run.max_epochs:
             keys = self.task.batches(self.progress.epoch)
-            self._batches = len(keys)
+            self.progress.batches = len(keys)
             for share in shares(keys[self.progress.batch :], self.run.accumulation, fabric.global_rank, fabric.world_size):
                 if self.progress.update >= self.run.max_updates:
                     return
@@ -173,7 +180,7 @@ class Trainer:
         return loss_of_all / max(tokens_of_all, 1), int(tokens_of_all)
 
     def _evaluation_is_due(self) -> bool:
-        last_of_all = self.progress.epoch + 1 == self.run.max_epochs and self.progress.batch >= self._batches
+        last_of_all = self.progress.epoch + 1 == self.run.max_epochs and self.progress.batch >= self.progress.batches
         return last_of_all or self.progress.update % self.run.evaluate_every == 0 or self.progress.update == self.run.max_updates
 
     def _evaluate(self) -> Mapping[str, float]:

@@ -72,6 +72,15 @@ def test_ctrl_c_stores_a_checkpoint_and_names_the_way_to_resume(
     resumed = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4")
     assert resumed.exit_code == 0
     assert "resuming after update 3 of 4" in resumed.stderr
+    assert "warning" not in resumed.stderr
+
+
+def test_a_run_that_continues_with_other_data_says_so(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    folder = shutil.copytree(trained, tmp_path / "run")
+    (other := tmp_path / "other.tsv").write_text(text.read_text(encoding="utf-8") * 3, encoding="utf-8")
+    result = train_verifier(folder, other, tokenizer, "run.max_updates=8")
+    assert result.exit_code == 0
+    assert f"warning: {folder}: its run began with other data or batches" in result.stderr
 
 
 @pytest.mark.parametrize("file", ["verifier/model.safetensors", "checkpoint.pt"])
