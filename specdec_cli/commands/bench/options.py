@@ -56,7 +56,8 @@ RowsOption = Annotated[
         "--row",
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or a chain with commas between, which uses the first draft that is not empty; after a "
-        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
+        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with a number format such as int8, or with best: "
+        "the fastest number format, threads and batch size. Repeatable.",
         show_default="the usual ones that the bundle supports",
     ),
 ]
