@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from specdec_cli.benchmark.sweeps import SWEEP_KEYS
-from specdec_cli.commands.options.decoding import BeamSizeOption, BlockSizeOption, LengthPenaltyOption, MaxLengthOption, MethodOptions
+from specdec_cli.commands.options.decoding import BlockSizeOption, MaxLengthOption, MethodOptions, RowBeamSizeOption, RowLengthPenaltyOption
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, EngineOption, OfflineOption, PrecisionOption, ThreadsOption
 from specdec_cli.commands.options.model import MODEL_HELP
@@ -187,8 +187,8 @@ class SettingOptions(OptionGroup):
 
     block_size: BlockSizeOption = None
     own: NumericOptions
-    beam_size: BeamSizeOption = None
-    length_penalty: LengthPenaltyOption = None
+    beam_size: RowBeamSizeOption = None
+    length_penalty: RowLengthPenaltyOption = None
     max_length: MaxLengthOption = None
 
 

@@ -66,20 +66,15 @@ PresetOption = Annotated[
         show_default="high-quality, for specdec++",
     ),
 ]
-BeamSizeOption = Annotated[
-    int | None,
-    decoding_option(
-        "--beam-size", metavar="N", min=1, help="Decode with beam search, which keeps N hypotheses.", show_default="the bundle's, else 5"
-    ),
-]
+_beam_size = partial(decoding_option, "--beam-size", metavar="N", min=1, show_default="the bundle's, else 5")
+_length_penalty = partial(decoding_option, "--length-penalty", metavar="X", show_default="the bundle's, else 1.0")
+BeamSizeOption = Annotated[int | None, _beam_size(help="Decode with beam search, which keeps N hypotheses.")]
 LengthPenaltyOption = Annotated[
-    float | None,
-    decoding_option(
-        "--length-penalty",
-        metavar="X",
-        help="Decode with beam search, which divides the score of a hypothesis by its length to this power.",
-        show_default="the bundle's, else 1.0",
-    ),
+    float | None, _length_penalty(help="Decode with beam search, which divides the score of a hypothesis by its length to this power.")
+]
+RowBeamSizeOption = Annotated[int | None, _beam_size(help="Hypotheses that rows of beam search keep.")]
+RowLengthPenaltyOption = Annotated[
+    float | None, _length_penalty(help="Rows of beam search divide the score of a hypothesis by its length to this power.")
 ]
 _max_length = partial(
     decoding_option, "--max-length", metavar="N", min=1, help="Most tokens emitted for a sentence, the end of sentence included."
