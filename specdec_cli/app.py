@@ -53,8 +53,12 @@ class _Command(TyperCommand):
         return _without_types_of_flags(super().get_params(*arguments))
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
-        """Give --ray its value, which is optional."""
-        return super().parse_args(context, with_ray_address(arguments))
+        """Give --ray its value, which is optional; leave "Value error" out of typer's messages."""
+        try:
+            return super().parse_args(context, with_ray_address(arguments))
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 class _Commands(TyperGroup):

@@ -137,6 +137,11 @@ def test_wrong_usage_exits_with_2() -> None:
         assert CliRunner().invoke(app, arguments).exit_code == 2
 
 
+def test_the_message_for_a_wrong_choice_names_the_value_and_the_choices() -> None:
+    words = " ".join(CliRunner().invoke(app, ["translate", "--device", "tpu"]).stderr.split())
+    assert "for '--device': 'tpu' is not one of 'auto', 'cpu', 'cuda'." in words
+
+
 def test_the_version_is_printed() -> None:
     assert CliRunner().invoke(app, ["--version"]).stdout == f"specdec {__version__}\n"
 

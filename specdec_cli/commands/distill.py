@@ -9,7 +9,7 @@ import typer
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.distillation_run import SHARD_LINES, distill_files, plan_distillation
 from specdec_cli.commands.durations import duration
-from specdec_cli.commands.options.decoding import BeamSizeOption, LengthPenaltyOption, MaxLengthOption
+from specdec_cli.commands.options.decoding import BeamSizeOption, LengthPenaltyOption, TeacherLengthOption
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
@@ -76,7 +76,7 @@ def distill(
     others: WithOption = None,
     beam_size: BeamSizeOption = None,
     length_penalty: LengthPenaltyOption = None,
-    max_length: MaxLengthOption = None,
+    max_length: TeacherLengthOption = None,
     max_source_length: MaxSourceLengthOption = None,
     quantization: QuantizationOption = "float32",
     keep_copies: KeepCopiesOption = False,

@@ -12,7 +12,7 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.native_decoding import Unsupported
+from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import Described, resolve
@@ -49,7 +49,7 @@ def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRe
             if not quiet:
                 print(f"specdec: the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}", file=sys.stderr)
             return opened
-        except UnsupportedModel:
+        except (UnsupportedModel, UnsupportedOrder):
             pass
         except Unsupported:  # the native engine decodes this model otherwise: the output is to equal that of greedy decoding there
             options = replace(options, precision="int8")

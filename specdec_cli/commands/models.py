@@ -16,7 +16,10 @@ from specdec_cli.measurement_cache import forget_measurements
 def models(
     names: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE", help="Bundles to describe.", show_default="all")] = None,
     forget: Annotated[
-        bool, typer.Option("--forget", help="Delete cached timings of this machine; they are measured again when needed.")
+        bool,
+        typer.Option(
+            "--forget", help="Delete cached timings of this machine and indexes of translation memories; they are made again when needed."
+        ),
     ] = False,
 ) -> None:
     """List bundles with task, languages, decoding and size: the shipped ones, and converted ones in the cache."""

@@ -27,6 +27,10 @@ class Unsupported(UsageError):
     """An error for settings or a bundle that the native engine does not support but the reference engine does."""
 
 
+class UnsupportedOrder(Unsupported):
+    """An error for a model of another generation order than left to right: no decoding of the native engine is for it."""
+
+
 @dataclass(frozen=True)
 class NativeDecoding:
     """How the native engine decodes: the name of its decoding, the largest number of drafted tokens, and the
@@ -90,7 +94,7 @@ def _beam(settings: Settings) -> NativeDecoding:
 def _check_bundle(bundle: BundleDescription) -> None:
     order = bundle.shape.order
     if order != "left-to-right":
-        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
+        raise UnsupportedOrder(f"the native engine does not write in the order {order}; the reference engine does")
 
 
 def _rule(settings: Settings) -> tuple[int, float]:

@@ -4,12 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.model.bundle import Bundle, save_bundle
 
 LINES = "Tom is at home.\nIs this the number 42?\n\nThe dog sleeps, and the cat is in the garden.\n"
 LEARNER = "He go to school.\nI has seen it.\nAll is well.\n"
@@ -76,6 +79,14 @@ def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
     assert "native engine" not in done.stderr
+
+
+def test_a_model_that_it_cannot_decode_is_computed_in_float32(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+    bundle = make_bundle(order="bidirectional", positions="learned")
+    bundle.info = replace(bundle.info, decoding="auto")
+    save_bundle(bundle, tmp_path / "model")
+    done = run("translate", "--model", str(tmp_path / "model"), "--stats", "--precision", "auto", text="a b\n")
+    assert "cpu, float32" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from specdec_cli.benchmark.sweeps import SWEEP_KEYS
-from specdec_cli.commands.options.decoding import BeamSizeOption, BlockSizeOption, LengthPenaltyOption, MaxLengthOption, MethodOptions
+from specdec_cli.commands.options.decoding import BlockSizeOption, MaxLengthOption, MethodOptions, RowBeamSizeOption, RowLengthPenaltyOption
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, EngineOption, OfflineOption, PrecisionOption, ThreadsOption
 from specdec_cli.commands.options.model import MODEL_HELP
@@ -56,7 +56,8 @@ RowsOption = Annotated[
         "--row",
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or a chain with commas between, which uses the first draft that is not empty; after a "
-        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with float32 or int8. Repeatable.",
+        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with a number format such as int8, or with best: "
+        "the fastest number format, threads and batch size. Repeatable.",
         show_default="the usual ones that the bundle supports",
     ),
 ]
@@ -186,8 +187,8 @@ class SettingOptions(OptionGroup):
 
     block_size: BlockSizeOption = None
     own: NumericOptions
-    beam_size: BeamSizeOption = None
-    length_penalty: LengthPenaltyOption = None
+    beam_size: RowBeamSizeOption = None
+    length_penalty: RowLengthPenaltyOption = None
     max_length: MaxLengthOption = None
 
 

@@ -17,7 +17,13 @@ DomainOption = Annotated[
 MinCharactersOption = Annotated[int, _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines.")]
 MaxCharactersOption = Annotated[int, _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines.")]
 MaxRatioOption = Annotated[
-    float, _cleaning_option("--max-ratio", metavar="X", min=1.0, help="Drop pairs whose longer line is more than X times the shorter.")
+    float,
+    _cleaning_option(
+        "--max-ratio",
+        metavar="X",
+        min=1.0,
+        help="Drop pairs whose longer line has more than 20 characters and more than X times those of the shorter.",
+    ),
 ]
 NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
 DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]

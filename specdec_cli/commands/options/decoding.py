@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -36,7 +37,7 @@ BlockSizeOption = Annotated[
         metavar="N|auto",
         callback=checks_number_or("auto"),
         help="Largest number of tokens drafted in a round; auto adapts it to cost and acceptance. There is no limit by default if "
-        "input-guided or jacobi is chosen with --decoding, and the default of gs-jacobi and hybrid-jacobi is then 3.",
+        "input-guided or jacobi is chosen by name, and the default of gs-jacobi and hybrid-jacobi is then 3.",
         show_default="auto",
     ),
 ]
@@ -58,33 +59,28 @@ ToleranceOption = Annotated[
 ]
 PresetOption = Annotated[
     Preset | None,
-    decoding_option("--preset", metavar="NAME", help="Values of --top-beta and --tolerance: exact, high-quality or high-efficiency."),
-]
-BeamSizeOption = Annotated[
-    int | None,
     decoding_option(
-        "--beam-size", metavar="N", min=1, help="Decode with beam search, which keeps N hypotheses.", show_default="the bundle's, else 5"
+        "--preset",
+        metavar="NAME",
+        help="Values of --top-beta and --tolerance: exact, high-quality or high-efficiency.",
+        show_default="high-quality, for specdec++",
     ),
 ]
+_beam_size = partial(decoding_option, "--beam-size", metavar="N", min=1, show_default="the bundle's, else 5")
+_length_penalty = partial(decoding_option, "--length-penalty", metavar="X", show_default="the bundle's, else 1.0")
+BeamSizeOption = Annotated[int | None, _beam_size(help="Decode with beam search, which keeps N hypotheses.")]
 LengthPenaltyOption = Annotated[
-    float | None,
-    decoding_option(
-        "--length-penalty",
-        metavar="X",
-        help="Decode with beam search, which divides the score of a hypothesis by its length to this power.",
-        show_default="the bundle's, else 1.0",
-    ),
+    float | None, _length_penalty(help="Decode with beam search, which divides the score of a hypothesis by its length to this power.")
 ]
-MaxLengthOption = Annotated[
-    int | None,
-    decoding_option(
-        "--max-length",
-        metavar="N",
-        min=1,
-        help="Most tokens emitted for a sentence, the end of sentence included.",
-        show_default="three times the source's",
-    ),
+RowBeamSizeOption = Annotated[int | None, _beam_size(help="Hypotheses that rows of beam search keep.")]
+RowLengthPenaltyOption = Annotated[
+    float | None, _length_penalty(help="Rows of beam search divide the score of a hypothesis by its length to this power.")
 ]
+_max_length = partial(
+    decoding_option, "--max-length", metavar="N", min=1, help="Most tokens emitted for a sentence, the end of sentence included."
+)
+MaxLengthOption = Annotated[int | None, _max_length(show_default="the bundle's, else about three times the source's")]
+TeacherLengthOption = Annotated[int | None, _max_length(show_default="the teacher's longest")]
 
 
 class MethodOptions(OptionGroup):
