@@ -185,4 +185,4 @@ def _check_options(edits: EditOptions, decoding: DecodingOptions, text: TextOpti
 def _end_of_check(check: bool, changed: int, lines: int) -> None:
     """Raise SpecdecError, for exit code 1, if --check found lines to change."""
     if check and changed:
-        raise SpecdecError(f"{changed} of {lines} lines need a change")
+        raise SpecdecError(f"{changed} of {lines} lines {'needs' if changed == 1 else 'need'} a change")
