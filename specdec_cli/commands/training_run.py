@@ -84,15 +84,17 @@ def train(
 def check_text(paths: Sequence[Path], parallel: bool) -> None:
     """Check the first lines of each file, which has TSV pairs if `parallel`, else sources.
 
-    Raises InputError for a file that is missing, blank, malformed or not readable.
+    Raises InputError for a file that is missing, blank, malformed or not readable, and for a pipe, which cannot be read again.
     """
     from itertools import islice
 
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.errors import InputError
+    from specdec_cli.files import check_regular
     from specdec_cli.text.parallel import read_tsv
 
     for path in paths:
+        check_regular(path, InputError)
         texts = (pair.source for pair in read_tsv(path)) if parallel else read_sources([path])
         if not any(list(map(str.strip, islice(texts, 100)))) and not any(map(str.strip, texts)):
             raise InputError(f"{path}: empty")

@@ -1,6 +1,7 @@
 """`specdec train-verifier`, and errors of both training commands."""
 
 import csv
+import os
 import re
 import shutil
 import signal
@@ -112,6 +113,12 @@ def test_a_dev_set_without_a_usable_pair_is_named(text: Path, tokenizer: Subword
     assert result.exit_code == 3
     assert "long.tsv: all 1 pairs are longer than the model's 16 positions" in result.stderr
     assert not (tmp_path / "a").exists()
+
+
+def test_data_from_a_pipe_is_refused(tokenizer: Subwords, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.tsv")
+    result = train_verifier(tmp_path / "run", tmp_path / "pipe.tsv", tokenizer)
+    assert (result.exit_code, "pipe.tsv: not a regular file" in result.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields, expected 2")])
