@@ -5,12 +5,14 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-import sentencepiece
+from typing import TYPE_CHECKING
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer, is_byte
+
+if TYPE_CHECKING:
+    import sentencepiece
 
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
@@ -84,9 +86,12 @@ class Subwords(Tokenizer):
         return piece.startswith(SPACE)
 
 
-def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+def load_sentencepiece(path: Path) -> "sentencepiece.SentencePieceProcessor":
     """Load a SentencePiece model. Raises ModelError if the file is missing or not a SentencePiece model."""
     check_regular(path, ModelError)
+    # Imported here because help and options need the ids of this module, and not the library.
+    import sentencepiece
+
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.Load(str(path))
@@ -95,7 +100,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     return processor
 
 
-def pieces_of(processor: sentencepiece.SentencePieceProcessor, path: Path) -> list[str]:
+def pieces_of(processor: "sentencepiece.SentencePieceProcessor", path: Path) -> list[str]:
     """All pieces of a SentencePiece model, by id. Raises ModelError naming `path` if a piece is not valid UTF-8."""
     try:
         return [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
@@ -111,6 +116,8 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, ex
     texts have fewer than `vocabulary_size` subwords, InputError is raised if `exact`, else the vocabulary is
     smaller.
     """
+    import sentencepiece
+
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.Train(
