@@ -12,13 +12,17 @@ import typer
 from specdec_cli.errors import InputError, SpecdecError, is_out_of_memory
 
 
+class ReaderGone(BrokenPipeError):
+    """An error: the process that reads the output has closed its pipe."""
+
+
 @contextmanager
 def exit_codes() -> Iterator[None]:
     """Convert exceptions of the `with` block that a user can cause to a message on stderr and typer.Exit with an
     exit code.
 
     These are SpecdecError, OSError, MemoryError, and RuntimeError for lack of memory. Any other exception is a bug
-    and propagates. If the reader of stdout has closed the pipe, the exit code is 0, without a message.
+    and propagates. If the reader of the output has closed the pipe, the exit code is 0, without a message.
     """
     try:
         with _flushed_stdout():
@@ -26,7 +30,7 @@ def exit_codes() -> Iterator[None]:
     except SpecdecError as error:
         raise _failed(str(error), error.exit_code) from error
     except BrokenPipeError as error:
-        if reader_has_gone():
+        if isinstance(error, ReaderGone) or reader_has_gone():
             raise typer.Exit(0) from error
         # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error

@@ -84,6 +84,12 @@ def test_a_closed_pipe_ends_the_program_silently(body: str, unbuffered: bool) ->
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_a_closed_pipe_that_is_the_output_file_ends_the_program_silently() -> None:
+    opened = "import os; read, write = os.pipe(); writer = LineWriter(Path('/dev/fd/%d' % write)); os.close(read)"
+    result = run(f"{opened}\n    with writer:\n        writer.write('y')")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("body", ["print('lost')", "LineWriter().write('lost')"])
 def test_a_full_disk_is_a_failure(body: str) -> None:
     result = run(body, "> /dev/full")

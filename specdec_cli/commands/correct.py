@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from specdec_cli.commands.cluster.options import ShardOptions
-from specdec_cli.commands.file_groups import check_lines, group_files
+from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
@@ -135,6 +135,7 @@ def correct(
     text = replace(text, format=input_format)
     if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
+    check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
     chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()

@@ -81,6 +81,12 @@ def check_lines(files: Sequence[Path], format: Format | None) -> None:
             raise UsageError(f"{path}: --ray decodes lines; give --format lines to decode those of a document")
 
 
+def check_stdin(files: Sequence[Path], option: str, named: Sequence[Path] | None) -> None:
+    """Raise UsageError if stdin is both text to decode and among the files `named` by an option: one of them would be empty."""
+    if STDIO in (named or ()) and (not files or STDIO in files):
+        raise UsageError(f"{option} -: stdin is the text; give a FILE, or another file to {option}")
+
+
 def name_of(path: Path) -> str:
     """The name of a file in messages."""
     return "stdin" if path == STDIO else str(path)

@@ -1,6 +1,8 @@
 """Where lines and documents are written: stdout, a file, a folder, or the files that were read."""
 
+import errno
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +13,9 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import write_atomically
 from specdec_cli.text.lines import STDIO
-from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input
+from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, write_failures
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Outputs(Protocol):
@@ -56,19 +60,21 @@ def write_document(data: bytes, target: Path) -> None:
     """Write a document to a file, completely or not at all.
 
     A link remains a link, a file keeps its permissions, and a device or pipe is written to. Raises UsageError if the
-    file cannot be written.
+    file cannot be written, InputError if the disk is full, and ReaderGone for a closed pipe.
     """
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        with write_failures(str(target)):
+            target.write_bytes(data)
+        return
     try:
         real = target.resolve()
-        if real.exists() and not real.is_file():
-            real.write_bytes(data)
-            return
         mode = real.stat().st_mode if real.exists() else None
         write_atomically(real, lambda partial: partial.write_bytes(data))
         if mode is not None:
             real.chmod(mode & 0o7777)
     except OSError as error:
-        raise UsageError(f"{target}: {error.strerror}") from error
+        failure = InputError if error.errno in _FULL else UsageError
+        raise failure(f"{target}: {error.strerror}") from error
 
 
 class _Files:
@@ -110,13 +116,9 @@ class _OneDocument:
         if self._target is not None:
             write_document(data, self._target)
             return
-        try:
+        with write_failures("stdout"):
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise InputError(f"stdout: {error.strerror}") from error
 
     def check(self) -> None:
         if self._target is None and reader_has_gone():
@@ -132,13 +134,15 @@ class _OneDocument:
 class InPlace:
     """Lines and documents to the files that they were read from: each is replaced when it is complete, and only if it has changed.
 
-    Raises UsageError for stdin and for compressed files.
+    Raises UsageError for stdin, for compressed files, and for a file that is given twice.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
-        for path in files:
+        for path, count in Counter(files).items():
             if path == STDIO or path.suffix in (".gz", ".xz"):
                 raise UsageError(f"{'stdin' if path == STDIO else path}: cannot be changed in place")
+            if count > 1:
+                raise UsageError(f"{path}: is given twice")
         self.changed: list[Path] = []
         self._source: Path | None = None
         self._lines: list[str] = []

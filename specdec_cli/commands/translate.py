@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from specdec_cli.commands.cluster.options import ShardOptions
-from specdec_cli.commands.file_groups import check_lines, group_files
+from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.drafts import DraftOptions
@@ -137,6 +137,8 @@ def translate(
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()
+    check_stdin(files or (), "--glossary", glossary.glossary)
+    check_stdin(files or (), "--previous", earlier.previous)
     terms = glossary.read(n_best=n_best)
     if earlier.previous is not None and text.unwrap:
         raise UsageError("--previous compares the texts line by line and does not go with --unwrap")

@@ -23,12 +23,12 @@ class IgnoredEdits:
     categories: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, words: Iterable[str] = (), file: Path | None = None, categories: Iterable[str] = ()) -> Self:
-        """Ignore edits of `words`, of the words in `file` (one a line; see `read_listed`), and of the error types in `categories`.
+    def of(cls, words: Iterable[str] = (), files: Iterable[Path] = (), categories: Iterable[str] = ()) -> Self:
+        """Ignore edits of `words`, of the words in `files` (one a line; see `read_listed`), and of the error types in `categories`.
 
         Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
         """
-        lines = () if file is None else (line for _, line in read_listed(file))
+        lines = (line for file in files for _, line in read_listed(file))
         known = {" ".join(word.split()) for word in (*words, *lines)}
         return cls(tuple(sorted(known - {""})), checked_names(categories))
 

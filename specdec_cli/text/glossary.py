@@ -112,23 +112,23 @@ def capitalised(phrase: str) -> str:
     return phrase[:1].upper() + phrase[1:]
 
 
-def read_glossary(path: Path) -> list[Term]:
-    """Read terms: source TAB target on each line (see `read_listed`).
+def read_glossaries(paths: Iterable[Path]) -> list[Term]:
+    """Read the terms of several files: source TAB target on each line (see `read_listed`).
 
     Raises InputError naming file and line for a line without exactly one tab, an empty side, a source with two targets,
     or invalid UTF-8.
     """
-    terms: dict[str, tuple[Term, int]] = {}
-    for number, text in read_listed(path):
+    terms: dict[str, tuple[Term, str]] = {}
+    for place, text in ((f"{path}, line {number}", text) for path in paths for number, text in read_listed(path)):
         fields = [" ".join(field.split()) for field in text.split("\t")]
         if len(fields) != 2:
-            raise InputError(f"{path}, line {number}: {len(fields) - 1} tabs, expected one between source and target")
+            raise InputError(f"{place}: {len(fields) - 1} tabs, expected one between source and target")
         if not all(_TOKEN.search(field) for field in fields):
-            raise InputError(f"{path}, line {number}: the {'target' if fields[0] else 'source'} is empty")
+            raise InputError(f"{place}: the {'target' if fields[0] else 'source'} is empty")
         term = Term(*fields)
-        earlier, first = terms.setdefault(term.source, (term, number))
+        earlier, first = terms.setdefault(term.source, (term, place))
         if earlier != term:
-            raise InputError(f"{path}, line {number}: {term.source!r} is {earlier.target!r} in line {first}, and {term.target!r} here")
+            raise InputError(f"{place}: {term.source!r} is {earlier.target!r} in {first}, and {term.target!r} here")
     return [term for term, _ in terms.values()]
 
 

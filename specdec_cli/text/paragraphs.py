@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.errors import InputError
 from specdec_cli.text.line_ends import find_wrapped
 from specdec_cli.text.lines import Line
 from specdec_cli.text.marks import Marked, split_marks
@@ -37,19 +38,24 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
 
     A line continues a paragraph if it has text that is neither code nor a table row, and the same markers before it
     (comment or quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has
-    less than half the length of the longest, or ends with two spaces or a backslash.
+    less than half the length of the longest, or ends with two spaces or a backslash. An InputError of `lines` is raised
+    after the lines before it were yielded.
     """
     block: list[tuple[Line, Marked]] = []
-    for line in lines:
-        marked = split_marks(line.text)
-        is_text = _is_text(line.text, marked)
-        if block and not (is_text and block[-1][0].file == line.file and _goes_on([one for _, one in block], marked)):
-            yield from _paragraphs(block)
-            block = []
-        if is_text:
-            block.append((line, marked))
-        else:
-            yield line
+    try:
+        for line in lines:
+            marked = split_marks(line.text)
+            is_text = _is_text(line.text, marked)
+            if block and not (is_text and block[-1][0].file == line.file and _goes_on([one for _, one in block], marked)):
+                yield from _paragraphs(block)
+                block = []
+            if is_text:
+                block.append((line, marked))
+            else:
+                yield line
+    except InputError:
+        yield from _paragraphs(block)
+        raise
     yield from _paragraphs(block)
 
 
@@ -57,18 +63,23 @@ def join_wrapped(lines: Iterable[Line], chosen: Callable[[Line], bool]) -> Itera
     """Yield `lines`, with the lines of each paragraph that is wrapped (see `find_wrapped`) joined to one Paragraph.
 
     Other than in `join_paragraphs`, text with a sentence on each line keeps its lines. Lines that are not `chosen` keep them, too.
+    An InputError of `lines` is raised after the lines before it were yielded.
     """
     block: list[Line] = []
-    for line in lines:
-        if not chosen(line):
-            yield from _wrapped_paragraphs(block)
-            block = []
-            yield line
-            continue
-        if block and (block[-1].file != line.file or not block[-1].text.strip() or len(block) == _LONGEST_BLOCK):
-            yield from _wrapped_paragraphs(block)
-            block = []
-        block.append(line)
+    try:
+        for line in lines:
+            if not chosen(line):
+                yield from _wrapped_paragraphs(block)
+                block = []
+                yield line
+                continue
+            if block and (block[-1].file != line.file or not block[-1].text.strip() or len(block) == _LONGEST_BLOCK):
+                yield from _wrapped_paragraphs(block)
+                block = []
+            block.append(line)
+    except InputError:
+        yield from _wrapped_paragraphs(block)
+        raise
     yield from _wrapped_paragraphs(block)
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Protocol, Self, cast
 
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.failures import reader_has_gone
+from specdec_cli.failures import ReaderGone, reader_has_gone
 from specdec_cli.files import make_folder
 from specdec_cli.text.lines import STDIO
 
@@ -43,7 +43,7 @@ class LineWriter:
 
     The file is written in place, so that finished lines remain if the program fails, and can be read meanwhile. Raises
     UsageError if the file cannot be opened or is one of `inputs` (empty: stdin). Raises InputError if a line cannot be
-    written, and BrokenPipeError for a closed pipe.
+    written, and ReaderGone for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
@@ -65,7 +65,7 @@ class LineWriter:
         Names of files are written with their own bytes, UTF-8 or not.
         """
         stream = self._file or sys.stdout.buffer
-        with self._failures():
+        with write_failures(self._name):
             stream.write(output_line(text, ending).encode("utf-8", "surrogateescape"))
             stream.flush()
 
@@ -77,17 +77,8 @@ class LineWriter:
     def close(self) -> None:
         """Close the file; stdout stays open."""
         if self._file is not None:
-            with self._failures():
+            with write_failures(self._name):
                 self._file.close()
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise InputError(f"{self._name}: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -150,7 +141,7 @@ def output_files(folder: Path, inputs: Sequence[Path]) -> dict[Path, Path]:
     if not inputs or STDIO in inputs:
         raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
     targets: dict[Path, Path] = {}
-    for path in dict.fromkeys(inputs):
+    for path in inputs:
         target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
         if target in targets.values():
             raise UsageError(f"{target}: is the output of two inputs")
@@ -174,6 +165,17 @@ def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
             continue
         if os.path.samestat(read, written):
             raise UsageError(f"{target or 'stdout'}: is both input and output")
+
+
+@contextmanager
+def write_failures(name: str) -> Iterator[None]:
+    """Raise ReaderGone for a closed pipe, and InputError for other failures to write to the output `name` in the `with` block."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}") from error
 
 
 @contextmanager

@@ -110,6 +110,9 @@ def test_in_place_writes_only_changed_files(folder: Path) -> None:
     assert (folder / "e.en").read_bytes() == b"He has a car.\r\nIt is red."
     assert [(folder / name).stat().st_mtime for name in ("a.md", "d.en")] == [0, 0]
     assert run("correct", "--in-place").exit_code == 2
+    twice = run("correct", "--in-place", folder / "d.en", folder / "d.en")
+    assert (twice.exit_code, (folder / "d.en").read_text()) == (2, "Tom is at home.\n")
+    assert "d.en: is given twice" in twice.stderr
     assert "alternatives" in run("correct", "--in-place", "--diff", folder / "a.md").stderr
 
 

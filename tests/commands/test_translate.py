@@ -85,6 +85,8 @@ def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_p
         (("--decoding", "greedy", "--beam-size", 2), 2, "beam size, length penalty and n-best: for decoding beam"),
         (("--precision", "float16", "--device", "cpu"), 2, "float16 is not offered on cpu"),
         (("missing.txt",), 3, "missing.txt: no such file"),
+        (("--glossary", "-"), 2, "--glossary -: stdin is the text"),
+        (("--previous", "-", "a.txt", "-"), 2, "--previous -: stdin is the text"),
     ],
 )
 def test_wrong_use_is_explained(arguments: tuple[object, ...], code: int, words: str, bundle_folder: Path) -> None:

@@ -46,8 +46,10 @@ def test_categories_reject_edits_whose_errors_are_all_of_them() -> None:
         assert corrected(IgnoredEdits.of(categories=names), source, changed) == expected
 
 
-def test_a_file_has_a_word_on_each_line(tmp_path: Path) -> None:
+def test_files_have_a_word_on_each_line(tmp_path: Path) -> None:
     (tmp_path / "words").write_text("\ufeff# names\nspecdec\n\n New  Yorker \nC#\n", encoding="utf-8")
-    assert IgnoredEdits.of(["iOS"], tmp_path / "words").words == ("C#", "New Yorker", "iOS", "specdec")
+    (tmp_path / "more").write_text("Linux\n", encoding="utf-8")
+    files = [tmp_path / "words", tmp_path / "more"]
+    assert IgnoredEdits.of(["iOS"], files).words == ("C#", "Linux", "New Yorker", "iOS", "specdec")
     with pytest.raises(InputError, match="No such file"):
-        IgnoredEdits.of(file=tmp_path / "missing")
+        IgnoredEdits.of(files=[tmp_path / "missing"])

@@ -12,7 +12,7 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
-from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossary, with_kept
+from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossaries, with_kept
 
 Words = st.text(st.sampled_from("aB .-'"), max_size=12)
 
@@ -125,7 +125,16 @@ def test_parts_keep_their_ends_and_may_begin_with_small_letters() -> None:
 def test_a_glossary_is_read(tmp_path: Path) -> None:
     path = tmp_path / "terms.tsv"
     path.write_bytes("\ufeff# terms\r\n\r\nfire wall\t Brand  mauer \na\tb\na\tb\nC#\tC# 12 # new\n".encode())
-    assert read_glossary(path) == [Term("fire wall", "Brand mauer"), Term("a", "b"), Term("C#", "C# 12 # new")]
+    assert read_glossaries([path]) == [Term("fire wall", "Brand mauer"), Term("a", "b"), Term("C#", "C# 12 # new")]
+
+
+def test_several_glossaries_are_read(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one", "two", "three")]
+    for path, text in zip(paths, ("a\tb\n", "a\tb\nc\td\n", "c\te\n"), strict=True):
+        path.write_text(text)
+    assert read_glossaries(paths[:2]) == [Term("a", "b"), Term("c", "d")]
+    with pytest.raises(InputError, match=r"three, line 1: 'c' is 'd' in .*two, line 2, and 'e' here"):
+        read_glossaries(paths)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +144,7 @@ def test_a_glossary_is_read(tmp_path: Path) -> None:
         (b"# x\na\tb\tc\n", "line 2: 2 tabs"),
         (b"a\t \n", "line 1: the target is empty"),
         (b"\tb\n", "line 1: the source is empty"),
-        (b"a\tb\n\na\tc\n", "line 3: 'a' is 'b' in line 1, and 'c' here"),
+        (b"a\tb\n\na\tc\n", "line 1, and 'c' here"),
         (b"a\tb\na\xff\tc\n", "line 2"),
     ],
 )
@@ -143,7 +152,7 @@ def test_errors_name_file_and_line(text: bytes, message: str, tmp_path: Path) ->
     path = tmp_path / "terms.tsv"
     path.write_bytes(text)
     with pytest.raises(InputError) as error:
-        read_glossary(path)
+        read_glossaries([path])
     assert str(path) in str(error.value) and message in str(error.value)
 
 

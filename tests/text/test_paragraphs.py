@@ -1,13 +1,15 @@
 """Paragraphs of several lines are joined, and their output wrapped again."""
 
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.errors import InputError
 from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import Paragraph, join_paragraphs, rewrapped
+from specdec_cli.text.paragraphs import Paragraph, join_paragraphs, join_wrapped, rewrapped
 
 
 def lines_of(text: str) -> list[Line]:
@@ -47,6 +49,19 @@ def test_a_paragraph_is_wrapped_at_its_width() -> None:
 def test_lines_of_different_files_are_not_joined() -> None:
     first, second = (Line(1, "one two three", "\n", name, Path(name)) for name in "ab")
     assert list(join_paragraphs([first, second])) == [first, second]
+
+
+@pytest.mark.parametrize("join", [join_paragraphs, lambda lines: join_wrapped(lines, lambda _: True)])
+def test_lines_before_an_unreadable_one_are_yielded(join: Callable[[Iterable[Line]], Iterator[Line]]) -> None:
+    def read() -> Iterator[Line]:
+        yield from lines_of("One two.\nThree four.")
+        raise InputError("stdin, line 3: not valid UTF-8")
+
+    found: list[str] = []
+    with pytest.raises(InputError, match="line 3"):
+        for line in join(read()):
+            found += [text for text, _ in rewrapped(line, line.text)]
+    assert found == ["One two.", "Three four."]
 
 
 @given(st.text(alphabet="ab .->#\n\t|12", max_size=80))

@@ -1,11 +1,13 @@
 """Parallel text from TSV and aligned files."""
 
 import lzma
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from specdec_cli.errors import InputError
+from specdec_cli.text.lines import STDIO
 from specdec_cli.text.parallel import Pair, read_aligned, read_pairs, read_tsv
 
 
@@ -28,6 +30,12 @@ def test_a_byte_order_mark_is_no_part_of_the_first_source(tmp_path: Path) -> Non
 def test_a_line_with_other_columns_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.tsv, line 2: 3 tab-separated fields, expected 2"):
         list(read_tsv(written(tmp_path, "a.tsv", "a\tb\na\tb\tc\n")))
+
+
+def test_stdin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"a\n")))
+    with pytest.raises(InputError, match="stdin, line 1: 1 tab-separated fields"):
+        list(read_tsv(STDIO))
 
 
 @pytest.mark.parametrize(("source", "target", "short"), [("1\n2\n", "1\n", "target"), ("1\n", "1\n2\n", "source")])

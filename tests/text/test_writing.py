@@ -92,6 +92,7 @@ def test_files_after_a_failure_have_no_output(tmp_path: Path) -> None:
         ("out", [], "stdin has none"),
         ("out", ["a", "-"], "stdin has none"),
         ("out", ["a", "x/a"], "output of two inputs"),
+        ("out", ["a", "b", "a"], "output of two inputs"),
         (".", ["x/b", "a"], "both input and output"),
         ("x", ["a"], "both input and output"),
         ("a", ["b"], "File exists"),

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 _PANEL = "Glossary"
 
 GlossaryOption = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--glossary",
         metavar="FILE",
-        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments.",
+        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments. "
+        "Repeatable.",
         show_default=False,
         rich_help_panel=_PANEL,
     ),
@@ -39,14 +40,14 @@ class GlossaryOptions(OptionGroup):
     keep: KeepOption = None
 
     def read(self, *, n_best: int) -> "Sequence[Term] | None":
-        """The terms of the glossary and those that are kept; None if neither option is given.
+        """The terms of the glossaries and those that are kept; None if neither option is given.
 
         Raises InputError for a file that cannot be read, and UsageError for a term with two targets, and with `n_best` above 1.
         """
-        if self.glossary is None and not self.keep:
+        if not self.glossary and not self.keep:
             return None
-        from specdec_cli.text.glossary import read_glossary, with_kept
+        from specdec_cli.text.glossary import read_glossaries, with_kept
 
         if n_best > 1:
             raise UsageError("--n-best gives hypotheses as they are found and does not go with --glossary and --keep")
-        return with_kept([] if self.glossary is None else read_glossary(self.glossary), self.keep or ())
+        return with_kept(read_glossaries(self.glossary or ()), self.keep or ())

@@ -19,9 +19,11 @@ IgnoreOption = Annotated[
     _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
 ]
 IgnoreFileOption = Annotated[
-    Path | None,
+    list[Path] | None,
     _edits_option(
-        "--ignore-file", metavar="FILE", help="File of words to leave as they are, one a line; lines that begin with # are comments."
+        "--ignore-file",
+        metavar="FILE",
+        help="File of words to leave as they are, one a line; lines that begin with # are comments. Repeatable.",
     ),
 ]
 IgnoreCategoryOption = Annotated[
@@ -46,4 +48,4 @@ class IgnoreOptions(OptionGroup):
         """The edits that are not made. Raises what `IgnoredEdits.of` raises."""
         from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 
-        return IgnoredEdits.of(self.ignore or (), self.ignore_file, self.ignore_category or ())
+        return IgnoredEdits.of(self.ignore or (), self.ignore_file or (), self.ignore_category or ())

@@ -87,6 +87,7 @@ def test_every_format_has_the_same_findings(essay: Path) -> None:
         (("--format", "sarif", "--output-dir", "out"), "--format sarif is one document, which --output-dir cannot write"),
         (("--ignore-category", "VERBS"), "category VERBS: not known; there are ADJ, "),
         (("--json",), "alternatives; give one"),
+        (("--ignore-file", "-", "-"), "--ignore-file -: stdin is the text"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(essay: Path, arguments: tuple[str, ...], message: str) -> None:
