@@ -13,7 +13,8 @@ from specdec_cli.folder_lock import locked, rank
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-    from specdec_cli.training.loop import Progress, TrainingTask
+    from specdec_cli.training.loop import TrainingTask
+    from specdec_cli.training.progress import Progress
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
 
 

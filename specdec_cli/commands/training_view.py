@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from specdec_cli.files import naming, write_atomically
-from specdec_cli.training.loop import Report
+from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
 
 EVERY = 100

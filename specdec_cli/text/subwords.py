@@ -91,9 +91,6 @@ def load_sentencepiece(path: Path) -> "sentencepiece.SentencePieceProcessor":
     import sentencepiece  # here, because the help of the commands does not need it
 
     check_regular(path, ModelError)
-    # Imported here because help and options need the ids of this module, and not the library.
-    import sentencepiece
-
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.Load(str(path))

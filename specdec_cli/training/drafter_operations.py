@@ -9,7 +9,7 @@ from specdec_cli.model.heads import Heads
 from specdec_cli.model.training_flops import DrafterUpdate, update_drafter
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.drafter import DrafterTask, draw_cuts
-from specdec_cli.training.loop import Progress
+from specdec_cli.training.progress import Progress
 from specdec_cli.training.recipe import DrafterRecipe
 
 SAMPLE = 2000

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Protocol, cast
@@ -16,6 +15,7 @@ from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
+from specdec_cli.training.progress import Progress, Report
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
 from specdec_cli.training.stop_signal import StopSignal
@@ -43,37 +43,6 @@ class TrainingTask(Protocol):
 
     def save(self, folder: Path) -> None:
         """Save the current weights as a bundle in `folder`."""
-
-
-@dataclass
-class Progress:
-    """Progress of a run, stored in its checkpoint.
-
-    `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch, which has
-    `batches` of them (0 in older checkpoints); `seconds` and `tokens` are totals of the run, earlier processes included. `best` is
-    the best value of the criterion so far (negated if lower is better; None before the first evaluation); `since_best` counts the
-    evaluations after the one that gave it.
-    """
-
-    update: int = 0
-    epoch: int = 0
-    batch: int = 0
-    batches: int = 0
-    seconds: float = 0.0
-    tokens: int = 0
-    best: float | None = None
-    since_best: int = 0
-
-
-@dataclass(frozen=True)
-class Report:
-    """A run after an update: loss in nats a token and speed of this update; `figures` is the result of `evaluate` if due, else empty."""
-
-    progress: Progress
-    loss: float
-    learning_rate: float
-    tokens_per_second: float
-    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 class Trainer:

@@ -14,7 +14,8 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, MASK, Subwords
 from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Report, Trainer, TrainingTask
+from specdec_cli.training.loop import Trainer, TrainingTask
+from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.verifier import VerifierTask
 

@@ -17,7 +17,7 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.drafter import DrafterObjective, DrafterTask
-from specdec_cli.training.loop import Report
+from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import DrafterRecipe
 from specdec_cli.training.simulation import simulate
 from tests.fakes import PAPERS

@@ -19,9 +19,10 @@ from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
 from specdec_cli.model.length_head import LengthHead
 from specdec_cli.text.subwords import EOS, MASK, PADDING, Subwords
 from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Report, Trainer
+from specdec_cli.training.loop import Trainer
 from specdec_cli.training.masked import MaskedObjective, MaskedTask, draw_masks
 from specdec_cli.training.order import with_order
+from specdec_cli.training.progress import Report
 from tests.fakes import tiny_transformer
 from tests.training.conftest import OPTIMIZER, RUN, make_pairs
 

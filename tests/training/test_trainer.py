@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle
-from specdec_cli.training.loop import Report, Trainer
+from specdec_cli.training.loop import Trainer
+from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
 from specdec_cli.training.verifier import VerifierTask
 from tests.training.conftest import RUN, make_pairs, train
