@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_cli.commands.options.drafts import SIMILARITY, DraftOptions
 from specdec_cli.documents.document import Document
-from specdec_cli.documents.names import DOCUMENTS, Format, format_of
-from specdec_cli.errors import UsageError
+from specdec_cli.documents.names import DOCUMENTS, TEXT, Format, format_of
+from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
+from specdec_cli.text.lines import read_lines
+from specdec_cli.text.paragraphs import join_wrapped
 from specdec_cli.text.parallel import Pair, read_aligned
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ def drafts_of_document(
 def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":
     """The texts of the earlier version with their translations; `given` if both files have the `format` that the user gave."""
     other = format_of(target)
+    if format == TEXT:
+        return _paragraph_pairs(source, target)
     if format not in DOCUMENTS:
         return read_aligned(source, target)
     if not given and other in DOCUMENTS and other != format:
@@ -106,6 +110,16 @@ def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) 
     from specdec_cli.documents.translated_pairs import translated_pairs
 
     return translated_pairs(source, target, format)
+
+
+def _paragraph_pairs(source: Path, target: Path) -> "Iterable[Pair]":
+    """The paragraphs of a text, which may be wrapped over lines, with those of its translation, which may be wrapped differently."""
+    paragraphs = [
+        [line.text for line in join_wrapped(read_lines([path]), lambda _: True) if line.text.strip()] for path in (source, target)
+    ]
+    if len(paragraphs[0]) != len(paragraphs[1]):
+        raise InputError(f"{target}: the number of paragraphs is {len(paragraphs[1])}, but {len(paragraphs[0])} in {source}")
+    return list(map(Pair, *paragraphs))
 
 
 def draft_fields(use: DraftUse | None) -> dict[str, Any]:

@@ -72,6 +72,13 @@ def test_json_and_statistics_say_what_became_of_drafts(bundle_folder: Path, earl
     assert "previous, for 2 of" in words and f"100.0 % similar, {accepted} of {tokens} tokens accepted" in words
 
 
+WRAPPED = (
+    "kalo mita resu no pe kalo mita resu no pe kalo\n"
+    "mita resu no pe kalo mita resu no pe kalo mita\n"
+    "resu no pe kalo mita resu no pe kalo mita resu.\n"
+)
+
+
 def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
     bundle_folder: Path, earlier: Callable[[str], tuple[Path, Path]], tmp_path: Path
 ) -> None:
@@ -127,6 +134,17 @@ msgstr "{}"
 msgid "mita kalo pe"
 msgstr "no no no"
 """
+
+
+def test_wrapped_text_has_earlier_versions_by_paragraphs(bundle_folder: Path, tmp_path: Path) -> None:
+    old, translated, short = (tmp_path / f"{which}.txt" for which in ("old", "translated", "short"))
+    old.write_text(f"{WRAPPED}\n{WRAPPED}")
+    translated.write_text(f"{WRAPPED.replace('kalo ', '')}\n{WRAPPED.replace('mita ', '')}")
+    found = records(run(bundle_folder, "--previous", old, translated, old, "--json"))
+    assert [record.get("similarity") for record in found] == [100.0, None, 100.0]
+    short.write_text(WRAPPED)
+    result = run(bundle_folder, "--previous", old, short, old)
+    assert (result.exit_code, result.stderr) == (3, f"specdec: error: {short}: the number of paragraphs is 1, but 2 in {old}\n")
 
 
 def test_fuzzy_entries_with_their_previous_source_have_drafts(bundle_folder: Path, tmp_path: Path) -> None:
