@@ -103,8 +103,9 @@ def test_signs_beside_protected_spans_and_the_spans_are_kept(words: list[str], j
     output, _ = placed(text, model)
     for sign in set(LACKING) - {"\u201d", "&"}:
         assert output.count(sign) == text.count(sign)
-    for start, end in protected_spans(text):
-        assert output.count(text[start:end]) == text.count(text[start:end])
+    spans = [text[start:end] for start, end in protected_spans(text)]
+    # The same text may also occur where it is not protected, as an address after a digit.
+    assert all(output.count(span) >= spans.count(span) for span in spans)
 
 
 def test_a_sign_beside_a_protected_span_is_in_the_output() -> None:

@@ -176,7 +176,7 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta, tolerance and block-size are tuned"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
-        ([], "ka\tlo\nmi\n", InputError, "-, line 2: 1 tab-separated fields, expected 2"),
+        ([], "ka\tlo\nmi\n", InputError, "stdin, line 2: 1 tab-separated fields, expected 2"),
         ([], "\t\n", InputError, "stdin: no text"),
     ],
 )
