@@ -151,7 +151,6 @@ def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
         **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),
         **{title: _written(metric, decimals(2)) for metric, title in METRICS.items()},
         **{column.header: _written(column.key, column.text) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},
-        "unchanged lines": _written("unchanged", lambda value: "{:,} of {:,}".format(*value)),
     }
 
 

@@ -53,7 +53,7 @@ class _Command(TyperCommand):
         return _without_types_of_flags(super().get_params(*arguments))
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
-        """Give --ray its value, which is optional; leave "Value error" out of typer's messages."""
+        """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
         try:
             return super().parse_args(context, with_ray_address(arguments))
         except typer.BadParameter as error:

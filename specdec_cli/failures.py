@@ -13,7 +13,7 @@ from specdec_cli.errors import InputError, SpecdecError, is_out_of_memory
 
 
 class ReaderGone(BrokenPipeError):
-    """An error: the process that reads the output has closed its pipe."""
+    """Raised when the process that reads the output has closed the pipe."""
 
 
 @contextmanager

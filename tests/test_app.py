@@ -173,8 +173,9 @@ print(*sys.modules, file=sys.stderr)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["translate", "correct"])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_decoding_imports_no_unneeded_library(command: str, precision: str, bundle_folder: Path) -> None:
-    arguments = [command, "-m", str(bundle_folder), "--precision", precision, "--threads", "1"]
+def test_decoding_imports_no_unneeded_library(command: str, precision: str, bundle_folder: Path, corrector_folder: Path) -> None:
+    model = corrector_folder if command == "correct" else bundle_folder
+    arguments = [command, "-m", str(model), "--precision", precision, "--threads", "1"]
     script = f"import sys; from specdec_cli.app import app; app({arguments}, standalone_mode=False); print(*sys.modules, file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", script], input="kalo\n", capture_output=True, text=True, check=True)
     assert result.stdout.count("\n") == 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from specdec_cli.text.lines import STDIO, read_text_lines
+from specdec_cli.text.lines import name_of, read_text_lines
 from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
 
 SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
@@ -35,7 +35,7 @@ def read_table(path: Path, limit: int | None = None) -> Examples:
 
     Raises InputError for a file that is missing or malformed.
     """
-    return _from_pairs("stdin" if path == STDIO else str(path), read_tsv(path), limit)
+    return _from_pairs(name_of(path), read_tsv(path), limit)
 
 
 def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:

@@ -113,10 +113,11 @@ def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) 
 
 
 def _paragraph_pairs(source: Path, target: Path) -> "Iterable[Pair]":
-    """The paragraphs of a text, which may be wrapped over lines, with those of its translation, which may be wrapped differently."""
-    paragraphs = [
-        [line.text for line in join_wrapped(read_lines([path]), lambda _: True) if line.text.strip()] for path in (source, target)
-    ]
+    """Pairs of each paragraph in `source` and the paragraph of the same number in `target`; their line breaks may differ.
+
+    Raises InputError if the two files have different numbers of paragraphs.
+    """
+    paragraphs = [[line.text for line in join_wrapped(read_lines([path])) if line.text.strip()] for path in (source, target)]
     if len(paragraphs[0]) != len(paragraphs[1]):
         raise InputError(f"{target}: the number of paragraphs is {len(paragraphs[1])}, but {len(paragraphs[0])} in {source}")
     return list(map(Pair, *paragraphs))

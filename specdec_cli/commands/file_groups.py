@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.documents.names import DOCUMENTS, LINES, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import STDIO, Line, LineTooLong
+from specdec_cli.text.lines import STDIO, Line, LineTooLong, name_of
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Purpose
@@ -82,11 +82,9 @@ def check_lines(files: Sequence[Path], format: Format | None) -> None:
 
 
 def check_stdin(files: Sequence[Path], option: str, named: Sequence[Path] | None) -> None:
-    """Raise UsageError if stdin is both text to decode and among the files `named` by an option: one of them would be empty."""
+    """Raise UsageError if stdin is both the text to decode and one of the files that `option` names.
+
+    Stdin can be read only once, so the second reader would find it empty.
+    """
     if STDIO in (named or ()) and (not files or STDIO in files):
         raise UsageError(f"{option} -: stdin is the text; give a FILE, or another file to {option}")
-
-
-def name_of(path: Path) -> str:
-    """The name of a file in messages."""
-    return "stdin" if path == STDIO else str(path)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from specdec_cli.commands.file_groups import Group, name_of
+from specdec_cli.commands.file_groups import Group
 from specdec_cli.commands.line_decoding import OpenedDecoding
 from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.commands.outputs import Outputs
@@ -12,7 +12,7 @@ from specdec_cli.commands.stream import Decoded
 from specdec_cli.documents.document import Document, Purpose
 from specdec_cli.documents.languages import check_languages
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.lines import Line, name_of
 
 R = TypeVar("R", bound=Decoded)
 

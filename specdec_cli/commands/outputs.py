@@ -12,7 +12,7 @@ from specdec_cli.commands.file_groups import Group
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import write_atomically
-from specdec_cli.text.lines import STDIO
+from specdec_cli.text.lines import STDIO, name_of
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, write_failures
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -140,7 +140,7 @@ class InPlace:
     def __init__(self, files: Sequence[Path]) -> None:
         for path, count in Counter(files).items():
             if path == STDIO or path.suffix in (".gz", ".xz"):
-                raise UsageError(f"{'stdin' if path == STDIO else path}: cannot be changed in place")
+                raise UsageError(f"{name_of(path)}: cannot be changed in place")
             if count > 1:
                 raise UsageError(f"{path}: is given twice")
         self.changed: list[Path] = []

@@ -23,7 +23,7 @@ _SUFFIXES = (
 )  # fmt: skip
 _NOT_COMPARED = word_set("more most less least other number former latter upper lower outer inner further later elder")
 _SHARE_AFTER_BE = 0.3
-# After these, "well" may be an adjective ("is well", "looks well"), or part of a phrase ("as well").
+# If one of these words stands shortly before "well", it may be an adjective ("she looks well") or part of a phrase ("as well").
 _NOT_BEFORE_WELL = BE | word_set(
     "as be feel feels feeling felt look looks looking looked get gets getting got sound sounds oh mean means meant"
 )

@@ -24,7 +24,7 @@ class IgnoredEdits:
 
     @classmethod
     def of(cls, words: Iterable[str] = (), files: Iterable[Path] = (), categories: Iterable[str] = ()) -> Self:
-        """Ignore edits of `words`, of the words in `files` (one a line; see `read_listed`), and of the error types in `categories`.
+        """Make the rule that rejects edits of `words`, of the words in `files` (one per line; see `read_listed`), or of `categories`.
 
         Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
         """

@@ -28,7 +28,7 @@ class Unsupported(UsageError):
 
 
 class UnsupportedOrder(Unsupported):
-    """An error for a model of another generation order than left to right: no decoding of the native engine is for it."""
+    """Raised for a model whose generation order is not left to right: the native engine has no decoding for it."""
 
 
 @dataclass(frozen=True)

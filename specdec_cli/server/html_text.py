@@ -40,7 +40,10 @@ _LINE_ENDS = re.compile(r"[\r\n]+")
 
 @dataclass(frozen=True)
 class Html(Pieces):
-    """The texts of an HTML document, and the gaps between them, which hold all else. `kept` has what stand-ins in both stand for."""
+    """The texts of an HTML document, and the markup between them (`gaps`).
+
+    `kept` maps each stand-in, a placeholder tag in a text or a gap, to the part of the document that it replaces.
+    """
 
     kept: Mapping[str, str] = field(default_factory=dict)
 
@@ -54,8 +57,8 @@ def split_html(page: str) -> Html:
     """Split HTML into its texts, between tags of blocks.
 
     Inline tags stay within the texts; the translator keeps tags in place. Entities outside tags become characters,
-    apart from those of < and >, and of an & that would begin another entity. Code, scripts and comments are not text, nor are elements
-    that must not be translated; what of this is inline has a stand-in in its text.
+    apart from those of < and >, and of an & that would begin another entity. Code, scripts, comments, and elements that must not be
+    translated are copied. Those that are inline, such as <code>, are replaced by a stand-in, so that they do not cut their sentence.
     """
     texts: list[str] = []
     gaps = [""]

@@ -65,7 +65,7 @@ def base_name(name: str) -> str:
 
 
 def _text_file(data: bytes, name: str) -> Texts:
-    lines = list(join_wrapped(lines_of_stream(BytesIO(data), STDIO, name), lambda _: True))
+    lines = list(join_wrapped(lines_of_stream(BytesIO(data), STDIO, name)))
 
     def composed(outputs: Sequence[str]) -> bytes:
         written = (part for line, output in zip(lines, outputs, strict=True) for pair in rewrapped(line, output) for part in pair)

@@ -40,6 +40,11 @@ class Line:
     file: Path | None = None
 
 
+def name_of(path: Path) -> str:
+    """The name of a file in messages."""
+    return "stdin" if path == STDIO else str(path)
+
+
 def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Yield the lines of several files, one file after the other; `-`, or no path at all, is stdin.
 

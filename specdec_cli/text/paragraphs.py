@@ -38,8 +38,8 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
 
     A line continues a paragraph if it has text that is neither code nor a table row, and the same markers before it
     (comment or quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has
-    less than half the length of the longest, or ends with two spaces or a backslash. An InputError of `lines` is raised
-    after the lines before it were yielded.
+    less than half the length of the longest, or ends with two spaces or a backslash. If reading `lines` raises
+    InputError, the lines that were read before it are yielded first.
     """
     block: list[tuple[Line, Marked]] = []
     try:
@@ -59,11 +59,11 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     yield from _paragraphs(block)
 
 
-def join_wrapped(lines: Iterable[Line], chosen: Callable[[Line], bool]) -> Iterator[Line]:
+def join_wrapped(lines: Iterable[Line], chosen: Callable[[Line], bool] = lambda _: True) -> Iterator[Line]:
     """Yield `lines`, with the lines of each paragraph that is wrapped (see `find_wrapped`) joined to one Paragraph.
 
-    Other than in `join_paragraphs`, text with a sentence on each line keeps its lines. Lines that are not `chosen` keep them, too.
-    An InputError of `lines` is raised after the lines before it were yielded.
+    In contrast to `join_paragraphs`, text with one sentence per line is not joined, and neither are lines that are not `chosen`
+    (default: all are). If reading `lines` raises InputError, the lines that were read before it are yielded first.
     """
     block: list[Line] = []
     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STDIO, read_text_lines
+from specdec_cli.text.lines import name_of, read_text_lines
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,7 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         columns = columns or len(fields)
         if len(fields) not in (2, 3) or len(fields) != columns:
             expected = "2 or 3" if columns not in (2, 3) else str(columns)
-            name = "stdin" if path == STDIO else path
-            raise InputError(f"{name}, line {number}: {len(fields)} tab-separated fields, expected {expected}")
+            raise InputError(f"{name_of(path)}, line {number}: {len(fields)} tab-separated fields, expected {expected}")
         yield Pair(fields[-2], fields[-1], fields[0] if len(fields) == 3 else "")
 
 

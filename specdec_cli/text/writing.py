@@ -169,7 +169,7 @@ def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
 
 @contextmanager
 def write_failures(name: str) -> Iterator[None]:
-    """Raise ReaderGone for a closed pipe, and InputError for other failures to write to the output `name` in the `with` block."""
+    """Convert an OSError of the `with` block, which writes to the output `name`: a closed pipe to ReaderGone, others to InputError."""
     try:
         yield
     except BrokenPipeError as error:

@@ -72,7 +72,7 @@ class Trainer:
 
     @property
     def has_other_batches(self) -> bool:
-        """Whether the epoch that is resumed has another number of batches now: the data, or the size of batches, has changed."""
+        """Whether the resumed epoch has a different number of batches than when it began: the data or the batch size has changed."""
         progress = self.progress
         return progress.batch > 0 and progress.batches not in (0, len(self.task.batches(progress.epoch)))
 

@@ -1,4 +1,4 @@
-"""The progress of a training run, and what it reports after each update."""
+"""Records of a training run: the progress that its checkpoint stores, and the report after each update."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 class Progress:
     """Progress of a run, stored in its checkpoint.
 
-    `update` counts the updates of the run, `epoch` its complete epochs, `batch` the batches taken from the current epoch, which has
-    `batches` of them (0 in older checkpoints); `seconds` and `tokens` are totals of the run, earlier processes included. `best` is
-    the best value of the criterion so far (negated if lower is better; None before the first evaluation); `since_best` counts the
-    evaluations after the one that gave it.
+    - `update`: the number of updates made.
+    - `epoch`: the number of complete epochs.
+    - `batch`: the number of batches of the current epoch that were used.
+    - `batches`: the number of batches in the current epoch (0: a checkpoint of an older version).
+    - `seconds`, `tokens`: totals over the run, earlier processes included.
+    - `best`: the best value of the criterion so far, negated if lower is better (None: not evaluated yet).
+    - `since_best`: the number of evaluations after the best one.
     """
 
     update: int = 0
@@ -26,7 +29,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """A run after an update: loss in nats a token and speed of this update; `figures` is the result of `evaluate` if due, else empty."""
+    """What the training loop reports after each update.
+
+    `loss` (nats per token), `learning_rate` and `tokens_per_second` are those of this update. `figures` is the result of
+    `TrainingTask.evaluate` if an evaluation was due after it, else empty.
+    """
 
     progress: Progress
     loss: float

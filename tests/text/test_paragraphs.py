@@ -51,7 +51,7 @@ def test_lines_of_different_files_are_not_joined() -> None:
     assert list(join_paragraphs([first, second])) == [first, second]
 
 
-@pytest.mark.parametrize("join", [join_paragraphs, lambda lines: join_wrapped(lines, lambda _: True)])
+@pytest.mark.parametrize("join", [join_paragraphs, join_wrapped])
 def test_lines_before_an_unreadable_one_are_yielded(join: Callable[[Iterable[Line]], Iterator[Line]]) -> None:
     def read() -> Iterator[Line]:
         yield from lines_of("One two.\nThree four.")

@@ -40,7 +40,7 @@ class GlossaryOptions(OptionGroup):
     keep: KeepOption = None
 
     def read(self, *, n_best: int) -> "Sequence[Term] | None":
-        """The terms of the glossaries and those that are kept; None if neither option is given.
+        """Read the terms of all --glossary files, and add the words of --keep. Returns None if neither option is given.
 
         Raises InputError for a file that cannot be read, and UsageError for a term with two targets, and with `n_best` above 1.
         """
