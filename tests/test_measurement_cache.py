@@ -1,7 +1,7 @@
 """Measurements are cached by all that they depend on, and repeated if the cached values are unusable."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.tuning import round_timing
+from specdec_cli.tuning.cached_costs import RUNS
 from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import round_costs
 from tests.fake_drafters import FakeDrafter, right
@@ -53,13 +54,17 @@ def ask_costs(name: str = "fake", seed: int = 1, number: str = "float32") -> Cos
 
 
 def nonsense(field: str, value: Any) -> bytes:
-    return json.dumps(asdict(TIMES) | {field: value}).encode()
+    return json.dumps({"runs": RUNS, **asdict(TIMES), field: value}).encode()
 
 
 BROKEN_COSTS = BROKEN | {
     "truncated": json.dumps(asdict(TIMES)).encode()[:40],
     "a field too many": nonsense("other", 1),
+    "no runs": json.dumps(asdict(TIMES)).encode(),
+    "too few runs": nonsense("runs", 0),
+    "runs in words": nonsense("runs", "3"),
     "a negative time": nonsense("plain", [-1.0, 2.0]),
+    "a time of 0": nonsense("verifying", [[0.0, 2.0], [3.0, 4.0]]),
     "no number": nonsense("plain", [float("nan"), 2.0]),
     "endless": nonsense("drafting", [[0.1, float("inf")], [0.3, 0.4]]),
     "a word": nonsense("plain", ["1", 2.0]),
@@ -71,29 +76,37 @@ BROKEN_COSTS = BROKEN | {
 }
 
 
+def test_the_least_of_the_first_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [3.0, 1.0, 2.0, 0.5]
+    monkeypatch.setattr(round_timing, "measure_costs", lambda *_: replace(TIMES, plain=(times[0], 10 - times.pop(0))))
+    assert [ask_costs().plain for _ in range(4)] == [(3.0, 7.0), (1.0, 7.0), (1.0, 7.0), (1.0, 7.0)]
+    assert times == [0.5]
+
+
 @pytest.mark.parametrize("name", BROKEN_COSTS)
 def test_invalid_cached_costs_are_measured_again(name: str, folder: Path, measured: list[str]) -> None:
-    assert ask_costs() == ask_costs() == TIMES
-    assert measured == ["costs"]
+    assert [ask_costs() for _ in range(RUNS + 1)] == [TIMES] * (RUNS + 1)
+    assert len(measured) == RUNS
     (path,) = folder.glob("costs-*.json")
     whole = path.read_bytes()
     path.write_bytes(BROKEN_COSTS[name])
-    assert ask_costs() == ask_costs() == TIMES
-    assert measured == ["costs"] * 2 and path.read_bytes() == whole
+    assert [ask_costs() for _ in range(RUNS + 1)] == [TIMES] * (RUNS + 1)
+    assert len(measured) == 2 * RUNS and path.read_bytes() == whole
 
 
 def test_costs_are_cached_by_model_drafter_precision_and_threads(
     folder: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [{}, {"name": "other"}, {"seed": 2}, {"number": "bfloat16"}, {"number": "int8"}]
-    for arguments in asked * 2:
+    for arguments in asked * (RUNS + 1):
         ask_costs(**arguments)  # type: ignore[arg-type]
-    assert len(measured) == len(asked) == len(list(folder.iterdir()))
+    assert len(measured) == RUNS * len(asked)
+    assert len(list(folder.iterdir())) == len(asked)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 77)
     ask_costs()
     monkeypatch.setattr("specdec_cli.measurement_cache.__version__", "77")
     ask_costs()
-    assert len(measured) == len(asked) + 2
+    assert len(measured) == RUNS * len(asked) + 2
 
 
 def test_costs_are_measured_again_if_they_cannot_be_stored(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

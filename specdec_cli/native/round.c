@@ -1,8 +1,8 @@
 // A round of a worker: draft, verify, accept.
 
 #include <math.h>
-#include <time.h>
 
+#include "clock.h"
 #include "session.h"
 
 // Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off.
@@ -36,10 +36,11 @@ static void take(struct worker *worker, const struct verdict *verdict) {
     if (status) atomic_store(&session->status, status);
 }
 
-static double milliseconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+// The time of a round's parts. Where a thread decodes several rows alone, the time that it waits for a processor does not count:
+// such rounds are so long that all of them may be interrupted while other programs run.
+static double milliseconds(const struct worker *worker) {
+    const int alone = !worker->team && worker->session->options.batch > 1;
+    return 1e-6 * (double)nanoseconds_of(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 // Replaces the drafts of all rows by those that were given for their rounds.
@@ -99,15 +100,15 @@ int32_t work_once(struct worker *worker) {
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running || atomic_load(&session->stopped)) return SPECDEC_FINISHED;
     if (session->options.decoding == SPECDEC_BEAM) return search_rows(worker);
-    const double started = milliseconds();
+    const double started = milliseconds(worker);
     const int64_t drafting = propose_drafts(worker);
-    const double drafted = milliseconds();
+    const double drafted = milliseconds(worker);
     const int full = is_full(worker);
     verify_rows(worker, take);
     if (worker->adaptive && drafting) adaptive_finish(worker->adaptive, worker->block_size);
     if (full) {
         worker->least_drafting = fmin(worker->least_drafting, drafted - started);
-        worker->least_verifying = fmin(worker->least_verifying, milliseconds() - drafted);
+        worker->least_verifying = fmin(worker->least_verifying, milliseconds(worker) - drafted);
     }
     return atomic_load(&session->status);
 }

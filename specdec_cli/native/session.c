@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NANOSECONDS 1000000000LL
+#include "clock.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -122,12 +121,6 @@ static void start_workers(struct specdec_session *session) {
     }
 }
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * NANOSECONDS + time.tv_nsec;
-}
-
 // The first sentence, or round, that is done and was not handed out. Returns its status; SPECDEC_WAITING: there is none.
 static int32_t hand_out(struct specdec_session *session, struct specdec_output *output) {
     pthread_mutex_lock(&session->lock);
@@ -158,7 +151,7 @@ static void wait_for_others(struct specdec_session *session, int64_t nanoseconds
 }
 
 int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output) {
-    const int64_t until = now() + (int64_t)(milliseconds > 0 ? milliseconds : 0) * 1000000;
+    const int64_t until = nanoseconds_of(CLOCK_MONOTONIC) + (int64_t)(milliseconds > 0 ? milliseconds : 0) * 1000000;
     const int forked = session->owner != getpid();
     if (forked && session->worker_count > 1) return SPECDEC_FORKED;
     if (forked) session->workers->team = session->team = 0;
@@ -171,7 +164,7 @@ int32_t specdec_session_next(struct specdec_session *session, int32_t millisecon
         int32_t status = atomic_load(&session->status);
         if (!status) status = work_once(session->workers);
         if (status < 0) return status;
-        const int64_t left = until - now();
+        const int64_t left = until - nanoseconds_of(CLOCK_MONOTONIC);
         if (left <= 0) return hand_out(session, output);
         if (status == SPECDEC_FINISHED) wait_for_others(session, left);
     }

@@ -3,8 +3,8 @@
 #include "team.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "helpers.h"
 
 #ifndef WORTHWHILE
@@ -18,12 +18,6 @@
 #endif
 #define LONG_TURN 32 // a turn of the faster mode is 32 times as long
 enum { TOGETHER, ALONE, FASTER, TURNS };
-
-static int64_t clock_of(clockid_t id) {
-    struct timespec time;
-    clock_gettime(id, &time);
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
 
 // Whether the thread is the first to take this part of its loop.
 static int is_taken_by(const struct member *member, struct part *part) {
@@ -128,9 +122,9 @@ static void run_together(struct team *team, struct work *work) {
 }
 
 static void run_with_patience(struct team *team, struct work *work) {
-    const int64_t start = clock_of(CLOCK_MONOTONIC), busy = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t start = nanoseconds_of(CLOCK_MONOTONIC), busy = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
     run_together(team, work);
-    const int64_t end = clock_of(CLOCK_MONOTONIC), lost = end - start - (clock_of(CLOCK_THREAD_CPUTIME_ID) - busy);
+    const int64_t end = nanoseconds_of(CLOCK_MONOTONIC), lost = end - start - (nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - busy);
     team->together += end - start;
     // Much time without a processor: the caller, or a helper that had begun a part, shares one with other programs.
     if (4 * lost > end - start) note_delay(team, end, lost);
@@ -144,7 +138,7 @@ void team_run(struct team *team, int64_t multiplications, team_work run, const v
     }
     struct work work = {run, team->loops, threads, PATIENCE, {0}};
     memcpy(work.argument, argument, size);
-    const int64_t start = clock_of(CLOCK_MONOTONIC);
+    const int64_t start = nanoseconds_of(CLOCK_MONOTONIC);
     if (start >= team->impatient_until) {
         run_with_patience(team, &work);
         return;
@@ -154,5 +148,5 @@ void team_run(struct team *team, int64_t multiplications, team_work run, const v
         run_alone(run, argument);
     else
         run_together(team, &work);
-    note_pace(team, clock_of(CLOCK_MONOTONIC) - start, multiplications);
+    note_pace(team, nanoseconds_of(CLOCK_MONOTONIC) - start, multiplications);
 }

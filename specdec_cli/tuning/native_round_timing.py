@@ -1,23 +1,25 @@
 """Measurement of the costs of the native engine's rounds on this machine, without torch."""
 
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
+from specdec_cli.tuning.cached_costs import cached_costs, final_costs
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
 OPTIMISTIC = 0.8
 """Probability that a drafted token is accepted, given that all before it were, in the judgement whether drafts can pay at all."""
-_SOURCE, _TOKENS = 14, 6
-"""Tokens of a made-up source, and tokens decoded of each, besides those of a draft: shorter drafts are not timed."""
-_REPETITIONS = 5
-_ENOUGH = 1.0
-"""Seconds after which no further repetition starts."""
+_SOURCE = 14
+"""Tokens of a made-up source."""
+_ROUNDS = 6
+"""Rounds with a draft of full size in each session; the first ones are slower."""
+_SESSIONS = {1: 4, ROWS: 1}
+"""Sessions in each repetition, by rows."""
+_REPETITIONS = 3
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
 
@@ -42,25 +44,15 @@ class MeasuredModel:
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
-    """The costs if they were measured before on this machine, else None. The model may have been loaded without the
-    drafter.
-    """
-    kept = measured.measurement.read(Costs.from_dict)
-    if kept is None:
-        return None
-    times = (*kept.plain, *(time for pair in (*kept.verifying, *kept.drafting) for time in pair))
-    return kept if min(times) > 0 else None  # every part of a round takes time: a cache with a 0 is damaged
+    """The costs if no further run needs to measure them, else None. The model may have been loaded without the drafter."""
+    return final_costs(measured.measurement)
 
 
 def round_costs(measured: MeasuredModel) -> Costs:
-    """The costs, from the cache, or measured and cached if it has none. To be measured, the model must have been
-    loaded with the drafter.
+    """The costs, which the first runs on a machine measure (see `cached_costs`); for that, the model must have been loaded
+    with the drafter.
     """
-    kept = stored_costs(measured)
-    if kept is None:
-        kept = measure_native_costs(measured.model, measured.longest, measured.threads)
-        measured.measurement.write(asdict(kept))
-    return kept
+    return cached_costs(measured.measurement, lambda: measure_native_costs(measured.model, measured.longest, measured.threads))
 
 
 def can_pay(costs: Costs, longest: int) -> bool:
@@ -81,22 +73,28 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
     drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
-    decoded by `threads` threads, several rows by one thread.
+    decoded by `threads` threads; several rows by one thread, in processor time.
     """
     sizes = (min(SHORT, longest), min(LONG, longest))
-    cases = [(rows, size) for rows in (1, ROWS) for size in (0, *sizes)]
-    # Repetitions are interleaved, so that a short load on the machine does not fall on one of them alone.
-    repetitions: list[dict[tuple[int, int], tuple[float, float]]] = []
-    started = time.perf_counter()
-    while len(repetitions) < _REPETITIONS and (not repetitions or time.perf_counter() - started < _ENOUGH):
-        repetitions.append({case: _times(model, *case, threads) for case in cases})
-    drafting, verifying = ({case: _least([each[case][part] for each in repetitions]) for case in cases} for part in (0, 1))
+    cases = [(rows, size) for rows in (1, ROWS) for _ in range(_SESSIONS[rows]) for size in (0, *sizes)]
+    drafting, verifying = ({case: [0.0] for case in cases} for _ in range(2))
+    # Repetitions are interleaved, so that a short load on the machine does not fall on one case alone.
+    for case in _REPETITIONS * cases:
+        drafted, verified = _times(model, *case, threads)
+        drafting[case].append(drafted)
+        verifying[case].append(verified)
     short, long = sizes
     return Costs(
         sizes,
-        (verifying[1, 0], verifying[ROWS, 0]),
-        ((verifying[1, short], verifying[1, long]), (verifying[ROWS, short], verifying[ROWS, long])),
-        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
+        (_least(verifying[1, 0]), _least(verifying[ROWS, 0])),
+        (
+            (_least(verifying[1, short]), _least(verifying[1, long])),
+            (_least(verifying[ROWS, short]), _least(verifying[ROWS, long])),
+        ),
+        (
+            (_least(drafting[1, short]), _least(drafting[1, long])),
+            (_least(drafting[ROWS, short]), _least(drafting[ROWS, long])),
+        ),
     )
 
 
@@ -107,9 +105,8 @@ def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[floa
     some = config.source_size - first
     sources = [[*(first + (31 * row + 7 * place) % some for place in range(_SOURCE)), config.eos] for row in range(rows)]
     decoding = "specdec" if size else "greedy"
-    return model.times(
-        sources, Request(decoding, block_size=size, batch=rows, threads=threads if rows == 1 else 1, max_length=_TOKENS + size)
-    )
+    used = threads if rows == 1 else 1
+    return model.times(sources, Request(decoding, block_size=size, batch=rows, threads=used, max_length=_ROUNDS + size))
 
 
 def _least(milliseconds: list[float]) -> float:

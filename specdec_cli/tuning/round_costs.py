@@ -40,6 +40,15 @@ class Costs:
         verifying, drafting = ((_times(few), _times(many)) for few, many in (values["verifying"], values["drafting"]))
         return cls((short, long), _times(values["plain"]), verifying, drafting)
 
+    def least(self, other: "Costs") -> "Costs":
+        """The lower value of each cost in `self` and `other`, which have the same `sizes`."""
+        return Costs(
+            self.sizes,
+            _least(self.plain, other.plain),
+            (_least(self.verifying[0], other.verifying[0]), _least(self.verifying[1], other.verifying[1])),
+            (_least(self.drafting[0], other.drafting[0]), _least(self.drafting[1], other.drafting[1])),
+        )
+
     def without(self, rows: int) -> float:
         """Milliseconds of a round without drafts in a batch of `rows`."""
         return _at(rows, (1, ROWS), self.plain)
@@ -67,9 +76,13 @@ class Costs:
 
 def _times(values: Sequence[float]) -> Times:
     first, second = values
-    if not all(isinstance(each, float | int) and isfinite(each) and each >= 0 for each in (first, second)):
+    if not all(isinstance(each, float | int) and isfinite(each) and each > 0 for each in (first, second)):
         raise ValueError(f"times of {first} and {second} ms")
     return float(first), float(second)
+
+
+def _least(some: Times, others: Times) -> Times:
+    return min(some[0], others[0]), min(some[1], others[1])
 
 
 def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:

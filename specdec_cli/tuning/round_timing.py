@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import inf
 
 import torch
@@ -17,6 +17,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.tuning.cached_costs import cached_costs
 from specdec_cli.tuning.round_costs import ROWS, Costs
 
 SHORT, LONG = 3, 12
@@ -35,8 +36,7 @@ _ENOUGH = 2.0
 
 
 def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None) -> Costs:
-    """Return the costs of rounds of `verifier` with `drafter`; they are measured on the first use on a machine and
-    cached on disk.
+    """Return the costs of rounds of `verifier` with `drafter`; the first runs on a machine measure them (see `cached_costs`).
 
     `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. The
     key of the cache contains the decoding and its options (`name`), the models, the precision, and the number of
@@ -47,11 +47,7 @@ def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: s
     weights = [_digest(module) for module in (model, network) if module is not None]
     shapes = (model.config, verifier.constraints, network and network.config)
     measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
-    kept = measurement.read(Costs.from_dict)
-    if kept is None:
-        kept = measure_costs(verifier, drafter, longest)
-        measurement.write(asdict(kept))
-    return kept
+    return cached_costs(measurement, lambda: measure_costs(verifier, drafter, longest))
 
 
 def _digest(module: nn.Module) -> str:

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from unittest.mock import MagicMock
 
 import pytest
 
@@ -13,7 +11,6 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from specdec_cli.tuning.native_round_timing import stored_costs
 from specdec_cli.tuning.round_costs import Costs
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
@@ -80,17 +77,3 @@ def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: py
     assert others == [first] * 5
     assert engine.drafted is not None
     assert engine.drafted[0] > 0
-
-
-ZERO = ((1.0, 1.0), (0.0, 1.0))
-
-
-@pytest.mark.parametrize(
-    "damaged",
-    [replace(CHEAP, plain=ZERO[1]), replace(CHEAP, verifying=ZERO), replace(CHEAP, drafting=ZERO)],
-    ids=["plain", "verifying", "drafting"],
-)
-def test_cached_costs_of_zero_are_not_used(damaged: Costs) -> None:
-    cached = [CHEAP, damaged]
-    measured = MagicMock(measurement=MagicMock(read=lambda _: cached.pop(0)))
-    assert [stored_costs(measured), stored_costs(measured)] == [CHEAP, None]
