@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.documents.names import DOCUMENTS, LINES, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import STDIO, Line, LineTooLong, name_of
+from specdec_cli.text.lines import STDIO, Line, LineTooLong, check_files, name_of
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Purpose
@@ -66,7 +66,11 @@ class Group:
 
 
 def group_files(files: Sequence[Path], format: Format | None) -> list[Group]:
-    """Return the files in groups, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names)."""
+    """Return the files in groups, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names).
+
+    Raises InputError for a missing file and for a folder.
+    """
+    check_files(files)
     found: list[Group] = []
     for name, group in groupby(files or (STDIO,), key=lambda path: format or (LINES if path == STDIO else format_of(path))):
         paths = tuple(group)

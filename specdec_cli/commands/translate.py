@@ -144,18 +144,17 @@ def translate(
         raise UsageError("--previous compares the texts line by line and does not go with --unwrap")
     if earlier.given and cluster.ray is not None:
         raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
-    if cluster.ray is not None:
-        check_lines(files or [], text.format)
-    groups = group_files(files or (), text.format)
-    inputs = read_inputs(groups, text, "translate", redo=redo)
-    whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
-    translating = Translating(chosen, decoding, machine, text, n_best, earlier, tuple(texts), terms)
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, (), terms)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
+        check_lines(files or [], text.format)
         decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster)
         return
-    opened = translating.open(machine)
+    groups = group_files(files or (), text.format)
+    inputs = read_inputs(groups, text, "translate", redo=redo)
+    whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
+    opened = replace(translating, whole=tuple(texts)).open(machine)
     stream = opened.stream
     writer = text.open_outputs(groups, one_stream=text.as_json)
     stream.watch(writer)

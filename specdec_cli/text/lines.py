@@ -45,17 +45,24 @@ def name_of(path: Path) -> str:
     return "stdin" if path == STDIO else str(path)
 
 
+def check_files(paths: Sequence[Path]) -> None:
+    """Raise InputError for a path that does not exist or is a folder. `-` is stdin, which is not checked."""
+    for path in paths:
+        if path != STDIO and not path.exists():
+            raise InputError(f"{path}: no such file")
+        if path != STDIO and path.is_dir():
+            raise InputError(f"{path}: is a folder")
+
+
 def read_lines(paths: Sequence[Path] = (), max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Yield the lines of several files, one file after the other; `-`, or no path at all, is stdin.
 
     A line from a pipe is yielded as soon as it is written. .gz and .xz are decompressed, in bounded memory. Raises
-    InputError for a file that is missing, before anything is read; for bytes that are not UTF-8, a NUL byte or a
+    InputError for a missing file and for a folder, before anything is read; for bytes that are not UTF-8, a NUL byte or a
     damaged file, after the lines before it were yielded; and its subclass LineTooLong for a line of more than
     `max_bytes` bytes. The message names file and line.
     """
-    for path in paths:
-        if path != STDIO and not path.exists():
-            raise InputError(f"{path}: no such file")
+    check_files(paths)
     for path in paths or (STDIO,):
         yield from _without_nul(_lines_of(path, max_bytes))
 

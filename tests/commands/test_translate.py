@@ -101,6 +101,14 @@ def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
     assert "no shipped bundle has that name" in result.stderr
 
 
+def test_a_missing_file_is_reported_before_anything_is_translated(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Hello.\n")
+    result = CliRunner().invoke(app, ["translate", str(page), str(tmp_path / "none.md")])
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "none.md: no such file" in result.stderr
+
+
 def test_json_names_file_and_line_of_many_files(bundle_folder: Path, tmp_path: Path) -> None:
     for name, text in (("a", "kalo\nmita\n"), ("b", "resu\n")):
         (tmp_path / name).write_text(text)

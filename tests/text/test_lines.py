@@ -89,7 +89,7 @@ def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="directory"):
+    with pytest.raises(InputError, match="is a folder"):
         list(read_lines([tmp_path]))
 
 
