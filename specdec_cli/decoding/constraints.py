@@ -1,6 +1,7 @@
 """Constraints on generation: they change scores before a token is chosen, as in transformers and fairseq."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import torch
@@ -11,6 +12,8 @@ from specdec_cli.model.cache import steps
 
 EXCLUDED = float("-inf")
 """The score of a token that is not allowed."""
+LONGEST_COPY = 6
+"""The longest n-gram, in tokens, whose copies in a row are counted."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Constraints:
     - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
       start included (Keskar et al. 2019); 1.0 for none.
     - `forced_end`: an output that reaches its largest length ends with EOS there.
+    - `most_copies`: a text of up to 6 tokens (LONGEST_COPY) occurs at most this number of times in a row, unless the source has more
+      copies of some text in a row; 0 for no constraint. Copies count from a token with a letter to another one: of
+      "Picasso, Picasso, Picasso" 3. This ends the loops of greedy decoding, which repeats a word without end, but keeps
+      repetitions of the source, and digits. `letters` has a byte for each target token, and for each source token: 1 if it has a
+      letter, else 0.
     """
 
     forced: int | None = None
@@ -54,13 +62,15 @@ class Constraints:
     source_ngram_size: int = 0
     repetition_penalty: float = 1.0
     forced_end: bool = False
+    most_copies: int = 0
+    letters: tuple[bytes, bytes] = (b"", b"")
 
     @property
     def everywhere(self) -> bool:
         """Whether a constraint depends on the preceding tokens and not only on their number, so that it can apply at
         any position.
         """
-        return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1)
+        return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1 or self.most_copies)
 
     def bind(self, state: State, slots: int) -> bool:
         """Whether a constraint other than `forced` applies to one of the next `slots` tokens of an unfinished row of
@@ -89,6 +99,9 @@ class Constraints:
         if self.source_ngram_size:
             ends = (prefixes.source != padding)[:, None].expand(-1, scores.shape[1], -1)
             _exclude(scores, prefixes, self.source_ngram_size, prefixes.source, ends)
+        if self.most_copies:
+            repeated, completes = self._copies(prefixes, padding)
+            _exclude_tokens(scores, repeated, completes)
         if self.min_length:
             scores[..., eos].masked_fill_(prefixes.lengths <= self.min_length, EXCLUDED)
         if self.forced is not None:
@@ -96,6 +109,18 @@ class Constraints:
         if self.forced_end:
             _force(scores, prefixes.lengths >= prefixes.limits[:, None] - 1, eos, own)
         return scores
+
+    def _copies(self, prefixes: Prefixes, padding: int) -> tuple[Tensor, Tensor]:
+        """Tokens (B, Q, LONGEST_COPY), and whether each would exceed `most_copies`."""
+        device, source = prefixes.tokens.device, prefixes.source
+        width = (self.most_copies + 1) * LONGEST_COPY
+        back = width - 1 - steps(LONGEST_COPY, device)
+        before = _windows(prefixes.tokens, prefixes.lengths, width)
+        completes = _completes_copy(before, _flags(self.letters[0], device), self.most_copies)
+        before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
+        copied = _completes_copy(before_source, _flags(self.letters[1], device), self.most_copies)
+        copied &= (before_source[..., back] == source[..., None]) & (source != padding)[..., None]
+        return before[..., back].clamp_min(0), completes & ~copied.flatten(1).any(1)[:, None, None]
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
@@ -129,7 +154,41 @@ def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: 
         places = (prefixes.lengths - back).clamp(0, capacity - 1)
         before = text.roll(back, 1)
         found = found & (before[:, None] == prefixes.tokens.gather(1, places)[..., None]) & (prefixes.lengths >= back)[..., None]
+    _exclude_tokens(scores, text[:, None], found)
+
+
+def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
+    """Exclude those `tokens` (B, Q or 1, T) that are marked in `where` (B, Q, T)."""
     vocabulary = scores.shape[2]
-    tokens = torch.where(found, text[:, None], vocabulary)
+    tokens = torch.where(where, tokens, vocabulary)
     excluded = torch.zeros(*scores.shape[:2], vocabulary + 1, dtype=torch.bool, device=scores.device).scatter_(2, tokens, value=True)
     scores.masked_fill_(excluded[..., :vocabulary], EXCLUDED)
+
+
+def _windows(tokens: Tensor, ends: Tensor, width: int) -> Tensor:
+    """The `width` tokens before each of the positions `ends` (B, Q) of `tokens` (B, S): (B, Q, width), -1 before the first token."""
+    places = ends[..., None] + steps(width, tokens.device) - width
+    found = tokens[:, None].expand(-1, ends.shape[1], -1).gather(2, places.clamp(0, tokens.shape[1] - 1))
+    return torch.where(places >= 0, found, -1)
+
+
+def _completes_copy(texts: Tensor, has_letter: Tensor, copies: int) -> Tensor:
+    """Whether the token that comes n tokens before the end of a text, put at its end, completes `copies` + 1 copies in a row of a text
+    of n tokens, for n from 1 to LONGEST_COPY: (..., LONGEST_COPY).
+
+    The `texts` (..., (copies + 1) * LONGEST_COPY) are filled with -1 in front; `has_letter` is by token. Tokens without letters after
+    the last letter of the last copy may be missing.
+    """
+    width, sizes = texts.shape[-1], steps(LONGEST_COPY, texts.device)[:, None] + 1
+    letters = has_letter[texts.clamp_min(0)] & (texts >= 0)
+    within = steps(LONGEST_COPY - 1, texts.device) + 1
+    blank = ~letters[..., (width - sizes + within).clamp_max(width - 1)] & (within < sizes)
+    missing = blank.int().cumprod(-1).sum(-1, keepdim=True)
+    backs = steps(copies * LONGEST_COPY - 1, texts.device) + 1
+    same = texts[..., None, width - backs] == texts[..., width - backs - sizes]
+    return letters[..., width - sizes[:, 0]] & (same | (backs >= copies * sizes - missing)).all(-1)
+
+
+@lru_cache(maxsize=8)
+def _flags(flags: bytes, device: torch.device) -> Tensor:
+    return torch.tensor(list(flags), dtype=torch.bool, device=device)

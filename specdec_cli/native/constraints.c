@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#define LONGEST_COPY 6 // tokens; as in constraints.py
+
 // Scores of one position, with the largest of each tile, `stride` apart.
 struct scored {
     float *values, *tops;
@@ -9,7 +11,8 @@ struct scored {
 };
 
 int has_constraints(const struct specdec_options *options) {
-    return options->min_length || options->no_repeat_ngram_size || options->source_ngram_size || options->repetition_penalty != 1.0f;
+    return options->min_length || options->no_repeat_ngram_size || options->source_ngram_size || options->repetition_penalty != 1.0f ||
+           options->most_copies;
 }
 
 int32_t forced_token(const struct specdec_options *options, int32_t eos, int64_t length, int64_t limit) {
@@ -55,11 +58,40 @@ static void exclude(const struct scored *scored, const struct before *before, co
             set_score(scored, text[place], -INFINITY);
 }
 
+// Whether the token that comes `size` tokens before the end of `text`, put at its end, completes `copies` + 1 copies in a row of a
+// text of `size` tokens. Tokens without letters after the last letter of the last copy may be missing.
+static int completes_copy(const int32_t *text, int64_t length, const uint8_t *letters, int64_t size, int64_t copies) {
+    if (length < size || !letters[text[length - size]]) return 0;
+    int64_t missing = 0;
+    while (missing < size - 1 && !letters[text[length - size + 1 + missing]]) missing++;
+    const int64_t compared = copies * size - missing;
+    if (length < size + compared - 1) return 0;
+    for (int64_t back = 1; back < compared; back++)
+        if (text[length - back] != text[length - back - size]) return 0;
+    return 1;
+}
+
+static int has_more_copies(const int32_t *text, int64_t length, const uint8_t *letters, int64_t copies) {
+    for (int64_t place = 1; place < length; place++)
+        for (int64_t size = 1; size <= LONGEST_COPY && size <= place; size++)
+            if (text[place] == text[place - size] && completes_copy(text, place, letters, size, copies)) return 1;
+    return 0;
+}
+
+static void limit_copies(const struct scored *scored, const struct before *before, const struct specdec_options *options) {
+    for (int64_t size = 1; size <= LONGEST_COPY; size++) {
+        if (!completes_copy(before->tokens, before->length, options->letters, size, options->most_copies)) continue;
+        if (has_more_copies(before->source, before->source_length, options->source_letters, options->most_copies)) return;
+        set_score(scored, before->tokens[before->length - size], -INFINITY);
+    }
+}
+
 void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct before *before, float *values,
                float *tops, const struct logits *logits, int64_t i) {
     const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
     if (options->repetition_penalty != 1.0f) penalise(&scored, before, options->repetition_penalty);
     if (options->no_repeat_ngram_size) exclude(&scored, before, before->tokens, before->length, options->no_repeat_ngram_size, -1);
     if (options->source_ngram_size) exclude(&scored, before, before->source, before->source_length, options->source_ngram_size, shape->padding);
+    if (options->most_copies) limit_copies(&scored, before, options);
     if (before->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
 }

@@ -111,6 +111,8 @@ class NativeModel:
         flat, places = _flattened(sources)
         if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
+        if request.most_copies and [*map(len, request.letters)] != [self.config.vocabulary_size, self.config.source_size]:
+            raise ValueError(f"letters for {len(request.letters[0])} and {len(request.letters[1])} tokens")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
         if request.decoding == "input-guided" and len(request.first_drafts) not in (0, len(sources)):

@@ -13,14 +13,16 @@ from specdec_cli.native.structs import Options, Output
 class Request:
     """Options of a decoding by the native engine, with the meanings of the fields of `struct specdec_options`.
 
-    `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the model's
-    limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token that
-    begins a word, else 0. `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive
-    the decoding. `drafts` are the texts for decoding "given-drafts", one for each source: target ids that end with
-    EOS. `first_drafts` bounds the first draft of each, in tokens (0: no limit), also for decoding "input-guided", where
-    it may be empty; `prefix_lengths` are the numbers of tokens at the start of each that are taken without being
-    verified. `memory` is the address of an NgramMemory, for decoding "ngram-memory", which must outlive the decoding.
-    `recorded` are drafts that replace those of the drafter, for measurements: as many for each source, one for each round.
+    `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the
+    model's limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token
+    that begins a word, else 0; `letters` has likewise, for target and source tokens, those with a letter.
+    `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding. `drafts`
+    are the texts for decoding "given-drafts", one for each source: target ids that end with EOS. `first_drafts`
+    bounds the first draft of each, in tokens (0: no limit), also for decoding "input-guided", where it may be
+    empty; `prefix_lengths` are the numbers of tokens at the start of each that are taken without being verified.
+    `memory` is the address of an NgramMemory, for decoding "ngram-memory", which must outlive the decoding.
+    `recorded` are drafts that replace those of the drafter, for measurements: as many for each source, one for each
+    round.
     """
 
     decoding: str = "greedy"
@@ -49,6 +51,8 @@ class Request:
     source_ngram_size: int = 0
     repetition_penalty: float = 1.0
     forced_end: bool = False
+    most_copies: int = 0
+    letters: tuple[bytes, bytes] = (b"", b"")
     recorded: Sequence[Sequence[Sequence[int]]] = ()
 
 
@@ -100,6 +104,10 @@ def decoded_of(output: Output) -> Decoded:
     return Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted), found)
 
 
+def _address(flags: bytes) -> ctypes.c_void_p | None:
+    return ctypes.cast(ctypes.c_char_p(flags), ctypes.c_void_p) if flags else None
+
+
 def options_of(request: Request) -> Options:
     """The C structure for `request`, without rounds and drafts; `request` must outlive it."""
     return Options(
@@ -122,10 +130,11 @@ def options_of(request: Request) -> Options:
         request.no_repeat_ngram_size,
         request.source_ngram_size,
         request.forced_end,
+        request.most_copies,
         request.repetition_penalty,
         len(request.recorded[0]) if request.recorded else 0,
         request.length_penalty,
-        ctypes.cast(ctypes.c_char_p(request.word_starts), ctypes.c_void_p) if request.word_starts else None,
+        *map(_address, (request.word_starts, *request.letters)),
         request.adaptive,
         memory=request.memory,
     )

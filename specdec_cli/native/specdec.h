@@ -99,16 +99,18 @@ struct specdec_tensor {
 // Rounds after these are given the last draft of their sentence.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
-// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS.
+// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS; at most
+// `most_copies` (0: any number) of a text of a few tokens stand in a row, unless the source has more in a row of some text. `letters` and
+// `source_letters` (vocabulary, source vocabulary) say which tokens have a letter; copies count from one such token to another.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
     int32_t with_rounds, beam_size, n_best, stop;
-    int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end;
+    int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end, most_copies;
     float repetition_penalty;
     int32_t recorded;
     double length_penalty;
-    const uint8_t *word_starts;
+    const uint8_t *word_starts, *letters, *source_letters;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     const int32_t *drafts;
     const int64_t *draft_starts;

@@ -38,11 +38,11 @@ class Options(ctypes.Structure):
         *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
         ("tolerance", ctypes.c_float),
         *((name, _int32) for name in ("with_rounds", "beam_size", "n_best", "stop")),
-        *((name, _int32) for name in ("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end")),
+        *((name, _int32) for name in ("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end", "most_copies")),
         ("repetition_penalty", ctypes.c_float),
         ("recorded", _int32),
         ("length_penalty", _double),
-        ("word_starts", _pointer),
+        *((name, _pointer) for name in ("word_starts", "letters", "source_letters")),
         *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts", "prefix_lengths", "memory")),
     )
 

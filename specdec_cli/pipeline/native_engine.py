@@ -173,7 +173,6 @@ class NativeEngine:
                 batch=self._rows(sentences),
                 decoding="greedy" if self._is_greedy else way.decoding,
                 block_size=way.block_size,
-                word_starts=self._word_starts if way.decoding == "input-guided" else b"",
                 first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
                 top_beta=min(way.top_beta, self._shape.vocabulary_size),
                 tolerance=way.tolerance,
@@ -190,7 +189,6 @@ class NativeEngine:
             decoding=GIVEN,
             block_size=self._asked.given_block_size,
             with_scores=self._asked.with_scores or any(sentence.prefix for sentence in sentences),
-            word_starts=self._word_starts,
             drafts=[sentence.draft for sentence in sentences],
             first_drafts=[sentence.first for sentence in sentences],
             prefix_lengths=[sentence.prefix for sentence in sentences],
@@ -217,15 +215,14 @@ class NativeEngine:
             source_ngram_size=info.source_ngram_size,
             repetition_penalty=info.repetition_penalty,
             forced_end=info.forced_end,
+            most_copies=info.most_copies,
+            word_starts=bytes(self._tokenizer.word_starts()),
+            letters=self._tokenizer.letters() if info.most_copies else (b"", b""),
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile, self.onlooker):
             yield _hypothesis(each, sentences[each.number].number, decoding, with_scores=request.with_scores)
-
-    @cached_property
-    def _word_starts(self) -> bytes:
-        return bytes(self._tokenizer.word_starts())
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""

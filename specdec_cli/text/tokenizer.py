@@ -127,6 +127,11 @@ class Tokenizer(ABC):
         """For each target id, whether its piece begins a word."""
         return [self.starts_word(piece) for piece in self._vocabulary]
 
+    def letters(self) -> tuple[bytes, bytes]:
+        """For each target id, and for each source id, 1 if its piece has a letter, else 0. A piece that stands for one byte has none."""
+        target = _with_letters(self._vocabulary)
+        return target, target if self.shared else _with_letters(self._source_vocabulary)
+
     def vocabulary(self) -> list[str]:
         """All target pieces, by id."""
         return list(self._vocabulary)
@@ -137,6 +142,10 @@ class Tokenizer(ABC):
 
     def _visible(self, ids: Iterable[int]) -> list[int]:
         return [i for i in ids if i not in self._hidden]
+
+
+def _with_letters(vocabulary: Sequence[str]) -> bytes:
+    return bytes(any(map(str.isalpha, piece)) and not is_byte(piece) for piece in vocabulary)
 
 
 def is_byte(piece: str) -> bool:

@@ -31,6 +31,8 @@ from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, 
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30
+LETTERS = bytes(number % 4 != 0 for number in range(VOCABULARY))
+"""Which tokens have a letter."""
 CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "minimal length": (None, Constraints(min_length=12)),
     "bigrams": (None, Constraints(no_repeat_ngram_size=2)),
@@ -41,7 +43,9 @@ CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "penalty": (None, Constraints(repetition_penalty=1.7)),
     "reward": (None, Constraints(repetition_penalty=0.8)),
     "forced end": (None, Constraints(min_length=40, forced_end=True)),
-    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True)),
+    "one copy": (None, Constraints(most_copies=1, letters=(LETTERS, LETTERS))),
+    "two copies": (None, Constraints(most_copies=2, letters=(LETTERS, LETTERS))),
+    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True, most_copies=1, letters=(LETTERS, LETTERS))),
 }
 
 
@@ -55,6 +59,49 @@ def sentences_of(count: int) -> list[Sentence]:
     return make_sentences(count, 16)
 
 
+def ends_with_copies(text: Sequence[int], copies: int) -> bool:
+    """Whether `text` ends with `copies` + 1 copies in a row of a text of 1 to 6 tokens that begins with a letter. The last copy may end
+    with its last letter; `text` ends with a letter.
+    """
+    for size in range(1, 7):
+        for kept in range(1, size + 1):
+            length = copies * size + kept
+            copy = text[-length:][:size]
+            whole = len(text) >= length and list(text[-length:]) == (list(copy) * (copies + 1))[:length]
+            if whole and LETTERS[copy[0]] and LETTERS[copy[kept - 1]] and not any(LETTERS[token] for token in copy[kept:]):
+                return True
+    return False
+
+
+def limited_copies(copies: int, source: Sequence[int]) -> Callable[[Tensor, Tensor], Tensor]:
+    """A logits processor for `most_copies`, of one sentence."""
+
+    def process(ids: Tensor, logits: Tensor) -> Tensor:
+        if any(ends_with_copies(source[: end + 1], copies) for end in range(len(source))):
+            return logits
+        excluded = [ends_with_copies([*ids[0].tolist(), token], copies) for token in range(VOCABULARY)]
+        return logits.masked_fill(torch.tensor([excluded]), -torch.inf)
+
+    return process
+
+
+@pytest.mark.parametrize(
+    ("text", "copies", "expected"),
+    [
+        ([5, 9, 9], 1, True),
+        ([5, 9, 9], 2, False),
+        ([9, 9, 9], 2, True),
+        ([9, 8, 9, 8, 9], 2, True),  # 8 has no letter
+        ([9, 8, 9, 8, 9, 8], 2, False),
+        ([9, 10, 9, 10, 9], 2, False),
+        ([9, 10, 9, 10, 9, 10], 2, True),
+        ([8, 8, 8], 2, False),
+    ],
+)
+def test_copies_count_between_letters(text: list[int], copies: int, expected: bool) -> None:
+    assert ends_with_copies(text, copies) == expected
+
+
 def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor]:
     """The logits processors of transformers for the same constraints, in its order."""
     chosen: list[Any] = []
@@ -64,6 +111,8 @@ def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int
         chosen.append(processors.NoRepeatNGramLogitsProcessor(rules.no_repeat_ngram_size))
     if rules.source_ngram_size:
         chosen.append(processors.EncoderNoRepeatNGramLogitsProcessor(rules.source_ngram_size, source))
+    if rules.most_copies:
+        chosen.append(limited_copies(rules.most_copies, source[0].tolist()))
     if rules.min_length:
         chosen.append(processors.MinLengthLogitsProcessor(rules.min_length + 1, EOS))
     if forced is not None:

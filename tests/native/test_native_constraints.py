@@ -2,7 +2,7 @@
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenizer import Tokenizer
 from tests.fakes import tiny_drafter
 from tests.native.comparison import as_decoded, native, reference
 
@@ -38,7 +39,16 @@ CONSTRAINTS: dict[str, dict[str, Any]] = {
     "unigrams of the source": {"source_ngram_size": 1},
     "penalty": {"repetition_penalty": 1.7},
     "reward": {"repetition_penalty": 0.8},
-    "all": {"min_length": 6, "no_repeat_ngram_size": 2, "source_ngram_size": 3, "repetition_penalty": 1.2, "forced_end": True},
+    "one copy": {"most_copies": 1},
+    "two copies": {"most_copies": 2},
+    "all": {
+        "most_copies": 1,
+        "min_length": 6,
+        "no_repeat_ngram_size": 2,
+        "source_ngram_size": 3,
+        "repetition_penalty": 1.2,
+        "forced_end": True,
+    },
 }
 RULES = st.fixed_dictionaries(
     {
@@ -47,6 +57,7 @@ RULES = st.fixed_dictionaries(
         "source_ngram_size": st.integers(0, 3),
         "repetition_penalty": st.sampled_from([1.0, 1.0, 0.5, 1.3, 20.0, 100.0]),
         "forced_end": st.booleans(),
+        "most_copies": st.integers(0, 3),
     }
 )
 DECODINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -58,6 +69,19 @@ DECODINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "beam": ({"beam_size": 4, "n_best": 4}, {"beam_size": 4, "n_best": 4}),
 }
 """Options of each decoding for the reference engine and for the library."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def letters() -> Iterator[None]:
+    """Every tokenizer says that these tokens have a letter; few have one in sources, whose copies would lift the limit."""
+
+    def of(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
+        ids = range(len(tokenizer.vocabulary()))
+        return bytes(number % 4 != 0 for number in ids), bytes(number in (8, 9, 10) for number in ids)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Tokenizer, "letters", of)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +120,7 @@ def request_of(bundle: Bundle, decoding: str, rules: dict[str, Any]) -> Request:
     common = Request(
         decoding.removesuffix("++"), max_length=LONGEST, with_scores=decoding != "beam", word_starts=word_starts, **DECODINGS[decoding][1]
     )
-    return replace(common, **rules)
+    return replace(common, letters=bundle.tokenizer.letters(), **rules)
 
 
 def expected_by(bundle: Bundle, sources: list[list[int]], decoding: str, rules: dict[str, Any]) -> Any:
@@ -142,10 +166,10 @@ def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Pat
     bundle, sources = made[0], sources_of(5, 12)
     rules = CONSTRAINTS["all"]
     options = BeamOptions(5, 1.0, 5, max_length=LONGEST, stop=stop)
-    verifier = Verifier(bundle.verifier, 17, Constraints(**rules))
+    verifier = Verifier(bundle.verifier, 17, Constraints(**rules, letters=bundle.tokenizer.letters()))
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
     expected = {each.number: as_decoded(each) for one in sentences for each in beam_search([verifier], [one], options)}
-    request = Request("beam", beam_size=5, n_best=5, max_length=LONGEST, stop=stop, forced=17, **rules)
+    request = Request("beam", beam_size=5, n_best=5, max_length=LONGEST, stop=stop, forced=17, letters=bundle.tokenizer.letters(), **rules)
     assert native(open_native(*made), sources, request) == expected
     assert all(each.ids[0] == 17 for each in expected.values())
 
@@ -174,10 +198,12 @@ def _unquantized(made: tuple[Bundle, Path]) -> Bundle:
         {"min_length": -1},
         {"no_repeat_ngram_size": -1},
         {"source_ngram_size": -2},
+        {"most_copies": -1},
+        {"most_copies": 257},
         *({"repetition_penalty": value} for value in (0.0, -1.0, float("nan"), float("inf"))),
     ],
 )
 def test_constraints_out_of_range_are_refused(made: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
     with pytest.raises(NativeError, match="option"):
-        list(open_native(*made).decode([[8, 3]], replace(Request(), **wrong)))
+        list(open_native(*made).decode([[8, 3]], replace(Request(), letters=made[0].tokenizer.letters(), **wrong)))
     assert not BundleInfo().min_length and asdict(Request()).keys() >= wrong.keys()

@@ -73,7 +73,9 @@ def test_beam_settings_default_to_the_bundles(resolved: Callable[..., Settings])
     assert (found.beam_size, found.length_penalty, found.beam_stop) == (5, 1.0, "heuristic")
 
 
-@pytest.mark.parametrize("wrong", [{"min_length": -1}, {"repetition_penalty": 0.0}, {"beam_stop": "soon"}, {"no_repeat_ngram_size": 1000}])
+@pytest.mark.parametrize(
+    "wrong", [{"min_length": -1}, {"repetition_penalty": 0.0}, {"beam_stop": "soon"}, {"no_repeat_ngram_size": 1000}, {"most_copies": -1}]
+)
 def test_generation_settings_out_of_range_are_refused(wrong: dict[str, Any], resolved: Callable[..., Settings]) -> None:
     with pytest.raises(ModelError, match=f"{next(iter(wrong))} must be"):
         resolved(wrong)
