@@ -128,7 +128,10 @@ class Tokenizer(ABC):
         return [self.starts_word(piece) for piece in self._vocabulary]
 
     def letters(self) -> tuple[bytes, bytes]:
-        """For each target id, and for each source id, 1 if its piece has a letter, else 0. A piece that stands for one byte has none."""
+        """For each target id, and for each source id, 1 if its piece has a letter, else 0.
+
+        Pieces such as </s> and <0xC3>, which stand for no text of their own or for one byte, have none.
+        """
         target = _with_letters(self._vocabulary)
         return target, target if self.shared else _with_letters(self._source_vocabulary)
 
@@ -145,7 +148,7 @@ class Tokenizer(ABC):
 
 
 def _with_letters(vocabulary: Sequence[str]) -> bytes:
-    return bytes(any(map(str.isalpha, piece)) and not is_byte(piece) for piece in vocabulary)
+    return bytes(any(map(str.isalpha, piece)) and not (piece[0] == "<" and piece[-1] == ">") for piece in vocabulary)
 
 
 def is_byte(piece: str) -> bool:

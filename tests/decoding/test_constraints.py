@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
@@ -23,6 +24,7 @@ from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
@@ -240,3 +242,11 @@ def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
     (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))
     assert len(found.ids) > shortest
+
+
+def test_pieces_that_stand_for_no_text_have_no_letter() -> None:
+    tokenizer = describe_bundle(SHIPPED / "en-de").tokenizer
+    target, source = tokenizer.letters()
+    having = {piece for piece, letter in zip(tokenizer.vocabulary(), target, strict=True) if letter}
+    assert target == source and "▁das" in having
+    assert having.isdisjoint({"</s>", "<unk>", ".", "▁1", "▁"})
