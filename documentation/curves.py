@@ -1,7 +1,8 @@
 """`python -m documentation.curves NAME=METRICS...`: store the dev loss of training runs, and draw it against the updates.
 
-METRICS is the log metrics.csv of the output folder of `train-verifier`; NAME is shown in the legend. The points are stored in
-docs/results/training/curves.json, the figure in docs/curves.svg. Without arguments, the figure is drawn anew from the stored points.
+METRICS is the log metrics.csv of the output folder of `train-verifier`; NAME is shown in the legend. The points are added to those in
+docs/results/training/curves.json, and the figure is written to docs/curves.svg. Without arguments, the figure is drawn anew from the
+stored points.
 """
 
 import argparse
@@ -51,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if any(not path for _, _, path in named):
             parser.error("give NAME=METRICS")
         make_folder(STORED.parent)
-        write_json(STORED, {name: read_curve(Path(path)) for name, _, path in named})
+        stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+        write_json(STORED, stored | {name: read_curve(Path(path)) for name, _, path in named})
     draw(json.loads(STORED.read_text(encoding="utf-8")), FIGURE)
 
 

@@ -21,7 +21,8 @@ def test_evaluations_are_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(curves, "FIGURE", tmp_path / "curves.svg")
     (tmp_path / "metrics.csv").write_text(LOG)
     curves.main([f"a run={tmp_path / 'metrics.csv'}"])
-    assert json.loads(curves.STORED.read_text()) == {"a run": [[200, 2.25], [300, 2.125]]}
+    curves.main([f"another={tmp_path / 'metrics.csv'}"])
+    assert json.loads(curves.STORED.read_text()) == {name: [[200, 2.25], [300, 2.125]] for name in ("a run", "another")}
     first = curves.FIGURE.read_text()
     assert "<svg" in first
     curves.FIGURE.unlink()
