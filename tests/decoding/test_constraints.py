@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
 from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
@@ -24,17 +23,15 @@ from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
+from tests.decoding.copies import LETTERS, limited_copies
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30
-LETTERS = bytes(number % 4 != 0 for number in range(VOCABULARY))
-"""Which tokens have a letter."""
 CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "minimal length": (None, Constraints(min_length=12)),
     "bigrams": (None, Constraints(no_repeat_ngram_size=2)),
@@ -59,49 +56,6 @@ def model(precision: str = "float32") -> Transformer:
 
 def sentences_of(count: int) -> list[Sentence]:
     return make_sentences(count, 16)
-
-
-def ends_with_copies(text: Sequence[int], copies: int) -> bool:
-    """Whether `text` ends with `copies` + 1 copies in a row of a text of 1 to 6 tokens that begins with a letter. The last copy may end
-    with its last letter; `text` ends with a letter.
-    """
-    for size in range(1, 7):
-        for kept in range(1, size + 1):
-            length = copies * size + kept
-            copy = text[-length:][:size]
-            whole = len(text) >= length and list(text[-length:]) == (list(copy) * (copies + 1))[:length]
-            if whole and LETTERS[copy[0]] and LETTERS[copy[kept - 1]] and not any(LETTERS[token] for token in copy[kept:]):
-                return True
-    return False
-
-
-def limited_copies(copies: int, source: Sequence[int]) -> Callable[[Tensor, Tensor], Tensor]:
-    """A logits processor for `most_copies`, of one sentence."""
-
-    def process(ids: Tensor, logits: Tensor) -> Tensor:
-        if any(ends_with_copies(source[: end + 1], copies) for end in range(len(source))):
-            return logits
-        excluded = [ends_with_copies([*ids[0].tolist(), token], copies) for token in range(VOCABULARY)]
-        return logits.masked_fill(torch.tensor([excluded]), -torch.inf)
-
-    return process
-
-
-@pytest.mark.parametrize(
-    ("text", "copies", "expected"),
-    [
-        ([5, 9, 9], 1, True),
-        ([5, 9, 9], 2, False),
-        ([9, 9, 9], 2, True),
-        ([9, 8, 9, 8, 9], 2, True),  # 8 has no letter
-        ([9, 8, 9, 8, 9, 8], 2, False),
-        ([9, 10, 9, 10, 9], 2, False),
-        ([9, 10, 9, 10, 9, 10], 2, True),
-        ([8, 8, 8], 2, False),
-    ],
-)
-def test_copies_count_between_letters(text: list[int], copies: int, expected: bool) -> None:
-    assert ends_with_copies(text, copies) == expected
 
 
 def processed(forced: int | None, rules: Constraints, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor]:
@@ -242,11 +196,3 @@ def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
     (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))
     assert len(found.ids) > shortest
-
-
-def test_pieces_that_stand_for_no_text_have_no_letter() -> None:
-    tokenizer = describe_bundle(SHIPPED / "en-de").tokenizer
-    target, source = tokenizer.letters()
-    having = {piece for piece, letter in zip(tokenizer.vocabulary(), target, strict=True) if letter}
-    assert target == source and "▁das" in having
-    assert having.isdisjoint({"</s>", "<unk>", ".", "▁1", "▁"})
