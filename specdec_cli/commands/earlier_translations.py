@@ -113,7 +113,7 @@ def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) 
 
 
 def _paragraph_pairs(source: Path, target: Path) -> "Iterable[Pair]":
-    """Pairs of each paragraph in `source` and the paragraph of the same number in `target`; their line breaks may differ.
+    """Pair the first paragraph of `source` with the first one of `target`, and so on. Their line breaks may differ.
 
     Raises InputError if the two files have different numbers of paragraphs.
     """

@@ -13,7 +13,7 @@ from specdec_cli.model.cache import steps
 EXCLUDED = float("-inf")
 """The score of a token that is not allowed."""
 LONGEST_COPY = 6
-"""The longest n-gram, in tokens, whose copies in a row are counted."""
+"""`most_copies` limits repetitions of n-grams of up to this number of tokens."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Constraints:
     - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
       start included (Keskar et al. 2019); 1.0 for none.
     - `forced_end`: an output that reaches its largest length ends with EOS there.
-    - `most_copies`: a text of up to 6 tokens (LONGEST_COPY) occurs at most this number of times in a row, unless the source has more
-      copies of some text in a row; 0 for no constraint. Copies count from a token with a letter to another one: of
-      "Picasso, Picasso, Picasso" 3. This ends the loops of greedy decoding, which repeats a word without end, but keeps
-      repetitions of the source, and digits. `letters` has a byte for each target token, and for each source token: 1 if it has a
-      letter, else 0.
+    - `most_copies`: no n-gram of up to 6 tokens (LONGEST_COPY) occurs more often than this in immediate succession; 0 for no
+      constraint. It ends the loops of greedy decoding ("very very very ..."). A copy begins and ends with a token that has a
+      letter, and what stands between two copies is part of the n-gram: "Picasso, Picasso, Picasso" is 3 copies of "Picasso,", and
+      repeated digits or dashes are none. The constraint does not apply if the source itself repeats some n-gram more often.
+      `letters` says which tokens have a letter: a byte, 1 or 0, for each target token, and for each source token.
     """
 
     forced: int | None = None
@@ -100,8 +100,7 @@ class Constraints:
             ends = (prefixes.source != padding)[:, None].expand(-1, scores.shape[1], -1)
             _exclude(scores, prefixes, self.source_ngram_size, prefixes.source, ends)
         if self.most_copies:
-            repeated, completes = self._copies(prefixes, padding)
-            _exclude_tokens(scores, repeated, completes)
+            self._limit_copies(scores, prefixes, padding)
         if self.min_length:
             scores[..., eos].masked_fill_(prefixes.lengths <= self.min_length, EXCLUDED)
         if self.forced is not None:
@@ -110,17 +109,20 @@ class Constraints:
             _force(scores, prefixes.lengths >= prefixes.limits[:, None] - 1, eos, own)
         return scores
 
-    def _copies(self, prefixes: Prefixes, padding: int) -> tuple[Tensor, Tensor]:
-        """Tokens (B, Q, LONGEST_COPY), and whether each would exceed `most_copies`."""
-        device, source = prefixes.tokens.device, prefixes.source
+    def _limit_copies(self, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
+        """Exclude the tokens with which an n-gram would occur more than `most_copies` times in immediate succession."""
+        device, source = scores.device, prefixes.source
         width = (self.most_copies + 1) * LONGEST_COPY
         back = width - 1 - steps(LONGEST_COPY, device)
         before = _windows(prefixes.tokens, prefixes.lengths, width)
         completes = _completes_copy(before, _flags(self.letters[0], device), self.most_copies)
+        if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
+            return
         before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
         copied = _completes_copy(before_source, _flags(self.letters[1], device), self.most_copies)
         copied &= (before_source[..., back] == source[..., None]) & (source != padding)[..., None]
-        return before[..., back].clamp_min(0), completes & ~copied.flatten(1).any(1)[:, None, None]
+        allowed = copied.flatten(1).any(1)  # rows whose source repeats an n-gram more often
+        _exclude_tokens(scores, before[..., back].clamp_min(0), completes & ~allowed[:, None, None])
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
@@ -173,11 +175,10 @@ def _windows(tokens: Tensor, ends: Tensor, width: int) -> Tensor:
 
 
 def _completes_copy(texts: Tensor, has_letter: Tensor, copies: int) -> Tensor:
-    """Whether the token that comes n tokens before the end of a text, put at its end, completes `copies` + 1 copies in a row of a text
-    of n tokens, for n from 1 to LONGEST_COPY: (..., LONGEST_COPY).
+    """Whether a text would end with `copies` + 1 copies of an n-gram if its token n places before the end were appended.
 
-    The `texts` (..., (copies + 1) * LONGEST_COPY) are filled with -1 in front; `has_letter` is by token. Tokens without letters after
-    the last letter of the last copy may be missing.
+    The result (..., LONGEST_COPY) is for n from 1 to LONGEST_COPY. The `texts` (..., (copies + 1) * LONGEST_COPY) are padded with -1 in
+    front; `has_letter` (V,) is indexed by token. The last copy may lack tokens at its end that have no letter, such as a comma.
     """
     width, sizes = texts.shape[-1], steps(LONGEST_COPY, texts.device)[:, None] + 1
     letters = has_letter[texts.clamp_min(0)] & (texts >= 0)

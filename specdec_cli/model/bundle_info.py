@@ -43,8 +43,8 @@ class BundleInfo:
     - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
     - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
     - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
-    - `most_copies`: a text of up to 6 tokens occurs at most this number of times in a row in an output, unless the source has more
-      copies of some text in a row (see `Constraints`; 0: no rule).
+    - `most_copies`: no n-gram of up to 6 tokens occurs more often than this in immediate succession, unless the source itself repeats
+      some n-gram more often (see `Constraints`; 0: no rule).
     - `forced_end`: an output that reaches `max_length` ends with EOS.
     - `beam_size`: hypotheses of beam search (0: not given).
     - `length_penalty`: beam search divides a score by the length to this power.

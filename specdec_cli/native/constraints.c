@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define LONGEST_COPY 6 // tokens; as in constraints.py
+#define LONGEST_COPY 6 // tokens of the longest n-gram whose repetitions are limited; the same value as in constraints.py
 
 // Scores of one position, with the largest of each tile, `stride` apart.
 struct scored {
@@ -58,8 +58,8 @@ static void exclude(const struct scored *scored, const struct before *before, co
             set_score(scored, text[place], -INFINITY);
 }
 
-// Whether the token that comes `size` tokens before the end of `text`, put at its end, completes `copies` + 1 copies in a row of a
-// text of `size` tokens. Tokens without letters after the last letter of the last copy may be missing.
+// Whether `text` would end with `copies` + 1 copies of an n-gram of `size` tokens if its token `size` places before the end were
+// appended. The last copy may lack tokens at its end that have no letter, such as a comma.
 static int completes_copy(const int32_t *text, int64_t length, const uint8_t *letters, int64_t size, int64_t copies) {
     if (length < size || !letters[text[length - size]]) return 0;
     int64_t missing = 0;

@@ -78,7 +78,8 @@ class NativeModel:
         `onlooker` is called with each round of each sentence, before the sentence is yielded. `meanwhile` is called
         about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
         Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
-        ValueError if `request.word_starts` is neither empty nor has one byte for each token.
+        ValueError if `request.word_starts` is neither empty nor has one byte for each token, and with `request.most_copies` if
+        `request.letters` does not have one byte for each token of both vocabularies.
         """
         with self._session(sources, request, with_rounds=onlooker is not None) as session:
             output, due = Output(), time.monotonic()

@@ -99,9 +99,9 @@ struct specdec_tensor {
 // Rounds after these are given the last draft of their sentence.
 // Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
-// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS; at most
-// `most_copies` (0: any number) of a text of a few tokens stand in a row, unless the source has more in a row of some text. `letters` and
-// `source_letters` (vocabulary, source vocabulary) say which tokens have a letter; copies count from one such token to another.
+// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS; no
+// n-gram occurs more than `most_copies` times (0: any number) in immediate succession, unless the source repeats one more often; for this,
+// `letters` and `source_letters` (vocabulary, source vocabulary) say which tokens have a letter.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;

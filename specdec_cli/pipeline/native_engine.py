@@ -28,8 +28,7 @@ MOST_TOGETHER = 8
 """Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
-_FLOAT, _MOST_TOKENS = 4, 2**31 - 1
-_LANES = 16  # the engine pads the width of a head to a multiple of this
+_FLOAT, _MOST_TOKENS, _LANES = 4, 2**31 - 1, 16  # the engine pads the width of a head to a multiple of _LANES
 
 
 class NativeEngine:
@@ -66,8 +65,7 @@ class NativeEngine:
         self._model = NativeModel(self._shape, verifier, *((self._way.drafter, drafter) if with_drafter else ()))
 
     def _choose_sizes(self, costs: Costs) -> None:
-        way = self._way
-        self._sizes = SharedBlockSizes(costs, way.block_size, self._asked.batch_size, self._threads, may_skip=way.may_skip)
+        self._sizes = SharedBlockSizes(costs, self._way.block_size, self._asked.batch_size, self._threads, may_skip=self._way.may_skip)
 
     def _measured(self) -> MeasuredModel:
         way = self._way
@@ -173,6 +171,7 @@ class NativeEngine:
                 batch=self._rows(sentences),
                 decoding="greedy" if self._is_greedy else way.decoding,
                 block_size=way.block_size,
+                word_starts=self._word_starts if way.decoding == "input-guided" else b"",
                 first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
                 top_beta=min(way.top_beta, self._shape.vocabulary_size),
                 tolerance=way.tolerance,
@@ -189,6 +188,7 @@ class NativeEngine:
             decoding=GIVEN,
             block_size=self._asked.given_block_size,
             with_scores=self._asked.with_scores or any(sentence.prefix for sentence in sentences),
+            word_starts=self._word_starts,
             drafts=[sentence.draft for sentence in sentences],
             first_drafts=[sentence.first for sentence in sentences],
             prefix_lengths=[sentence.prefix for sentence in sentences],
@@ -216,13 +216,16 @@ class NativeEngine:
             repetition_penalty=info.repetition_penalty,
             forced_end=info.forced_end,
             most_copies=info.most_copies,
-            word_starts=bytes(self._tokenizer.word_starts()),
             letters=self._tokenizer.letters() if info.most_copies else (b"", b""),
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
         for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile, self.onlooker):
             yield _hypothesis(each, sentences[each.number].number, decoding, with_scores=request.with_scores)
+
+    @cached_property
+    def _word_starts(self) -> bytes:
+        return bytes(self._tokenizer.word_starts())
 
     def _rows(self, sentences: Sequence[Sentence]) -> int:
         """Number of sentences that a thread decodes together; with 1, all threads share one sentence."""

@@ -128,9 +128,9 @@ class Tokenizer(ABC):
         return [self.starts_word(piece) for piece in self._vocabulary]
 
     def letters(self) -> tuple[bytes, bytes]:
-        """For each target id, and for each source id, 1 if its piece has a letter, else 0.
+        """Flags that say which pieces have a letter, for the target ids and for the source ids: a byte for each id, 1 or 0.
 
-        Pieces such as </s> and <0xC3>, which stand for no text of their own or for one byte, have none.
+        Pieces in angle brackets count as having none: </s> is no text, and <0xC3> is one byte.
         """
         target = _with_letters(self._vocabulary)
         return target, target if self.shared else _with_letters(self._source_vocabulary)

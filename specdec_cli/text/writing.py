@@ -169,7 +169,10 @@ def check_not_input(target: Path | None, inputs: Sequence[Path]) -> None:
 
 @contextmanager
 def write_failures(name: str) -> Iterator[None]:
-    """Convert an OSError of the `with` block, which writes to the output `name`: a closed pipe to ReaderGone, others to InputError."""
+    """Raise another error for each OSError in the `with` block, which writes to the output `name`.
+
+    A BrokenPipeError becomes ReaderGone; every other OSError becomes InputError.
+    """
     try:
         yield
     except BrokenPipeError as error:

@@ -1,4 +1,4 @@
-"""Records of a training run: the progress that its checkpoint stores, and the report after each update."""
+"""Data classes of the training loop: the progress that a checkpoint stores, and the report after each update."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

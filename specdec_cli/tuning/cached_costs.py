@@ -1,4 +1,4 @@
-"""Costs of rounds in the cache: each of the first runs measures them again, and the least values are kept."""
+"""The cache of the costs of rounds. The first runs of specdec on a machine measure the costs; the cache keeps the minimum of each."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -8,26 +8,28 @@ from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.tuning.round_costs import Costs
 
 RUNS = 3
-"""Runs that measure the costs. Other programs can only make a round slower, so the least of several times, which are
-further apart than the repetitions of one run, is the best estimate of a round's time on an idle machine.
+"""Number of runs that measure the costs. Other programs can only make a round slower, so the minimum is the best estimate of the
+time on an idle machine; a program that disturbs one run has often ended before the next.
 """
 
 
 def final_costs(measurement: CachedMeasurement) -> Costs | None:
-    """The cached costs if enough runs (RUNS) measured them, else None."""
+    """The cached costs if RUNS runs have measured them, else None."""
     costs, runs = measurement.read(_checked) or (None, 0)
     return costs if runs >= RUNS else None
 
 
 def cached_costs(measurement: CachedMeasurement, measure: Callable[[], Costs]) -> Costs:
-    """The cached costs. Until enough runs (RUNS) measured them, call `measure`, and cache and return the lower value of each
-    earlier cost and the new one.
+    """Return the cached costs if RUNS runs have measured them.
+
+    Otherwise call `measure`, take the minimum of each new cost and the cached one, if there is one, write the result to the cache
+    and return it.
     """
     costs, runs = measurement.read(_checked) or (None, 0)
     if costs is not None and runs >= RUNS:
         return costs
     new = measure()
-    costs = new.least(costs) if costs is not None else new
+    costs = new if costs is None else new.least(costs)
     measurement.write({"runs": runs + 1, **asdict(costs)})
     return costs
 

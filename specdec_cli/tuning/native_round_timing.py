@@ -1,5 +1,6 @@
 """Measurement of the costs of the native engine's rounds on this machine, without torch."""
 
+import time
 from dataclasses import dataclass
 
 from specdec_cli.measurement_cache import CachedMeasurement
@@ -20,6 +21,8 @@ _ROUNDS = 6
 _SESSIONS = {1: 4, ROWS: 1}
 """Sessions in each repetition, by rows."""
 _REPETITIONS = 3
+_ENOUGH = 1.0
+"""Seconds after which no further repetition starts."""
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
 
@@ -49,9 +52,7 @@ def stored_costs(measured: MeasuredModel) -> Costs | None:
 
 
 def round_costs(measured: MeasuredModel) -> Costs:
-    """The costs, which the first runs on a machine measure (see `cached_costs`); for that, the model must have been loaded
-    with the drafter.
-    """
+    """Return the cached costs, or measure them (see `cached_costs`). The model must have been loaded with the drafter."""
     return cached_costs(measured.measurement, lambda: measure_native_costs(measured.model, measured.longest, measured.threads))
 
 
@@ -77,24 +78,20 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
     """
     sizes = (min(SHORT, longest), min(LONG, longest))
     cases = [(rows, size) for rows in (1, ROWS) for _ in range(_SESSIONS[rows]) for size in (0, *sizes)]
-    drafting, verifying = ({case: [0.0] for case in cases} for _ in range(2))
+    measured: list[tuple[tuple[int, int], tuple[float, float]]] = []
+    started = time.perf_counter()
     # Repetitions are interleaved, so that a short load on the machine does not fall on one case alone.
-    for case in _REPETITIONS * cases:
-        drafted, verified = _times(model, *case, threads)
-        drafting[case].append(drafted)
-        verifying[case].append(verified)
+    for _ in range(_REPETITIONS):
+        measured += [(case, _times(model, *case, threads)) for case in cases]
+        if time.perf_counter() - started > _ENOUGH:
+            break
+    drafting, verifying = ({case: _least([times[part] for key, times in measured if key == case]) for case in cases} for part in (0, 1))
     short, long = sizes
     return Costs(
         sizes,
-        (_least(verifying[1, 0]), _least(verifying[ROWS, 0])),
-        (
-            (_least(verifying[1, short]), _least(verifying[1, long])),
-            (_least(verifying[ROWS, short]), _least(verifying[ROWS, long])),
-        ),
-        (
-            (_least(drafting[1, short]), _least(drafting[1, long])),
-            (_least(drafting[ROWS, short]), _least(drafting[ROWS, long])),
-        ),
+        (verifying[1, 0], verifying[ROWS, 0]),
+        ((verifying[1, short], verifying[1, long]), (verifying[ROWS, short], verifying[ROWS, long])),
+        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
     )
 
 

@@ -41,7 +41,9 @@ class Costs:
         return cls((short, long), _times(values["plain"]), verifying, drafting)
 
     def least(self, other: "Costs") -> "Costs":
-        """The lower value of each cost in `self` and `other`, which have the same `sizes`."""
+        """The minimum of each cost in `self` and `other`; `self` if they are for different `sizes`."""
+        if self.sizes != other.sizes:
+            return self
         return Costs(
             self.sizes,
             _least(self.plain, other.plain),

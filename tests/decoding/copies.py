@@ -1,4 +1,4 @@
-"""An independent implementation of the limit on copies in a row (`most_copies`)."""
+"""A second, simpler implementation of the constraint `most_copies`, with which tests compare the first."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,7 +26,7 @@ def ends_with_copies(text: Sequence[int], copies: int) -> bool:
 
 
 def limited_copies(copies: int, source: Sequence[int]) -> Callable[[Tensor, Tensor], Tensor]:
-    """A logits processor for `most_copies`, of one sentence."""
+    """Return a logits processor, as in transformers, that applies `most_copies` to the output for one `source`."""
 
     def process(ids: Tensor, logits: Tensor) -> Tensor:
         if any(ends_with_copies(source[: end + 1], copies) for end in range(len(source))):

@@ -73,7 +73,10 @@ DECODINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.fixture(scope="module", autouse=True)
 def letters() -> Iterator[None]:
-    """Every tokenizer says that these tokens have a letter; few have one in sources, whose copies would lift the limit."""
+    """Replace `Tokenizer.letters`: many target tokens have a letter, but few source tokens.
+
+    If more source tokens had one, most random sources would have repetitions, and `most_copies` would not apply to their outputs.
+    """
 
     def of(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
         ids = range(len(tokenizer.vocabulary()))
