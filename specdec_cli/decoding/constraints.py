@@ -12,7 +12,7 @@ from specdec_cli.model.cache import steps
 
 EXCLUDED = float("-inf")
 """The score of a token that is not allowed."""
-LONGEST_COPY = 6
+LONGEST_COPY = 10
 """`most_copies` limits repetitions of n-grams of up to this number of tokens."""
 
 
@@ -49,11 +49,12 @@ class Constraints:
     - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
       start included (Keskar et al. 2019); 1.0 for none.
     - `forced_end`: an output that reaches its largest length ends with EOS there.
-    - `most_copies`: no n-gram of up to 6 tokens (LONGEST_COPY) occurs more often than this in immediate succession; 0 for no
+    - `most_copies`: no n-gram of up to 10 tokens (LONGEST_COPY) occurs more often than this in immediate succession; 0 for no
       constraint. It ends the loops of greedy decoding ("very very very ..."). A copy begins and ends with a token that has a
       letter, and what stands between two copies is part of the n-gram: "Picasso, Picasso, Picasso" is 3 copies of "Picasso,", and
       repeated digits or dashes are none. The constraint does not apply if the source itself repeats some n-gram more often.
-      `letters` says which tokens have a letter: a byte, 1 or 0, for each target token, and for each source token.
+      Tokens count as equal if their texts are equal without spaces and case: `forms` has the forms of target and source tokens, as
+      `text.forms.forms_of` returns them.
     """
 
     forced: int | None = None
@@ -63,7 +64,7 @@ class Constraints:
     repetition_penalty: float = 1.0
     forced_end: bool = False
     most_copies: int = 0
-    letters: tuple[bytes, bytes] = (b"", b"")
+    forms: tuple[bytes, bytes] = (b"", b"")
 
     @property
     def everywhere(self) -> bool:
@@ -111,18 +112,22 @@ class Constraints:
 
     def _limit_copies(self, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
         """Exclude the tokens with which an n-gram would occur more than `most_copies` times in immediate succession."""
-        device, source = scores.device, prefixes.source
+        device = scores.device
+        forms, source_forms = (_tensor(each, device) for each in self.forms)
         width = (self.most_copies + 1) * LONGEST_COPY
         back = width - 1 - steps(LONGEST_COPY, device)
-        before = _windows(prefixes.tokens, prefixes.lengths, width)
-        completes = _completes_copy(before, _flags(self.letters[0], device), self.most_copies)
+        before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
+        completes = _completes_copy(before, self.most_copies)
         if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
             return
+        source = source_forms[prefixes.source].masked_fill_(prefixes.source == padding, 0)
         before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
-        copied = _completes_copy(before_source, _flags(self.letters[1], device), self.most_copies)
-        copied &= (before_source[..., back] == source[..., None]) & (source != padding)[..., None]
+        copied = _completes_copy(before_source, self.most_copies) & (before_source[..., back] == source[..., None])
         allowed = copied.flatten(1).any(1)  # rows whose source repeats an n-gram more often
-        _exclude_tokens(scores, before[..., back].clamp_min(0), completes & ~allowed[:, None, None])
+        found = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
+        excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, found, value=True)
+        excluded[..., 0] = False
+        scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
@@ -167,29 +172,28 @@ def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
     scores.masked_fill_(excluded[..., :vocabulary], EXCLUDED)
 
 
-def _windows(tokens: Tensor, ends: Tensor, width: int) -> Tensor:
-    """The `width` tokens before each of the positions `ends` (B, Q) of `tokens` (B, S): (B, Q, width), -1 before the first token."""
-    places = ends[..., None] + steps(width, tokens.device) - width
-    found = tokens[:, None].expand(-1, ends.shape[1], -1).gather(2, places.clamp(0, tokens.shape[1] - 1))
-    return torch.where(places >= 0, found, -1)
+def _windows(forms: Tensor, ends: Tensor, width: int) -> Tensor:
+    """The `width` forms before each of the positions `ends` (B, Q) of `forms` (B, S): (B, Q, width), 0 before the first one."""
+    places = ends[..., None] + steps(width, forms.device) - width
+    found = forms[:, None].expand(-1, ends.shape[1], -1).gather(2, places.clamp(0, forms.shape[1] - 1))
+    return torch.where(places >= 0, found, 0)
 
 
-def _completes_copy(texts: Tensor, has_letter: Tensor, copies: int) -> Tensor:
+def _completes_copy(forms: Tensor, copies: int) -> Tensor:
     """Whether a text would end with `copies` + 1 copies of an n-gram if its token n places before the end were appended.
 
-    The result (..., LONGEST_COPY) is for n from 1 to LONGEST_COPY. The `texts` (..., (copies + 1) * LONGEST_COPY) are padded with -1 in
-    front; `has_letter` (V,) is indexed by token. The last copy may lack tokens at its end that have no letter, such as a comma.
+    The result (..., LONGEST_COPY) is for n from 1 to LONGEST_COPY. The text is given by its `forms`
+    (..., (copies + 1) * LONGEST_COPY), with 0 in front. The last copy may lack tokens at its end that have no letter, such as a comma.
     """
-    width, sizes = texts.shape[-1], steps(LONGEST_COPY, texts.device)[:, None] + 1
-    letters = has_letter[texts.clamp_min(0)] & (texts >= 0)
-    within = steps(LONGEST_COPY - 1, texts.device) + 1
-    blank = ~letters[..., (width - sizes + within).clamp_max(width - 1)] & (within < sizes)
+    width, sizes = forms.shape[-1], steps(LONGEST_COPY, forms.device)[:, None] + 1
+    within = steps(LONGEST_COPY - 1, forms.device) + 1
+    blank = (forms[..., (width - sizes + within).clamp_max(width - 1)] <= 0) & (within < sizes)
     missing = blank.int().cumprod(-1).sum(-1, keepdim=True)
-    backs = steps(copies * LONGEST_COPY - 1, texts.device) + 1
-    same = texts[..., None, width - backs] == texts[..., width - backs - sizes]
-    return letters[..., width - sizes[:, 0]] & (same | (backs >= copies * sizes - missing)).all(-1)
+    backs = steps(copies * LONGEST_COPY - 1, forms.device) + 1
+    same = forms[..., None, width - backs] == forms[..., width - backs - sizes]
+    return (forms[..., width - sizes[:, 0]] > 0) & (same | (backs >= copies * sizes - missing)).all(-1)
 
 
 @lru_cache(maxsize=8)
-def _flags(flags: bytes, device: torch.device) -> Tensor:
-    return torch.tensor(list(flags), dtype=torch.bool, device=device)
+def _tensor(forms: bytes, device: torch.device) -> Tensor:
+    return torch.frombuffer(bytearray(forms), dtype=torch.int32).long().to(device)

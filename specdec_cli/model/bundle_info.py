@@ -43,7 +43,7 @@ class BundleInfo:
     - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
     - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
     - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
-    - `most_copies`: no n-gram of up to 6 tokens occurs more often than this in immediate succession, unless the source itself repeats
+    - `most_copies`: no n-gram of up to 10 tokens occurs more often than this in immediate succession, unless the source itself repeats
       some n-gram more often (see `Constraints`; 0: no rule).
     - `forced_end`: an output that reaches `max_length` ends with EOS.
     - `beam_size`: hypotheses of beam search (0: not given).

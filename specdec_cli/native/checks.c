@@ -17,7 +17,7 @@ static int beam_fits(const struct specdec_options *options) {
 static int constraints_fit(const struct specdec_options *options) {
     return options->min_length >= 0 && options->no_repeat_ngram_size >= 0 && options->source_ngram_size >= 0 &&
            options->repetition_penalty > 0.0f && isfinite(options->repetition_penalty) && between(options->most_copies, 0, 256) &&
-           !(options->most_copies && !(options->letters && options->source_letters));
+           !(options->most_copies && !(options->forms && options->source_forms));
 }
 
 static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {

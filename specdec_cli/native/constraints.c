@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define LONGEST_COPY 6 // tokens of the longest n-gram whose repetitions are limited; the same value as in constraints.py
+#define LONGEST_COPY 10 // tokens of the longest n-gram whose repetitions are limited; the same value as in constraints.py
 
 // Scores of one position, with the largest of each tile, `stride` apart.
 struct scored {
@@ -58,31 +58,43 @@ static void exclude(const struct scored *scored, const struct before *before, co
             set_score(scored, text[place], -INFINITY);
 }
 
-// Whether `text` would end with `copies` + 1 copies of an n-gram of `size` tokens if its token `size` places before the end were
-// appended. The last copy may lack tokens at its end that have no letter, such as a comma.
-static int completes_copy(const int32_t *text, int64_t length, const uint8_t *letters, int64_t size, int64_t copies) {
-    if (length < size || !letters[text[length - size]]) return 0;
+// A text whose copies are counted, and the form of each token: equal for tokens with the same text, positive for those with a letter.
+struct counted {
+    const int32_t *text, *forms;
+};
+
+static int32_t form_at(const struct counted *counted, int64_t place) {
+    return counted->forms[counted->text[place]];
+}
+
+// Whether the first `length` tokens of a text would end with `copies` + 1 copies of an n-gram of `size` tokens if the token `size` places
+// before their end were appended. The last copy may lack tokens at its end that have no letter, such as a comma.
+static int completes_copy(const struct counted *counted, int64_t length, int64_t size, int64_t copies) {
+    if (length < size || form_at(counted, length - size) <= 0) return 0;
     int64_t missing = 0;
-    while (missing < size - 1 && !letters[text[length - size + 1 + missing]]) missing++;
+    while (missing < size - 1 && form_at(counted, length - size + 1 + missing) <= 0) missing++;
     const int64_t compared = copies * size - missing;
     if (length < size + compared - 1) return 0;
     for (int64_t back = 1; back < compared; back++)
-        if (text[length - back] != text[length - back - size]) return 0;
+        if (form_at(counted, length - back) != form_at(counted, length - back - size)) return 0;
     return 1;
 }
 
-static int has_more_copies(const int32_t *text, int64_t length, const uint8_t *letters, int64_t copies) {
+static int has_more_copies(const struct counted *counted, int64_t length, int64_t copies) {
     for (int64_t place = 1; place < length; place++)
         for (int64_t size = 1; size <= LONGEST_COPY && size <= place; size++)
-            if (text[place] == text[place - size] && completes_copy(text, place, letters, size, copies)) return 1;
+            if (form_at(counted, place) == form_at(counted, place - size) && completes_copy(counted, place, size, copies)) return 1;
     return 0;
 }
 
 static void limit_copies(const struct scored *scored, const struct before *before, const struct specdec_options *options) {
+    const struct counted output = {before->tokens, options->forms}, source = {before->source, options->source_forms};
     for (int64_t size = 1; size <= LONGEST_COPY; size++) {
-        if (!completes_copy(before->tokens, before->length, options->letters, size, options->most_copies)) continue;
-        if (has_more_copies(before->source, before->source_length, options->source_letters, options->most_copies)) return;
-        set_score(scored, before->tokens[before->length - size], -INFINITY);
+        if (!completes_copy(&output, before->length, size, options->most_copies)) continue;
+        if (has_more_copies(&source, before->source_length, options->most_copies)) return;
+        const int32_t excluded = form_at(&output, before->length - size);
+        for (int32_t token = 0; token < scored->size; token++)
+            if (options->forms[token] == excluded) set_score(scored, token, -INFINITY);
     }
 }
 

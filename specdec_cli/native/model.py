@@ -79,7 +79,7 @@ class NativeModel:
         about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
         Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
         ValueError if `request.word_starts` is neither empty nor has one byte for each token, and with `request.most_copies` if
-        `request.letters` does not have one byte for each token of both vocabularies.
+        `request.forms` does not have four bytes for each token of both vocabularies.
         """
         with self._session(sources, request, with_rounds=onlooker is not None) as session:
             output, due = Output(), time.monotonic()
@@ -112,8 +112,8 @@ class NativeModel:
         flat, places = _flattened(sources)
         if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
             raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
-        if request.most_copies and [*map(len, request.letters)] != [self.config.vocabulary_size, self.config.source_size]:
-            raise ValueError(f"letters for {len(request.letters[0])} and {len(request.letters[1])} tokens")
+        if request.most_copies and [*map(len, request.forms)] != [4 * self.config.vocabulary_size, 4 * self.config.source_size]:
+            raise ValueError(f"forms of {len(request.forms[0])} and {len(request.forms[1])} bytes")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
         if request.decoding == "input-guided" and len(request.first_drafts) not in (0, len(sources)):

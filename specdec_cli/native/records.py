@@ -15,7 +15,7 @@ class Request:
 
     `batch` is the number of sentences that a thread decodes together. 0 means no limit for `block_size`, the
     model's limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token
-    that begins a word, else 0; `letters` has likewise, for target and source tokens, those with a letter.
+    that begins a word, else 0; `forms` has an int32 for each target token, and for each source token (`forms_of`).
     `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding. `drafts`
     are the texts for decoding "given-drafts", one for each source: target ids that end with EOS. `first_drafts`
     bounds the first draft of each, in tokens (0: no limit), also for decoding "input-guided", where it may be
@@ -52,7 +52,7 @@ class Request:
     repetition_penalty: float = 1.0
     forced_end: bool = False
     most_copies: int = 0
-    letters: tuple[bytes, bytes] = (b"", b"")
+    forms: tuple[bytes, bytes] = (b"", b"")
     recorded: Sequence[Sequence[Sequence[int]]] = ()
 
 
@@ -134,7 +134,7 @@ def options_of(request: Request) -> Options:
         request.repetition_penalty,
         len(request.recorded[0]) if request.recorded else 0,
         request.length_penalty,
-        *map(_address, (request.word_starts, *request.letters)),
+        *map(_address, (request.word_starts, *request.forms)),
         request.adaptive,
         memory=request.memory,
     )

@@ -101,7 +101,7 @@ struct specdec_tensor {
 // tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
 // are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS; no
 // n-gram occurs more than `most_copies` times (0: any number) in immediate succession, unless the source repeats one more often; for this,
-// `letters` and `source_letters` (vocabulary, source vocabulary) say which tokens have a letter.
+// `forms` and `source_forms` (vocabulary, source vocabulary) are numbers of the texts of tokens, positive for those with a letter.
 struct specdec_options {
     int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance;
@@ -110,7 +110,8 @@ struct specdec_options {
     float repetition_penalty;
     int32_t recorded;
     double length_penalty;
-    const uint8_t *word_starts, *letters, *source_letters;
+    const uint8_t *word_starts;
+    const int32_t *forms, *source_forms;
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     const int32_t *drafts;
     const int64_t *draft_starts;

@@ -42,7 +42,7 @@ class Options(ctypes.Structure):
         ("repetition_penalty", ctypes.c_float),
         ("recorded", _int32),
         ("length_penalty", _double),
-        *((name, _pointer) for name in ("word_starts", "letters", "source_letters")),
+        *((name, _pointer) for name in ("word_starts", "forms", "source_forms")),
         *((name, _pointer) for name in ("adaptive", "drafts", "draft_starts", "first_drafts", "prefix_lengths", "memory")),
     )
 

@@ -29,7 +29,7 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
         repetition_penalty=info.repetition_penalty,
         forced_end=info.forced_end,
         most_copies=info.most_copies,
-        letters=bundle.tokenizer.letters() if info.most_copies else (b"", b""),
+        forms=bundle.tokenizer.forms() if info.most_copies else (b"", b""),
     )
     forced, order = bundle.tokenizer.special_tokens.forced, bundle.verifier.config.order
     if order != "left-to-right" and (forced is not None or constraints != Constraints()):

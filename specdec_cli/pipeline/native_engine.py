@@ -216,7 +216,7 @@ class NativeEngine:
             repetition_penalty=info.repetition_penalty,
             forced_end=info.forced_end,
             most_copies=info.most_copies,
-            letters=self._tokenizer.letters() if info.most_copies else (b"", b""),
+            forms=self._tokenizer.forms() if info.most_copies else (b"", b""),
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:

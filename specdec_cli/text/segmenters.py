@@ -12,12 +12,12 @@ import tokenizers
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, write_atomically
-from specdec_cli.text.subwords import SPACE, load_sentencepiece
+from specdec_cli.text.forms import BYTE_SPACE, SPACE
+from specdec_cli.text.subwords import load_sentencepiece
 
 _WORD_END = "</w>"
 _CONTINUED = "@@"
 _UNKNOWN = "\u0000"
-_BYTE_SPACE = "\u0120"
 
 
 class Segmenter(Protocol):
@@ -94,7 +94,7 @@ class TokenizersSegmenter:
 
     def starts_word(self, piece: str) -> bool:
         """Whether a piece begins with a space of SentencePiece or byte-level BPE."""
-        return piece.startswith((SPACE, _BYTE_SPACE))
+        return piece.startswith((SPACE, BYTE_SPACE))
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer's JSON file to `folder`, atomically."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.text.forms import SPACE
 from specdec_cli.text.tokenizer import SpecialTokens, Tokenizer, is_byte
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 PADDING, UNKNOWN, BOS, EOS, MASK = range(5)
 MASK_PIECE = "<mask>"
 _MAX_TRAINING_TEXTS = 500_000  # a random sample of the texts for training, which bounds memory
-SPACE = "\u2581"
-"""The character by which SentencePiece represents a space."""
 FILE = "tokenizer.model"
 
 

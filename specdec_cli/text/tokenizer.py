@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from specdec_cli.text.forms import forms_of
+
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 """A piece for one byte, into which SentencePiece splits a character that is not in the vocabulary."""
 
@@ -127,13 +129,10 @@ class Tokenizer(ABC):
         """For each target id, whether its piece begins a word."""
         return [self.starts_word(piece) for piece in self._vocabulary]
 
-    def letters(self) -> tuple[bytes, bytes]:
-        """Flags that say which pieces have a letter, for the target ids and for the source ids: a byte for each id, 1 or 0.
-
-        Pieces in angle brackets count as having none: </s> is no text, and <0xC3> is one byte.
-        """
-        target = _with_letters(self._vocabulary)
-        return target, target if self.shared else _with_letters(self._source_vocabulary)
+    def forms(self) -> tuple[bytes, bytes]:
+        """The forms of all target pieces and of all source pieces, by id, as `forms_of` returns them."""
+        target = forms_of(self._vocabulary, self.starts_word)
+        return target, target if self.shared else forms_of(self._source_vocabulary, self.starts_word)
 
     def vocabulary(self) -> list[str]:
         """All target pieces, by id."""
@@ -145,10 +144,6 @@ class Tokenizer(ABC):
 
     def _visible(self, ids: Iterable[int]) -> list[int]:
         return [i for i in ids if i not in self._hidden]
-
-
-def _with_letters(vocabulary: Sequence[str]) -> bytes:
-    return bytes(any(map(str.isalpha, piece)) and not (piece[0] == "<" and piece[-1] == ">") for piece in vocabulary)
 
 
 def is_byte(piece: str) -> bool:

@@ -1,5 +1,6 @@
 """A second, simpler implementation of the constraint `most_copies`, with which tests compare the first."""
 
+from array import array
 from collections.abc import Callable, Sequence
 
 import torch
@@ -7,20 +8,27 @@ from torch import Tensor
 
 from tests.fakes import VOCABULARY
 
-LETTERS = bytes(number % 4 != 0 for number in range(VOCABULARY))
-"""Which tokens have a letter."""
+
+def form_of(token: int) -> int:
+    """The form of a token of the fake vocabulary: 3, 7, 11, .. have that of the token two before; every fourth token has no letter."""
+    return -1 - token if token % 4 == 0 else 1 + token - 2 * (token % 4 == 3)
+
+
+FORMS = array("i", map(form_of, range(VOCABULARY))).tobytes()
+"""The forms of all tokens, as `forms_of` returns them."""
 
 
 def ends_with_copies(text: Sequence[int], copies: int) -> bool:
-    """Whether `text` ends with `copies` + 1 copies in a row of a text of 1 to 6 tokens that begins with a letter. The last copy may end
+    """Whether `text` ends with `copies` + 1 copies in a row of a text of 1 to 10 tokens that begins with a letter. The last copy may end
     with its last letter; `text` ends with a letter.
     """
-    for size in range(1, 7):
+    forms = list(map(form_of, text))
+    for size in range(1, 11):
         for kept in range(1, size + 1):
             length = copies * size + kept
-            copy = text[-length:][:size]
-            whole = len(text) >= length and list(text[-length:]) == (list(copy) * (copies + 1))[:length]
-            if whole and LETTERS[copy[0]] and LETTERS[copy[kept - 1]] and not any(LETTERS[token] for token in copy[kept:]):
+            copy = forms[-length:][:size]
+            whole = len(forms) >= length and forms[-length:] == (copy * (copies + 1))[:length]
+            if whole and copy[0] > 0 and copy[kept - 1] > 0 and not any(form > 0 for form in copy[kept:]):
                 return True
     return False
 

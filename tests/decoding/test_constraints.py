@@ -25,7 +25,7 @@ from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.subwords import EOS, PADDING
-from tests.decoding.copies import LETTERS, limited_copies
+from tests.decoding.copies import FORMS, limited_copies
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
@@ -42,9 +42,9 @@ CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "penalty": (None, Constraints(repetition_penalty=1.7)),
     "reward": (None, Constraints(repetition_penalty=0.8)),
     "forced end": (None, Constraints(min_length=40, forced_end=True)),
-    "one copy": (None, Constraints(most_copies=1, letters=(LETTERS, LETTERS))),
-    "two copies": (None, Constraints(most_copies=2, letters=(LETTERS, LETTERS))),
-    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True, most_copies=1, letters=(LETTERS, LETTERS))),
+    "one copy": (None, Constraints(most_copies=1, forms=(FORMS, FORMS))),
+    "two copies": (None, Constraints(most_copies=2, forms=(FORMS, FORMS))),
+    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True, most_copies=1, forms=(FORMS, FORMS))),
 }
 
 

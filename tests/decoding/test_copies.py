@@ -1,9 +1,12 @@
-"""What counts as a copy, and which tokens have letters."""
+"""What counts as a copy, and the forms of pieces."""
+
+from array import array
 
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.text.forms import forms_of
 from tests.decoding.copies import ends_with_copies
 
 
@@ -17,6 +20,7 @@ from tests.decoding.copies import ends_with_copies
         ([9, 8, 9, 8, 9, 8], 2, False),
         ([9, 10, 9, 10, 9], 2, False),
         ([9, 10, 9, 10, 9, 10], 2, True),
+        ([9, 8, 11, 8, 9], 2, True),  # 11 has the form of 9
         ([8, 8, 8], 2, False),
     ],
 )
@@ -26,7 +30,12 @@ def test_copies_count_between_letters(text: list[int], copies: int, expected: bo
 
 def test_pieces_that_stand_for_no_text_have_no_letter() -> None:
     tokenizer = describe_bundle(SHIPPED / "en-de").tokenizer
-    target, source = tokenizer.letters()
-    having = {piece for piece, letter in zip(tokenizer.vocabulary(), target, strict=True) if letter}
-    assert target == source and "▁das" in having
-    assert having.isdisjoint({"</s>", "<unk>", ".", "▁1", "▁"})
+    target, source = (array("i", each) for each in tokenizer.forms())
+    forms = dict(zip(tokenizer.vocabulary(), target, strict=True))
+    assert target == source and forms["\u2581T"] == forms["T"] > 0
+    assert all(forms[piece] < 0 for piece in ("</s>", "<unk>", ".", "\u25811", "\u2581"))
+
+
+def test_forms_ignore_marks_of_words_and_case() -> None:
+    forms = array("i", forms_of(["\u2581a", "a", "\u0120a", "\u0120b", "B", "b", ".", "\u2581."], lambda piece: piece != "\u0120b"))
+    assert list(forms) == [1, 1, 1, 2, 3, 3, -4, -4]

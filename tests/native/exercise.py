@@ -73,7 +73,7 @@ def constrained(bundle: BundleDescription) -> Iterator[list[Request]]:
     word_starts = bytes(bundle.tokenizer.word_starts())
     for decoding, size in (("greedy", 0), ("lookup", 5), ("input-guided", 0), ("beam", 0)):
         common = Request(decoding, block_size=size, max_length=12, beam_size=5, n_best=5, **CONSTRAINTS)
-        common = replace(common, word_starts=word_starts, letters=bundle.tokenizer.letters())
+        common = replace(common, word_starts=word_starts, forms=bundle.tokenizer.forms())
         yield [replace(common, batch=batch, threads=threads, with_scores=decoding != "beam") for batch, threads in WAYS]
     yield [Request(max_length=30, min_length=1000, forced_end=True)]  # a capacity above that of the source
 
@@ -81,7 +81,7 @@ def constrained(bundle: BundleDescription) -> Iterator[list[Request]]:
 def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
     """Decode with given drafts and with a memory; the output is that of greedy decoding."""
     generator = random.Random(2)
-    greedy = Request(max_length=20, letters=bundle.tokenizer.letters())
+    greedy = Request(max_length=20, forms=bundle.tokenizer.forms())
     expected = {each.number: each.ids for each in model.decode(sources, greedy)}
     eos, word_starts = bundle.shape.eos, bytes(bundle.tokenizer.word_starts())
     drafts = [[*(token for token in expected[n] if token != eos and generator.random() < 0.8), eos] for n in range(len(sources))]

@@ -2,6 +2,7 @@
 
 import copy
 import random
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS
 from specdec_cli.text.tokenizer import Tokenizer
+from tests.decoding.copies import form_of
 from tests.fakes import tiny_drafter
 from tests.native.comparison import as_decoded, native, reference
 
@@ -72,18 +74,19 @@ DECODINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def letters() -> Iterator[None]:
-    """Replace `Tokenizer.letters`: many target tokens have a letter, but few source tokens.
+def forms() -> Iterator[None]:
+    """Replace `Tokenizer.forms`: many target tokens have a letter, some the same form, but few source tokens have a letter.
 
     If more source tokens had one, most random sources would have repetitions, and `most_copies` would not apply to their outputs.
     """
 
     def of(tokenizer: Tokenizer) -> tuple[bytes, bytes]:
         ids = range(len(tokenizer.vocabulary()))
-        return bytes(number % 4 != 0 for number in ids), bytes(number in (8, 9, 10) for number in ids)
+        sources = (number if number in (8, 9, 10) else -1 - number for number in ids)
+        return array("i", map(form_of, ids)).tobytes(), array("i", sources).tobytes()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Tokenizer, "letters", of)
+        patch.setattr(Tokenizer, "forms", of)
         yield
 
 
@@ -123,7 +126,7 @@ def request_of(bundle: Bundle, decoding: str, rules: dict[str, Any]) -> Request:
     common = Request(
         decoding.removesuffix("++"), max_length=LONGEST, with_scores=decoding != "beam", word_starts=word_starts, **DECODINGS[decoding][1]
     )
-    return replace(common, letters=bundle.tokenizer.letters(), **rules)
+    return replace(common, forms=bundle.tokenizer.forms(), **rules)
 
 
 def expected_by(bundle: Bundle, sources: list[list[int]], decoding: str, rules: dict[str, Any]) -> Any:
@@ -169,10 +172,10 @@ def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Pat
     bundle, sources = made[0], sources_of(5, 12)
     rules = CONSTRAINTS["all"]
     options = BeamOptions(5, 1.0, 5, max_length=LONGEST, stop=stop)
-    verifier = Verifier(bundle.verifier, 17, Constraints(**rules, letters=bundle.tokenizer.letters()))
+    verifier = Verifier(bundle.verifier, 17, Constraints(**rules, forms=bundle.tokenizer.forms()))
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
     expected = {each.number: as_decoded(each) for one in sentences for each in beam_search([verifier], [one], options)}
-    request = Request("beam", beam_size=5, n_best=5, max_length=LONGEST, stop=stop, forced=17, letters=bundle.tokenizer.letters(), **rules)
+    request = Request("beam", beam_size=5, n_best=5, max_length=LONGEST, stop=stop, forced=17, forms=bundle.tokenizer.forms(), **rules)
     assert native(open_native(*made), sources, request) == expected
     assert all(each.ids[0] == 17 for each in expected.values())
 
@@ -208,5 +211,5 @@ def _unquantized(made: tuple[Bundle, Path]) -> Bundle:
 )
 def test_constraints_out_of_range_are_refused(made: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
     with pytest.raises(NativeError, match="option"):
-        list(open_native(*made).decode([[8, 3]], replace(Request(), letters=made[0].tokenizer.letters(), **wrong)))
+        list(open_native(*made).decode([[8, 3]], replace(Request(), forms=made[0].tokenizer.forms(), **wrong)))
     assert not BundleInfo().min_length and asdict(Request()).keys() >= wrong.keys()
