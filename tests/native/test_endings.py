@@ -30,12 +30,13 @@ def test_a_signal_ends_decoding_and_finished_lines_are_written(file: Path, optio
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     process = subprocess.Popen(command(*options, str(file)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     signal.signal(signal.SIGINT, before)
-    assert process.stdout is not None
+    assert process.stdout is not None and process.stderr is not None
     first = process.stdout.readline()
     process.send_signal(number)
-    rest, errors = process.communicate(timeout=120)
-    assert (process.returncode, errors) == (128 + number, "")
-    written = [first, *rest.splitlines(keepends=True)]
+    written = [first, *process.stdout]  # communicate() would lose the lines that came together with the first
+    assert (process.wait(120), process.stderr.read()) == (128 + number, "")
+    process.stdout.close()
+    process.stderr.close()
     assert len(written) < len(LINES)
     expected = subprocess.run(command(), input="".join(LINES[: len(written)]), capture_output=True, text=True, check=True)
     assert expected.stdout.splitlines(keepends=True) == written
