@@ -161,7 +161,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -l sweep -x -d 'Rows 
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l oracle-length -d 'Give jacobi and gs-jacobi the length of greedy'\''s output beforehand, as the paper does for PJ and PGJ'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l repetitions -x -d 'Runs of every row'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l profile -d 'Print the time by module and that of a round, for rows that draft or search'
-complete -c specdec -n '__fish_seen_subcommand_from bench' -l histogram -d 'Print the distribution of speedups over sentences, for rows that draft'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l histogram -d 'Print the distribution of the speedups of lines, for rows that draft'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'Draw quality against speedup, one point per row'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l analysis -x -d 'Analyse the outputs: significance (of differences in BLEU to a row), ends (precision of n-grams at the head and the tail), compounds (BLEU with split compounds) or flops (floating-point operations)'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l baseline -x -a 'greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam' -d 'Row that --analysis significance compares the others with, named as in --row: the first of that name'

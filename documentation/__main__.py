@@ -19,7 +19,7 @@ PICTURE = DOCS / "imports.svg"
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from documentation import earlier, glossary, round_trips, scale_tables, settings, tables
+    from documentation import earlier, glossary, layers, round_trips, scale_tables, settings, tables
     from documentation.busy.tables import busy
     from documentation.cold.tables import cold
     from documentation.floors.tables import floors
@@ -34,6 +34,7 @@ def generators() -> dict[str, Generator]:
         "without-vnni": tables.without_vnni,
         "table": tables.table,
         "corpus": tables.corpus,
+        "layers": layers.layers,
         "serving": serving,
         "soak": soak,
         "busy": busy,

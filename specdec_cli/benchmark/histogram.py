@@ -1,4 +1,4 @@
-"""Histogram of the speedups of sentences (Ge et al. 2022, Figure 8)."""
+"""Histogram of the speedups of lines (Ge et al. 2022, Figure 8, where each line is a sentence)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ WIDTH = 0.5
 
 @dataclass(frozen=True)
 class Bin:
-    """A bin of a histogram: `count` sentences have a speedup from `low` to `low` + 0.5 (exclusive)."""
+    """A bin of a histogram: `count` lines have a speedup from `low` to `low` + 0.5 (exclusive)."""
 
     low: float
     count: int
 
 
 def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list[Bin]:
-    """The histogram of the speedups `baseline[i]` / `times[i]`, of the times of sentence i in two decodings.
+    """The histogram of the speedups `baseline[i]` / `times[i]`, of the times of line i in two decodings.
 
     The bins go from the smallest to the largest speedup; empty bins between them are included.
     """

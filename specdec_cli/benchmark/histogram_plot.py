@@ -13,7 +13,7 @@ def draw_histograms(histograms: Mapping[tuple[str, str], Sequence[Bin]], path: P
     for (row, baseline), bins in histograms.items():
         axes.stairs([entry.count for entry in bins], [*(entry.low for entry in bins), bins[-1].low + WIDTH], label=f"{row} over {baseline}")
     axes.axvline(1, color="0.6", linewidth=1)
-    axes.set(title=title, xlabel="speedup", ylabel="sentences")
+    axes.set(title=title, xlabel="speedup", ylabel="lines")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     save(figure, path)

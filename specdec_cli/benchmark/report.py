@@ -143,13 +143,13 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
 
 
 def histogram_table(bins: Sequence[Bin]) -> Table:
-    """The table of a histogram: for each bin of speedups, a bar, and the number and share of its sentences (Ge et al. 2022, Figure 8)."""
+    """The table of a histogram: for each bin of speedups, a bar, and the number and share of its lines (Ge et al. 2022, Figure 8)."""
     total, largest = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
     rows = []
     for entry in bins:
         label = f"{entry.low:.1f}x to {entry.low + WIDTH:.1f}x"
         rows.append((label, "█" * round(_BAR * entry.count / largest), f"{entry.count:,}", f"{entry.count / total:.1%}"))
-    return Table(("speedup", "", "sentences", "share"), tuple(rows), names=2)
+    return Table(("speedup", "", "lines", "share"), tuple(rows), names=2)
 
 
 def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:

@@ -1,7 +1,7 @@
 """The results of a benchmark: the values in the table, computed from the runs of each row."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specdec_cli.benchmark.columns import COLUMNS, Number
@@ -53,7 +53,8 @@ def exactness_violations(results: Iterable[Result]) -> list[str]:
     broken = []
     for result in results:
         identical = result.numbers.get("identical")
-        if result.row.exact and isinstance(identical, tuple) and result.first_difference is not None:
+        decoding = result.settings.get("chosen", result.row.decoding)  # `auto` chooses one
+        if replace(result.row, decoding=decoding).exact and isinstance(identical, tuple) and result.first_difference is not None:
             same, lines = identical
             difference = f"line {result.first_difference} does not"
             broken.append(f"row {result.row.label}: {same} of {lines} lines equal those of greedy; {difference}")

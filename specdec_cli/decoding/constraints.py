@@ -66,22 +66,6 @@ class Constraints:
     most_copies: int = 0
     forms: tuple[bytes, bytes] = (b"", b"")
 
-    @property
-    def everywhere(self) -> bool:
-        """Whether a constraint depends on the preceding tokens and not only on their number, so that it can apply at
-        any position.
-        """
-        return bool(self.no_repeat_ngram_size or self.source_ngram_size or self.repetition_penalty != 1 or self.most_copies)
-
-    def bind(self, state: State, slots: int) -> bool:
-        """Whether a constraint other than `forced` applies to one of the next `slots` tokens of an unfinished row of
-        `state`.
-        """
-        if self.everywhere:
-            return True
-        early = self.min_length > 0 and bool(((state.lengths <= self.min_length) & ~state.finished).any())
-        return early or (self.forced_end and bool(((state.lengths + slots >= state.limits) & ~state.finished).any()))
-
     def apply(self, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False) -> Tensor:
         """Return `scores` (B, Q, V), logits or log probabilities, with the constraints applied; the input may be
         changed in place.

@@ -53,7 +53,6 @@ struct kernels {
     void (*embed)(const float *token, float scale, const float *position, int64_t width, float *to);
     void (*add_rows)(float *x, const float *y, int64_t width);
     float (*dot)(const float *x, const float *y, int64_t width); // width: a multiple of LANES
-    float (*largest)(const float *x, int64_t size);
     float (*log_probability)(const float *logits, int64_t size, float top, int64_t id);
     // What turns logits into log probabilities: their largest one, and the logarithm of the sum of e^(logit - top). Suppressed logits
     // count as without SUPPRESSED.
@@ -62,7 +61,8 @@ struct kernels {
     void (*widen)(int32_t type, const void *from, float scale, int64_t size, float *to);
     // Quantizes a row of weights: its scale, and its whole numbers. Returns 0 if a number is not finite.
     int (*quantize_weights)(const float *row, int64_t size, float *scale, int8_t *to);
-    void (*exponential)(const float *x, int64_t size, float *to); // size: a multiple of LANES
+    // The exponential function of attend and log_softmax, for tests of its accuracy. size: a multiple of LANES.
+    void (*exponential)(const float *x, int64_t size, float *to);
 };
 
 extern const struct kernels kernels_scalar;

@@ -116,6 +116,8 @@ class NativeModel:
             raise ValueError(f"forms of {len(request.forms[0])} and {len(request.forms[1])} bytes")
         if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
+        if len(request.prefix_lengths) not in (0, len(sources)):
+            raise ValueError(f"{len(request.prefix_lengths)} prefixes for {len(sources)} sources")
         if request.decoding == "input-guided" and len(request.first_drafts) not in (0, len(sources)):
             raise ValueError(f"{len(request.first_drafts)} bounds for {len(sources)} sources")
         if request.recorded and [len(rounds) for rounds in request.recorded] != [len(request.recorded[0])] * len(sources):

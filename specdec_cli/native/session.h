@@ -163,8 +163,7 @@ struct verdict {
 typedef void (*take_verdict)(struct worker *worker, const struct verdict *verdict);
 void verify_rows(struct worker *worker, take_verdict take);
 
-// draft.c: the draft of a row, and what is learnt from a round that took the last `count` tokens of it, of which `passed` were
-// drafted.
+// draft.c: the draft of a row, and what is learnt from a round in which `passed` of its drafted tokens were accepted.
 void begin_draft(const struct specdec_session *session, struct row *row);
 void propose_draft(const struct worker *worker, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);

@@ -5,6 +5,7 @@ translation whose probability falls most are those of the span (the prediction d
 from Neural Machine Translation").
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,10 @@ from specdec_cli.text.tokenizer import Tokenizer
 _MOST_SPANS = 8
 """Most spans and parts of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""
 
-_TERM = 20.0
-"""The gain of a word of a term, in nats: a term that was brought into a translation can be unlikely with any source."""
+_LARGEST = 20.0
+"""The largest gain of a token, and that of a word of a term, in nats. A constraint can exclude a token that the output has with one source
+and not with the other; a term that was brought into a translation can be unlikely with any source.
+"""
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,14 @@ class TagPlacer:
             return copied_gains(text.source, run, text.output)
         tokens = list(zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False))
         return [
-            sum(score - other for begin, finish, score, other in tokens if begin < end and start < finish)
+            sum(_gain(score, other) for begin, finish, score, other in tokens if begin < end and start < finish)
             for start, end in find_words(text.output)
         ]
+
+
+def _gain(score: float, other: float) -> float:
+    """How much less likely a token is with the log probability `other` than with `score`; 0 if it is excluded with both."""
+    return min(score - other, _LARGEST) if math.isfinite(score) else 0.0
 
 
 def _runs(text: Tagged) -> list[Run]:
@@ -95,13 +103,13 @@ def _runs(text: Tagged) -> list[Run]:
 
 
 def _with_terms(text: Tagged, run: Run, gains: list[float]) -> list[float]:
-    """`gains` with _TERM for the targets of terms that are in a run, and 0 for those of others."""
+    """`gains` with _LARGEST for the targets of terms that are in a run, and 0 for those of others."""
     words, found = find_words(text.output), list(gains)
     for start, end, target in text.terms:
         if text.output.count(target) == 1:
             place = text.output.index(target)
             first, last = touched(words, place, place + len(target))
-            found[first:last] = [_TERM * (start < run[1] and run[0] < end)] * (last - first)
+            found[first:last] = [_LARGEST * (start < run[1] and run[0] < end)] * (last - first)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.text.glossary import Match, begins_sentence, capitalised
-from specdec_cli.text.placeholders import PLACEHOLDERS, placeholder_names
+from specdec_cli.text.placeholders import PLACEHOLDERS, name_pattern, placeholder_names
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class ReplacedTerms:
         word, or if something is left of one.
         """
         for name in self.names:
-            if output.count(name) > 1 or (name in output and not re.search(rf"(?<![\w%]){re.escape(name)}(?!\w)", output)):
+            if output.count(name) > 1 or (name in output and not re.search(name_pattern(name), output)):
                 return None
         targets = zip(self.names, self.targets, strict=False)
         ordered = sorted((output.index(name), name, target) for name, target in targets if name in output)

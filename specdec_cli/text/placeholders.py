@@ -18,6 +18,8 @@ _CODE = re.compile(r"[`<%{$]")
 _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
+_NAME_BEFORE, _NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
+"""The characters that must not stand directly before and after a placeholder."""
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _END = ".!?:;,\u2026"
@@ -72,8 +74,9 @@ class CheckedAttempt(Attempt):
 class PlaceholderAttempt(CheckedAttempt):
     """Decodes the text with a placeholder, one of `names`, in the place of each protected span.
 
-    `joined` has a pair of booleans for each span: whether a letter or digit is directly before it, and directly
-    after it. There a space is inserted before decoding, and removed afterwards.
+    `joined` has a pair of booleans for each span: whether another span, or a character that must not stand before a placeholder, is
+    directly before it, and whether a character that must not stand after one is directly after it. There a space is inserted before
+    decoding, and removed afterwards.
     """
 
     names: tuple[str, ...]
@@ -86,7 +89,7 @@ class PlaceholderAttempt(CheckedAttempt):
         output = self.segments.join(outputs)
         positions = []
         for name, (before, after) in zip(self.names, self.joined, strict=True):
-            found = [m.span() for m in re.finditer(rf"{' ?' * before}(?<![\\w%]){re.escape(name)}(?!\\w){' ?' * after}", output)]
+            found = [m.span() for m in re.finditer(f"{' ?' * before}{name_pattern(name)}{' ?' * after}", output)]
             if len(found) != 1 or output.count(name) != 1:
                 return None
             positions.append(found[0])
@@ -167,8 +170,17 @@ def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
     return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
 
 
+def name_pattern(name: str) -> str:
+    """The regular expression of the placeholder `name` where it is not a part of a longer word."""
+    return f"(?<!{_NAME_BEFORE.pattern}){re.escape(name)}(?!{_NAME_AFTER.pattern})"
+
+
 def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Attempt:
-    joined = tuple((text[:start][-1:].isalnum(), text[end : end + 1].isalnum()) for start, end in positions)
+    ends = [0, *(end for _, end in positions)]
+    joined = tuple(
+        (0 < start == last or _NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, _NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
+        for last, (start, end) in zip(ends, positions, strict=False)
+    )
     pieces, position = [], 0
     for (start, end), name, (before, after) in zip(positions, names, joined, strict=True):
         pieces += [text[position:start], " " * before, name, " " * after]

@@ -77,6 +77,15 @@ def epoch_order(groups: Sequence[ShapeGroup], seed: int, epoch: int) -> list[tup
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
+def evaluation_order(groups: Sequence[ShapeGroup]) -> list[tuple[ShapeGroup, tuple[int, ...]]]:
+    """Return batches that have every pair once, each as its group and the indices of its pairs. The last one of a group may be smaller."""
+    return [
+        (group, group.indices[start : start + group.batch_size])
+        for group in groups
+        for start in range(0, len(group.indices), group.batch_size)
+    ]
+
+
 def pad(rows: Sequence[Sequence[int]], width: int, padding: int) -> Tensor:
     """An int64 tensor (B, width) of the token ids of the B `rows`, padded on the right with the id `padding`."""
     table = numpy.full((len(rows), width), padding, dtype=numpy.int64)

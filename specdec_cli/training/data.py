@@ -27,7 +27,7 @@ class DataSource:
         name, star, number = text.rpartition("*")
         if not star:
             name, number = text, "1"
-        if not number.isdigit() or int(number) < 1:
+        if not number.isdecimal() or int(number) < 1:
             raise UsageError(f"{text}: expected a positive integer after *")
         path = Path(name)
         if path.is_dir():

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.training.batches import SentencePair, epoch_order
+from specdec_cli.training.batches import SentencePair, evaluation_order
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 from specdec_cli.training.verifier import VerifierTask
@@ -99,7 +99,7 @@ class MaskedTask(VerifierTask):
         predicted rightly.
         """
         tokens = weight = lengths = right = sentences = 0.0
-        for key in epoch_order(self._dev_groups, 0, 0):
+        for key in evaluation_order(self._dev_groups):
             loss = self._masked.measure(*self._tensors(self.dev, key))
             tokens, weight = tokens + float(loss.tokens), weight + float(loss.weight)
             lengths, right = lengths + float(loss.lengths), right + float(loss.right)

@@ -15,7 +15,7 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import folded_positions
-from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
+from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, evaluation_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 
@@ -80,7 +80,7 @@ class VerifierTask:
     def evaluate(self) -> Mapping[str, float]:
         """The loss (nats a token) and the perplexity on the dev data, under the keys `dev_loss` and `dev_perplexity`."""
         total, tokens = 0.0, 0.0
-        for key in epoch_order(self._dev_groups, 0, 0):
+        for key in evaluation_order(self._dev_groups):
             loss, count = self.objective(*self._tensors(self.dev, key))
             total, tokens = total + float(loss), tokens + float(count)
         mean = total / max(tokens, 1.0)

@@ -2,15 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.tuning.round_costs import Costs
 
 RUNS = 3
-"""Number of runs that measure the costs. Other programs can only make a round slower, so the minimum is the best estimate of the
-time on an idle machine; a program that disturbs one run has often ended before the next.
+"""Number of runs of specdec that measure the costs. Other programs can only make a round slower, so the minimum is the best estimate of
+the time on an idle machine; a program that disturbs one run has often ended before the next.
 """
+
+_known: dict[Path, Costs] = {}
+"""The costs that this process has measured or read, by the file of their cache: all its engines have the same ones."""
+_lock = Lock()
 
 
 def final_costs(measurement: CachedMeasurement) -> Costs | None:
@@ -23,8 +29,15 @@ def cached_costs(measurement: CachedMeasurement, measure: Callable[[], Costs]) -
     """Return the cached costs if RUNS runs have measured them.
 
     Otherwise call `measure`, take the minimum of each new cost and the cached one, if there is one, write the result to the cache
-    and return it.
+    and return it. A process does so once; later calls return the same costs.
     """
+    with _lock:
+        if measurement.path not in _known:
+            _known[measurement.path] = _updated(measurement, measure)
+        return _known[measurement.path]
+
+
+def _updated(measurement: CachedMeasurement, measure: Callable[[], Costs]) -> Costs:
     costs, runs = measurement.read(_checked) or (None, 0)
     if costs is not None and runs >= RUNS:
         return costs

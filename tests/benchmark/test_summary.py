@@ -53,6 +53,12 @@ def test_speedups_are_ratios_of_medians_under_equal_conditions() -> None:
     assert [r.numbers["speedup_vs_beam"] for r in results] == [2, 1, None, 4, None, None]
 
 
+@pytest.mark.parametrize(("chosen", "count"), [("specdec", 1), ("lookup,gs-jacobi", 1), ("beam", 0)])
+def test_the_decoding_that_auto_chose_must_be_exact_if_it_says_so(chosen: str, count: int) -> None:
+    auto = replace(measured("auto", [1], (ONE, (7, 8, 3))), settings={"chosen": chosen})
+    assert len(exactness_violations(summarise([measured("greedy", [1]), auto], lambda _: None))) == count
+
+
 def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)

@@ -60,7 +60,7 @@ def probe_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def probe(probe_path: Path) -> Any:
     """The library with the functions of probe.c."""
     library = ctypes.CDLL(str(probe_path))
-    for name in ("dot", "largest", "log_probability"):
+    for name in ("dot", "log_probability"):
         getattr(library, f"probe_{name}").restype = ctypes.c_float
     library.specdec_adaptive_create.argtypes = [ctypes.c_void_p, *[ctypes.c_int32] * 4, ctypes.c_void_p]
     library.probe_adaptive_size.restype = ctypes.c_int64

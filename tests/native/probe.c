@@ -18,8 +18,6 @@ API void probe_exponential(const char *isa, const float *x, int64_t size, float 
 
 API float probe_dot(const char *isa, const float *x, const float *y, int64_t size) { return find_kernels(isa)->dot(x, y, size); }
 
-API float probe_largest(const char *isa, const float *x, int64_t size) { return find_kernels(isa)->largest(x, size); }
-
 API float probe_log_probability(const char *isa, const float *logits, int64_t size, float top, int64_t id) {
     return find_kernels(isa)->log_probability(logits, size, top, id);
 }

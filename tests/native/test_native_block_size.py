@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.native.model import NativeModel
+from specdec_cli.tuning import cached_costs
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.cached_costs import RUNS
 from specdec_cli.tuning.native_block_size import SharedBlockSizes, costs_struct
@@ -140,6 +141,7 @@ def test_costs_are_measured_without_torch(make_bundle: Callable[..., Bundle], tm
     measured = MeasuredModel(model, drafter.config, 4, 1)
     assert stored_costs(measured) is None
     for _ in range(RUNS):
+        cached_costs._known.clear()  # as in a new process
         costs = round_costs(measured)
     assert costs.sizes == (3, 4)
     assert all(times > 0 for times in (*costs.plain, *itertools.chain(*costs.verifying, *costs.drafting)))

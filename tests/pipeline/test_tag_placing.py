@@ -1,6 +1,8 @@
 """Alignment of spans with tags by the scores of an engine, for which a fake one with a dictionary stands in."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any, cast
 
 import pytest
@@ -74,6 +76,17 @@ SOURCE, OUTPUT = "please close the door", "Bitte die T\u00fcr schlie\u00dfen"
 )
 def test_words_that_become_less_likely_have_the_tags(start: int, end: int, expected: str) -> None:
     assert placer(DictionaryEngine()).place([Tagged(SOURCE, OUTPUT, InlineTags((TagSpan(start, end, "<b>", "</b>"),)))]) == [expected]
+
+
+def test_tokens_that_a_source_excludes_do_not_decide_alone() -> None:
+    class ExcludingEngine(DictionaryEngine):
+        def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+            for each in super().decode(sentences):
+                scores = tuple(-inf if score < -1 else score for score in each.log_probabilities)
+                yield replace(each, log_probabilities=scores)
+
+    tags = InlineTags((TagSpan(13, 21, "<b>", "</b>"),))
+    assert placer(ExcludingEngine()).place([Tagged(SOURCE, OUTPUT, tags)]) == ["Bitte <b>die T\u00fcr</b> schlie\u00dfen"]
 
 
 def test_sentences_are_scored_once_for_each_span_and_once_as_a_whole() -> None:

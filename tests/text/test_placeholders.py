@@ -45,6 +45,11 @@ def test_a_placeholder_replaces_a_lost_span() -> None:
     assert placed("K7 says a@b.org!", without("@")) == ("K7 says a@b.org!", 2)
 
 
+@pytest.mark.parametrize("wrong", ["K70", "XK7", "K7s"])
+def test_a_placeholder_inside_a_longer_word_does_not_count(wrong: str) -> None:
+    assert placed("use <b>{name}</b> now", lambda source: source.replace("K7", wrong))[0] == "use <b>{name}</b> now"
+
+
 def test_a_span_inside_a_longer_number_does_not_count() -> None:
     assert placed("at 0x7fff.", lambda source: source.replace("0x7fff", "0x7ffff"))[0] == "at 0x7fff."
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.training.batches import SentencePair, epoch_order, group_by_shape, pad, padded_width
+from specdec_cli.training.batches import SentencePair, epoch_order, evaluation_order, group_by_shape, pad, padded_width
 from specdec_cli.training.drafter import draw_cuts
 
 WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)
@@ -61,6 +61,13 @@ def test_an_epoch_covers_all_pairs_in_full_batches_reproducibly(lengths: Lengths
     for group in groups:
         counts = [seen[index] for index in group.indices]
         assert max(counts) - min(counts) <= 1
+
+
+@given(some_lengths, st.integers(1, 200))
+def test_evaluation_has_every_pair_once(lengths: Lengths, batch_tokens: int) -> None:
+    order = evaluation_order(group_by_shape(pairs_of(lengths), batch_tokens, 64))
+    assert sorted(index for _, indices in order for index in indices) == list(range(len(lengths)))
+    assert all(0 < len(indices) <= group.batch_size and set(indices) <= set(group.indices) for group, indices in order)
 
 
 def test_epochs_and_seeds_have_different_orders() -> None:

@@ -86,7 +86,7 @@ HistogramOption = Annotated[
     bool,
     _compared_option(
         "--histogram",
-        help="Print the distribution of speedups over sentences, for rows that draft.",
+        help="Print the distribution of the speedups of lines, for rows that draft.",
     ),
 ]
 PlotOption = Annotated[

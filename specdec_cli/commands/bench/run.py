@@ -198,8 +198,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
     """
     possible, left_out = [], {}
     for row in plan.rows:
-        refused = inspection.refused.get(row.compute_type or "")
-        problem = missing_drafter(row, inspection.drafter) or refused
+        problem = missing_drafter(row, inspection.drafter) or _refusal(row, inspection.refused)
         if problem is None:
             possible.append(replace(row, batch_size=plan.batch_size, threads=inspection.threads))
         elif plan.asked:
@@ -208,6 +207,12 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
             left_out[row.label] = problem
     _check_views(plan, possible)
     return possible, left_out
+
+
+def _refusal(row: Row, refused: Mapping[str, str]) -> str | None:
+    """The reason why CTranslate2 cannot decode `row`, from those by number format; None if it can."""
+    reasons = [refused.get(kind) for kind in (FORMATS if row.compute_type == BEST else (row.compute_type or "",))]
+    return reasons[0] if all(reasons) else None
 
 
 def _check_views(plan: Plan, rows: Sequence[Row]) -> None:
@@ -237,7 +242,7 @@ def _environment(plans: Sequence[Plan], inspection: Inspection, measured: Sequen
 
 
 def _histograms(measured: Sequence[RowRuns]) -> dict[tuple[str, str], list[Bin]]:
-    """Speedups, by sentence, of each row with drafts over greedy and, if it was measured, over beam search."""
+    """Speedups of lines, by bins, of each row with drafts over greedy and, if it was measured, over beam search."""
     pairs = [(one, baseline(one.row, measured, name)) for one in measured if one.row.drafts for name in BASELINES]
     return {
         (one.row.label, other.row.label): speedup_histogram(milliseconds_per_sentence(other), milliseconds_per_sentence(one))

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from specdec_cli.benchmark.environment import describe_environment
+from specdec_cli.benchmark.fastest_settings import FORMATS
 from specdec_cli.benchmark.geometries import Geometry, make_sources
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.records import RowRuns
@@ -37,7 +38,6 @@ OPTIONS = (
 )
 """The names of the parameters of `bench` that may be given with --synthetic."""
 
-_FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
 _TRIED_LINES, _TRIED_TIMES = 2, 2
 _EXPLANATION = "Random weights, and drafts accepted as recorded: this measures what a round costs on this machine, and no model."
 
@@ -108,7 +108,7 @@ def run(request: Request, progress: Progress) -> Outcome:
     measurements = []
     for geometry in request.geometries:
         with TemporaryDirectory(prefix="specdec-bench-") as temporary:
-            folders = {kind: Path(temporary) / kind for kind in _FORMATS}
+            folders = {kind: Path(temporary) / kind for kind in FORMATS}
             inspection = _inspect(geometry, request, folders)
             measurements.append(_measure(geometry, request, inspection, folders, progress))
     machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}

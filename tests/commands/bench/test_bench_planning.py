@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.benchmark.examples import Examples
+from specdec_cli.benchmark.fastest_settings import FORMATS
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.bench.run import Plan, possible_rows
 from specdec_cli.commands.bench.worker import Inspection
@@ -44,6 +45,13 @@ def test_default_rows_that_cannot_run_are_left_out() -> None:
     assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
     assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
     assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
+
+
+def test_the_fastest_settings_need_a_number_format() -> None:
+    plan = make_plan("greedy", "ctranslate2-greedy:best", asked=True)
+    assert len(possible_rows(plan, INSPECTION)[0]) == 2
+    with pytest.raises(UsageError, match="--row ctranslate2-greedy:best: no CUDA"):
+        possible_rows(plan, replace(INSPECTION, refused=dict.fromkeys(FORMATS, "no CUDA")))
 
 
 def test_a_row_needs_its_kind_of_drafter() -> None:
