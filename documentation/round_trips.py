@@ -150,7 +150,7 @@ def outside(data: bytes, format: str) -> list[bytes]:
     """The parts of a document that are no text; flags and translations of catalogues are text."""
     if format == "docx":
         parts = read_parts(data, "", lambda _: True)
-        return [name.encode() + re.sub(rb"<w:t(?: [^>]*)?>[^<]*</w:t>|<w:t/>", b"", part) for name, part in parts.items()]
+        return [name.encode() + re.sub(rb"<w:t(?: [^>]*)?>[^<]*</w:t>|<w:(?:t|noBreakHyphen)/>", b"", part) for name, part in parts.items()]
     if format == "po":
         return re.sub(rb"(?m)^(?:msgstr[^\n]*\n(?:\"[^\n]*\n?)*|#,[^\n]*\n)", b"", data).splitlines()
     if format == "xliff":

@@ -15,8 +15,8 @@ T = TypeVar("T")
 def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -> T:
     """Read a recipe, a dataclass of type `kind`, from the TOML file `path`, and apply changes such as `run.seed=2`.
 
-    Without `path`, all fields have their defaults. Raises UsageError for a change that is not `key=value`, and
-    ModelError naming the file and the key for an unreadable file, an unknown key or an invalid value.
+    Without `path`, all fields have their defaults. Raises UsageError for a change that is not `key=value`, or whose key is unknown or
+    whose value is invalid, and ModelError naming the file and the key for an unreadable file, an unknown key or an invalid value in it.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -25,12 +25,23 @@ def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
             raise ModelError(f"{path}: not a readable recipe ({error})") from error
     try:
-        return build(kind, apply_changes(values, changes))
+        recipe = build(kind, values)
     except ModelError as error:
-        raise ModelError(f"{path or 'recipe'}: {error}") from error
+        raise ModelError(f"{path}: {error}") from error
+    return build_changed(kind, values, changes) if changes else recipe
 
 
-def apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def build_changed(kind: type[T], values: dict[str, Any], changes: Sequence[str]) -> T:
+    """Build a dataclass of type `kind` from `values`, which are valid, and changes such as `run.seed=2`. Raises UsageError for a wrong
+    change.
+    """
+    try:
+        return build(kind, _apply_changes(values, changes))
+    except ModelError as error:
+        raise UsageError(f"changed settings: {error}") from error
+
+
+def _apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     """Apply changes such as `run.seed=2` to `values`, in place, and return it; a value that is not valid TOML is
     taken as text.
 

@@ -59,17 +59,17 @@ class ShardFolder:
             total.update(self._described(index)["counts"])
         return total
 
-    def merge(self, count: int, targets: Mapping[Path, Path], failed: Path, *, compresses: bool = False) -> int:
+    def merge(self, count: int, targets: Mapping[Path, Path], failed: Path) -> int:
         """Concatenate the first `count` shards into output files, and their dead letters into `failed`; return the number of these.
 
         `targets` has the output file of each input file (`-`: stdin); several inputs may have one output. `has` must have been called
-        for each shard: an earlier run may have spelled the input files differently. With `compresses`, outputs whose names end with
-        .gz or .xz are compressed. Files are written completely or not at all.
+        for each shard: an earlier run may have spelled the input files differently. Outputs whose names end with .gz or .xz are
+        compressed. Files are written completely or not at all.
         """
         owners = [targets[self._files[index]] for index in range(count)]
         for target in dict.fromkeys(targets.values()):
             parts = [self._path(index, "out") for index in range(count) if owners[index] == target]
-            write_atomically(target, partial(_join, parts, target.suffix if compresses else ""))
+            write_atomically(target, partial(_join, parts, target.suffix))
         return merge_failed((self._path(index, "failed") for index in range(count)), failed)
 
     def remove(self) -> None:

@@ -159,18 +159,17 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     """Carry out --average, --ngrams and --set on `bundle`, in this order. Raises UsageError and InputError."""
     from dataclasses import asdict
 
-    from specdec_cli.fields import config_from_dict
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.rules import check_known
-    from specdec_cli.recipe import apply_changes
+    from specdec_cli.recipe import build_changed
 
     if averaged:
         shares = [Share.parse(text) for text in averaged]
         average(bundle, [replace(each, folder=find_bundle(str(each.folder))) for each in shares])
     if counted:
         _count_ngrams(bundle, counted)
-    bundle.info = config_from_dict(BundleInfo, apply_changes(asdict(bundle.info), changes))
+    bundle.info = build_changed(BundleInfo, asdict(bundle.info), changes)
     if bundle.info.decoding != "auto":
         check_known(bundle.info.decoding)
     if bundle.info.ngrams and bundle.ngrams is None:

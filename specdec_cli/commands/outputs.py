@@ -13,7 +13,7 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import write_atomically
 from specdec_cli.text.lines import STDIO, name_of
-from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, write_failures
+from specdec_cli.text.writing import COMPRESSED, FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -57,24 +57,29 @@ def open_outputs(groups: Sequence[Group], output: Path | None, folder: Path | No
 
 
 def write_document(data: bytes, target: Path) -> None:
-    """Write a document to a file, completely or not at all.
+    """Write a document to a file, completely or not at all; a file whose name ends with .gz or .xz is compressed.
 
     A link remains a link, a file keeps its permissions, and a device or pipe is written to. Raises UsageError if the
     file cannot be written, InputError if the disk is full, and ReaderGone for a closed pipe.
     """
     if target.exists() and not (target.is_file() or target.is_dir()):
         with write_failures(str(target)):
-            target.write_bytes(data)
+            _fill(target, data, target.suffix)
         return
     try:
         real = target.resolve()
         mode = real.stat().st_mode if real.exists() else None
-        write_atomically(real, lambda partial: partial.write_bytes(data))
+        write_atomically(real, lambda partial: _fill(partial, data, target.suffix))
         if mode is not None:
             real.chmod(mode & 0o7777)
     except OSError as error:
         failure = InputError if error.errno in _FULL else UsageError
         raise failure(f"{target}: {error.strerror}") from error
+
+
+def _fill(path: Path, data: bytes, suffix: str) -> None:
+    with compressed(path, suffix) as stream:
+        stream.write(data)
 
 
 class _Files:
@@ -139,7 +144,7 @@ class InPlace:
 
     def __init__(self, files: Sequence[Path]) -> None:
         for path, count in Counter(files).items():
-            if path == STDIO or path.suffix in (".gz", ".xz"):
+            if path == STDIO or path.suffix in COMPRESSED:
                 raise UsageError(f"{name_of(path)}: cannot be changed in place")
             if count > 1:
                 raise UsageError(f"{path}: is given twice")

@@ -171,5 +171,6 @@ def translate(
 
 
 def _hypotheses(translation: "Translation") -> dict[str, Any]:
-    """The hypotheses of a line, for --json with --n-best."""
-    return {"hypotheses": [{"text": text, "score": round(score, 4)} for text, score in translation.hypotheses]}
+    """The hypotheses of a line, for --json with --n-best; a copied line has one."""
+    found = translation.hypotheses or ((translation.text, translation.score),)
+    return {"hypotheses": [{"text": text, "score": None if score is None else round(score, 4)} for text, score in found]}

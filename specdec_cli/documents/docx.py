@@ -45,11 +45,11 @@ class WordDocument:
         return self._changed([apply_edits(segment.text, each) for segment, each in zip(self.segments, edits, strict=True)])
 
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:
-        """The number of the paragraph, from 1, and the column in its text."""
+        """The number of the text, from 1, and the column in it."""
         return self._numbers[id(segment)], offset + 1
 
     def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
-        """The paragraph of an edit, and its columns there. The file has no lines that could be changed."""
+        """The number of the text of an edit, and its columns there. The file has no lines that could be changed."""
         number = self._numbers[id(segment)]
         return FileEdit(Point(number, segment.text[: edit.start]), Point(number, segment.text[: edit.end]), None)
 

@@ -1,17 +1,20 @@
 """The text of the paragraphs of WordprocessingML: runs of equal format are one text, and anything else is a mark."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
 from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
 from specdec_cli.text.protected import without_protected
 
+_HYPHEN = "noBreakHyphen"
 _UNSEEN = frozenset(
     [
         "r",
         "t",
+        _HYPHEN,
         "p",
         "rPr",
         "pPr",
@@ -26,14 +29,18 @@ _UNSEEN = frozenset(
     ]
 )
 """Elements that are no content of their own between two texts."""
-_BREAKS = frozenset(["br", "cr", "drawing", "object", "pict", "ptab", "tab"])
+_LINE_ENDS = frozenset(["br", "cr", "ptab", "tab"])
+_BREAKS = _LINE_ENDS | {"drawing", "object", "pict"}
 _IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
 _SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
 
 
 @dataclass(frozen=True)
 class Run:
-    """The text element from `begin` to `finish`, tags included, with its text from `start` to `end`, and its format."""
+    """The text element from `begin` to `finish`, tags included, with its text from `start` to `end`, and its format.
+
+    A non-breaking hyphen, an element without text, has the text "-".
+    """
 
     begin: int
     finish: int
@@ -45,7 +52,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A segment, and its runs in groups; between two groups is a mark in the segment's text.
+    """A segment, and its runs in groups; between two groups is a mark in the segment's text. Line breaks and tabs end a segment, unless
+    lower case follows.
 
     `lead` and `tail` are the white space before and after the text.
     """
@@ -58,12 +66,13 @@ class Paragraph:
 
 @dataclass
 class _Open:
-    """The content of a paragraph that is being read: its groups of runs, those that begin after a line break or the like,
-    and its format so far.
+    """The content of a paragraph that is being read: its groups of runs, those that begin after what separates words, those that begin
+    after a line break or tab, and its format so far.
     """
 
     groups: list[list[Run]] = field(default_factory=lambda: [[]])
     breaks: set[int] = field(default_factory=set)
+    line_ends: set[int] = field(default_factory=set)
     format: str = ""
 
 
@@ -84,7 +93,7 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
             formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
             if event.kind == "end":
                 stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
-        elif event.kind == "start" and event.name == "t":
+        elif event.kind == "start" and event.name in ("t", _HYPHEN):
             _take_text(content, events, index, stack[-1])
         elif event.kind in ("start", "end") and event.name not in _UNSEEN:
             _take_other(events, index, stack[-1])
@@ -96,9 +105,10 @@ def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Ch
     last = len(paragraph.groups) - 1
     texts = [*texts[:last], "".join(texts[last:])]
     texts += [""] * (len(paragraph.groups) - len(texts))
-    texts[0], texts[-1] = paragraph.lead + texts[0], texts[-1] + paragraph.tail
+    texts[0] = paragraph.lead + texts[0]
+    texts[-1] += paragraph.tail
     for group, text in zip(paragraph.groups, texts, strict=True):
-        if text == "".join(run.text for run in group):
+        if text == _text(group):
             continue
         for number, run in enumerate(group):
             own = text if number == 0 else ""
@@ -110,14 +120,13 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
     start = events[index].finish
     last = next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == events[index].depth)
     end = events[last].begin
-    closing = content.find(">", end) + 1 if content.startswith("</", end) else end
     raw = content[start:end]
     pieces, position = [], 0
     for first, after, character in unescaped(raw):
         pieces += [raw[position:first], character]
         position = after
-    text = "".join([*pieces, raw[position:]])
-    run = Run(events[index].begin, closing, start, end, text, paragraph.format)
+    text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
+    run = Run(events[index].begin, events[last].finish, start, end, text, paragraph.format)
     group = paragraph.groups[-1]
     is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
     if group and (is_raised or group[-1].format != run.format):
@@ -134,6 +143,8 @@ def _take_other(events: Sequence[XmlEvent], index: int, paragraph: _Open) -> Non
             paragraph.groups.append([])
         if breaks:
             paragraph.breaks.add(len(paragraph.groups) - 1)
+        if events[index].name in _LINE_ENDS:
+            paragraph.line_ends.add(len(paragraph.groups) - 1)
 
 
 def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
@@ -150,21 +161,38 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
 
 
 def _closed(found: _Open) -> Iterator[Paragraph]:
-    groups = tuple(tuple(group) for group in found.groups if group)
+    """Yield the paragraphs of the groups between line breaks that are no part of a sentence."""
+    groups = [tuple(group) for group in found.groups if group]
+    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number])]
+    for begin, end in pairwise([0, *starts, len(groups)]):
+        yield from _paragraph(groups[begin:end], {number - begin for number in range(begin, end) if number in found.breaks})
+
+
+def _goes_on(group: Sequence[Run]) -> bool:
+    """Whether a sentence goes on in the group after a line break: it begins with a letter in lower case."""
+    return _text(group).lstrip()[:1].islower()
+
+
+def _text(group: Sequence[Run]) -> str:
+    return "".join(run.text for run in group)
+
+
+def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int]) -> Iterator[Paragraph]:
+    """Yield the paragraph of `groups`, if they have text; those in `breaks` begin after what separates words."""
     text, pieces = "", []
-    for mark, group in zip(_marks(groups, found.breaks), groups, strict=True):
+    for mark, group in zip(_marks(groups, breaks), groups, strict=True):
         text += mark
-        own = "".join(run.text for run in group)
+        own = _text(group)
         pieces.append(Piece(len(text), len(text) + len(own), group[0].start, group[-1].end))
         text += own
     if not any(map(str.isalpha, without_protected(text))):
         return
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     whole = Segment(text, tuple(pieces))
-    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), groups, lead, tail)
+    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail)
 
 
-def _marks(groups: Sequence[Sequence[Run]], breaks: Collection[int]) -> list[str]:
+def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:
     """The stand-in before each group of runs: a pair around a group between two of the most frequent format, and else a single one:
     for those in `breaks`, one that separates words.
     """
@@ -175,14 +203,14 @@ def _marks(groups: Sequence[Sequence[Run]], breaks: Collection[int]) -> list[str
     is_usual = [group[0].format == usual for group in groups]
     marks = [f"<{'n' if number in breaks else 'v'}{number}/>" if number else "" for number in range(len(groups))]
     for number in range(1, len(groups) - 1):
-        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1]:
+        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1] and not {number, number + 1} & breaks:
             marks[number], marks[number + 1] = f"<g{number}>", f"</g{number}>"
     return marks
 
 
 def _element(content: str, run: Run, text: str) -> str:
     """The text element of a run with another text; white space at its ends needs an attribute."""
-    tag = content[run.begin : run.start]
+    tag = content[run.begin : run.start].replace(_HYPHEN, "t")
     name = re.match(r"<([\w:.-]+)", tag)
     if text != text.strip() and "xml:space" not in tag:
         tag = re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)

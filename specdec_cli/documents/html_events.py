@@ -1,5 +1,6 @@
 """The tags, texts and other parts of HTML, with their offsets; html.parser reads HTML as it is found, errors included."""
 
+import html
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -10,6 +11,8 @@ from specdec_cli.documents.document import line_starts
 Kind = Literal["start", "end", "text", "reference", "other"]
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 """The elements without content and end tag."""
+_LONG_NUMBER = re.compile(r"&#\d{4000,}")
+"""A character reference with a number for which Python may refuse to make an integer."""
 
 
 class Event(NamedTuple):
@@ -27,12 +30,23 @@ class Event(NamedTuple):
 
 def html_events(text: str) -> Iterator[Event]:
     """Yield the parts of `text`, which cover it, in order."""
-    parser = _Parser(text)
-    parser.feed(text)
+    readable = _LONG_NUMBER.sub(lambda found: "&".ljust(len(found.group()), "x"), text)
+    parser = _Parser(readable)
+    parser.feed(readable)
     parser.close()
     ends = [*(event.begin for event in parser.found[1:]), len(text)]
     for event, end in zip(parser.found, ends, strict=False):
         yield event._replace(finish=end)
+
+
+def unescape(text: str) -> str:
+    """Return `text` with its character references as characters, as html.unescape does, with numbers of any length."""
+    return html.unescape(_LONG_NUMBER.sub("&#1114112", text))  # also beyond the last character
+
+
+def is_space(reference: str) -> bool:
+    """Whether a character reference, such as &nbsp;, stands for a space. It is kept as it is, as a mark between two words."""
+    return unescape(reference).isspace()
 
 
 class _Parser(HTMLParser):
@@ -81,6 +95,13 @@ class _Parser(HTMLParser):
 
     def handle_pi(self, data: str) -> None:  # noqa: ARG002
         self._add("other")
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Read <![..> as a comment if it is no section that html.parser knows, as the HTML standard says."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i, report)
 
     def unknown_decl(self, data: str) -> None:  # noqa: ARG002
         self._add("other")

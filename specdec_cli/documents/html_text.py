@@ -3,7 +3,6 @@
 The library keeps no offsets in a tree; so a stream of tags is read, and all else is kept.
 """
 
-import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from functools import partial
 
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
-from specdec_cli.documents.html_events import VOID, Event, html_events
+from specdec_cli.documents.html_events import VOID, Event, html_events, is_space, unescape
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
@@ -66,6 +65,10 @@ _LONGEST_RAISED = 16
 """The largest number of parts of a superscript that is read as a mark."""
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
 """Categories of punctuation and currency signs."""
+_SOFT_HYPHEN = "\u00ad"
+_WINDOWS_1252 = frozenset(["ascii", "iso8859-1", "iso88591", "x-cp1252"])
+"""Names of encodings that the HTML standard (Encoding, section 4.2) reads as windows-1252."""
+_NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
@@ -73,10 +76,19 @@ _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
 
 def read_html(source: Source) -> Document:
     """Parse an HTML file in the encoding that it declares, or else UTF-8. Raises InputError for bytes that are not valid in it."""
-    declared = _CHARSET.search(source.data, 0, 4096)
-    encoding = marked_encoding(source.data) or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    encoding = marked_encoding(source.data) or _declared_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
     return TextDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
+
+
+def _declared_encoding(data: bytes) -> str | None:
+    """The encoding that a page declares, as the HTML standard reads it; ISO 8859-1 for bytes that windows-1252 lacks."""
+    declared = _CHARSET.search(data, 0, 4096)
+    label = declared[1].decode("ascii").lower() if declared else ""
+    encoding = known_encoding(label)
+    if (encoding or label) in _WINDOWS_1252:
+        return "iso8859-1" if _NOT_WINDOWS.search(data) else "cp1252"
+    return encoding
 
 
 def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
@@ -129,7 +141,7 @@ def _raised_until(content: str, events: Sequence[Event], index: int) -> int:
                 return place if event.kind == "end" else index
             if event.name not in _INLINE:
                 break
-        elif event.kind != "other" and any(map(str.isalpha, html.unescape(content[event.begin : event.finish]))):
+        elif event.kind != "other" and any(map(str.isalpha, unescape(content[event.begin : event.finish]))):
             break
     return index
 
@@ -171,14 +183,14 @@ def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) ->
 
 
 def _add_reference(builder: SegmentBuilder, content: str, event: Event) -> None:
-    """Add a character reference: a space as what separates words, a letter, punctuation or currency as its character, and others as
-    they are.
+    """Add a character reference: a space as what separates words, a letter, punctuation, a currency or a soft hyphen as its character,
+    and others as they are.
     """
-    character = html.unescape(content[event.begin : event.finish])
-    is_text = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN) and character not in "&<>"
-    if character.isspace():
+    character = unescape(content[event.begin : event.finish])
+    is_shown = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN) and character not in "&<>"
+    if is_space(content[event.begin : event.finish]):
         builder.line_break(event.begin, event.finish)
-    elif is_text:
+    elif is_shown or character == _SOFT_HYPHEN:
         builder.instead(event.begin, event.finish, character)
     else:
         builder.text(event.begin, event.finish)

@@ -14,7 +14,7 @@ from specdec_cli.documents.html_text import html_segments
 from specdec_cli.documents.markdown_inline import inline_marks
 from specdec_cli.documents.reading import decode
 from specdec_cli.documents.segments import Layout, Segment
-from specdec_cli.documents.wrapped import ends_sentence
+from specdec_cli.documents.wrapped import ends_sentence, with_lines
 
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -129,8 +129,8 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
 
 
 def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -> Iterator[Segment]:
-    """Yield the segment of lines that belong together."""
-    builder = SegmentBuilder(content)
+    """Yield the segments of lines that belong together: one, or one for each part between marks that end a text."""
+    builders = [SegmentBuilder(content)]
     begin = runs[0][0]
     text = content[begin : runs[-1][1]]
     marks = inline_marks(text, references)
@@ -140,16 +140,17 @@ def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -
         yield from _description(content, mark.label[0] + begin, mark.label[1] + begin, breaks)
     for start, end, kind in starts:
         for gap in [gap for gap in breaks if position <= gap[0] and gap[1] <= start]:
-            builder.text(position, gap[0])
-            builder.gap(*gap)
+            builders[-1].text(position, gap[0])
+            builders[-1].gap(*gap)
             position = gap[1]
-        builder.text(position, start)
-        if kind is not None:
-            getattr(builder, kind)(start, end)
+        builders[-1].text(position, start)
+        if kind == "end":
+            builders.append(SegmentBuilder(content))
+        elif kind is not None:
+            getattr(builders[-1], kind)(start, end)
         position = max(position, end)
-    found = builder.build(_layout(content, runs))
-    if found is not None:
-        yield found
+    layout = Layout(can_begin=lambda word: not _BEGINS_BLOCK.match(word))
+    yield from (with_lines(content, found) for builder in builders if (found := builder.build(layout)))
 
 
 def _description(content: str, begin: int, finish: int, breaks: Sequence[Run]) -> Iterator[Segment]:
@@ -164,13 +165,3 @@ def _description(content: str, begin: int, finish: int, breaks: Sequence[Run]) -
     found = builder.build()
     if found is not None:
         yield found
-
-
-def _layout(content: str, runs: Sequence[Run]) -> Layout:
-    """The layout of a paragraph: wrapped at its longest line if it has several."""
-    if len(runs) == 1:
-        return Layout()
-    starts = [content.rfind("\n", 0, begin) + 1 for begin, _ in runs]
-    width = max(end - start for start, (_, end) in zip(starts, runs, strict=True))
-    gap = content[runs[0][1] : runs[1][0]].lstrip(" \t")
-    return Layout(width=width, gap=gap, column=runs[0][0] - starts[0], can_begin=lambda word: not _BEGINS_BLOCK.match(word))

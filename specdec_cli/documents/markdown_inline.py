@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from specdec_cli.text.protected import TAG_ATTRIBUTES
 from specdec_cli.text.void_items import RAISED
 
-Kind = Literal["open", "close", "single", "void", "line_break"]
+Kind = Literal["open", "close", "single", "void", "line_break", "end"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
 _HTML = rf"(?P<raised>{RAISED})|" + r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
@@ -19,12 +19,15 @@ _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
 _END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
 _DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
 _INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
+_OPENING = re.compile(r"(?:[\s*_~\[>]|<\w[^<>]{0,256}>){0,16}+")
+"""What may be before the first letter of a text."""
 _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 
 class Mark(NamedTuple):
     """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single: one that may stand for a word, one
-    without a meaning in its sentence, or one that separates words. The description of an image in a link is at the offsets `label`.
+    without a meaning in its sentence, one that separates words, or one that ends a text. The description of an image in a link is at the
+    offsets `label`.
     """
 
     start: int
@@ -65,11 +68,21 @@ def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], mar
         if not _close(name, found, opened, marks):
             marks.append(Mark(*found.span(), "void"))
     elif found["tag"].lower() in _VOID:
-        marks.append(Mark(*found.span(), "void" if found["tag"].lower() == "wbr" else "line_break"))
+        marks.append(Mark(*found.span(), _void_kind(found)))
     elif found.group().endswith("/>"):
         marks.append(Mark(*found.span(), "single"))
     else:
         opened.append((name, found))
+
+
+def _void_kind(found: re.Match[str]) -> Kind:
+    """The kind of a tag without content; a line break ends a text, unless lower case follows."""
+    name, text = found["tag"].lower(), found.string
+    if name == "wbr":
+        return "void"
+    opening = _OPENING.match(text, found.end())
+    goes_on = opening is not None and text[opening.end() : opening.end() + 1].islower()
+    return "end" if name == "br" and not goes_on else "line_break"
 
 
 def _take_link(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STDIO, UNREADABLE, open_binary, raw_stdin, read_some
+from specdec_cli.text.lines import STDIO, UNREADABLE, open_binary, raw_stdin, read_some, remedy
 
 MAX_BYTES = 2**26
 """The largest size of a document, after decompression; a document is held in memory completely."""
@@ -39,7 +39,8 @@ def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:
         line = data.count(b"\n", 0, error.start) + 1
         byte = error.start - data.rfind(b"\n", 0, error.start)
         label = "UTF-8" if encoding == "utf-8" else encoding
-        raise InputError(f"{name}, line {line}: not valid {label} ({error.reason} at byte {byte})") from error
+        hint = f"; {remedy(data)}" if encoding == "utf-8" else ""
+        raise InputError(f"{name}, line {line}: not valid {label} ({error.reason} at byte {byte}){hint}") from error
     if "\0" in text:
         raise InputError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL byte")
     return text

@@ -55,7 +55,7 @@ def with_lines(content: str, segment: Segment) -> Segment:
     gaps = [content[piece.begin : piece.finish] for piece in segment.pieces if piece.is_gap]
     if not gaps:
         return segment
-    lines = content[segment.begin : segment.finish].split("\n")
+    lines = re.split(r"\r\n?|\n", content[segment.begin : segment.finish])
     column = segment.begin - (content.rfind("\n", 0, segment.begin) + 1)
     width = max(len(lines[0]) + column, *map(len, lines[1:]))
     gap = re.sub(r"^[ \t\f]+|(?<=\n)[ \t\r\f]*\n", "", gaps[0])

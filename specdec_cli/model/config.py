@@ -12,7 +12,8 @@ from specdec_cli.text.subwords import MASK
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned"]
-Id = Annotated[int, Between(0, 2**24)]
+LARGEST_VOCABULARY = 2**24
+Id = Annotated[int, Between(0, LARGEST_VOCABULARY)]
 """The id of a token; also the size of a vocabulary."""
 Layers = Annotated[int, Between(1, 1024)]
 Width = Annotated[int, Between(16, 2**14)]
@@ -52,7 +53,7 @@ class TransformerConfig:
     Raises ModelError for values that are out of range, inconsistent, or an unknown variant.
     """
 
-    vocabulary_size: Annotated[int, Between(1, 2**24)]
+    vocabulary_size: Annotated[int, Between(1, LARGEST_VOCABULARY)]
     width: Width = 512
     feed_forward: FeedForward = 2048
     heads: Annotated[int, Between(1, 1024)] = 8
@@ -150,7 +151,7 @@ PRESETS: dict[str, TransformerConfig] = {
 }
 
 
-def preset(name: str, vocabulary_size: int, **changes: Any) -> TransformerConfig:
+def preset(name: str, vocabulary_size: int, /, **changes: Any) -> TransformerConfig:
     """The configuration of the preset `name` ("base", "big", "deep-shallow" or "small") with a vocabulary of
     `vocabulary_size` tokens, and with the values of `changes` in the fields that they name.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
+from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.text.line_ends import without_added_stop
 from specdec_cli.text.placeholders import Attempt
 from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
@@ -71,17 +72,17 @@ class DecodedText:
             self._next()
         return self.output is not None
 
-    def ranked(self, rank: int, decode: Callable[[Sequence[int]], str]) -> tuple[str, float]:
-        """The n-best output of rank `rank` (0: the best), with its log probability; each of the texts of the attempt
-        contributes its output of that rank, or its last one if it has fewer.
+    def ranked(self, limit: int, decode: Callable[[Sequence[int]], str]) -> list[Scored]:
+        """Up to `limit` different outputs that have all protected spans, with their log probabilities, best first.
 
-        If the joined output lacks a protected span, that of rank 0 is returned. `decode` converts ids to text.
+        They combine the n best outputs of the texts of the attempt, which `decode` converts to text; without any, there is `output` alone.
         """
-        chosen = [part.alternatives[min(rank, len(part.alternatives) - 1)] for part in self.parts]
-        output = self._placed([decode(one.ids) for one in chosen])
-        if output is None and rank:
-            return self.ranked(0, decode)
-        return output or "", sum(one.log_probability for one in chosen)
+        outputs: dict[str, float] = {}
+        options = [_texts(part, decode) for part in self.parts]
+        for texts, score in best_combinations(options, limit) if options else ():
+            if (output := self._placed(texts)) is not None:
+                outputs.setdefault(output, score)
+        return list(outputs.items()) or [(self.output or "", 0.0)]
 
     def with_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> str | None:
         """The output with `part` as hypothesis for the text `place` of the attempt; None if the attempt fails with it."""
@@ -100,3 +101,10 @@ class DecodedText:
     def _next(self) -> None:
         self.attempt = next(self._ways)
         self.parts: list[Hypothesis] = []
+
+
+def _texts(part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> list[Scored]:
+    """The different texts of the n best outputs of a part with their log probabilities, best first."""
+    ranked = sorted(part.alternatives, key=lambda each: each.log_probability)
+    scores = {decode(each.ids): each.log_probability for each in ranked} or {decode(part.ids): part.score or 0.0}
+    return sorted(scores.items(), key=lambda each: each[1], reverse=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
@@ -18,8 +19,8 @@ from specdec_cli.text.tokenizer import Tokenizer
 class Translation:
     """A translated line; tokens, rounds and the log probability `score` are sums over its sentences.
 
-    `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities;
-    `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
+    `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities, first
+    `text`; `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
     `warnings` name possible errors (see text/output_checks.py). `draft` says what became of the drafts that were found
     for its sentences, None if there were none. `terms` are those of the glossary in its sentences, in order, each with
     whether the translation has it.
@@ -29,7 +30,7 @@ class Translation:
     tokens: int = 0
     rounds: int = 0
     score: float | None = None
-    hypotheses: tuple[tuple[str, float], ...] = ()
+    hypotheses: tuple[Scored, ...] = ()
     sentences: tuple[tuple[int, ...], ...] = ()
     decoding: str = ""
     warnings: tuple[str, ...] = ()
@@ -104,11 +105,17 @@ class Translator:
         texts = (([match.term for match in glossary.find(text.text)], text.output or "") for text in line.texts)
         return tuple(pair for terms, output in texts for pair in zip(terms, come_out(terms, output), strict=True))
 
-    def _hypotheses(self, line: DecodedLine) -> tuple[tuple[str, float], ...]:
-        """The n best lines: the n-th joins the n-th best hypotheses of all sentences, or their last ones."""
-        best = []
-        for rank in range(max((len(part.alternatives) for part in line.parts), default=0)):
-            chosen = [text.ranked(rank, self.tokenizer.decode) for text in line.texts]
-            outputs = self._lines.with_tags([(text, output) for text, (output, _) in zip(line.texts, chosen, strict=True)])
-            best.append((line.tagged.join(outputs), sum(score for _, score in chosen)))
-        return tuple(best)
+    def _hypotheses(self, line: DecodedLine) -> tuple[Scored, ...]:
+        """The n best lines, without duplicates: the text of the line, then the other combinations of the n best outputs of its texts, by
+        their log probabilities. None without a search.
+        """
+        if line.score is None or not any(part.alternatives for part in line.parts):
+            return ()
+        wanted = self.engine.settings.n_best
+        options = [text.ranked(wanted, self.tokenizer.decode) for text in line.texts]
+        best = {line.text: line.score}
+        for outputs, score in best_combinations(options, wanted):
+            if len(best) < wanted and outputs != tuple(text.output for text in line.texts):
+                tagged = self._lines.with_tags(list(zip(line.texts, outputs, strict=True)))
+                best.setdefault(line.tagged.join(tagged), score)
+        return tuple(best.items())

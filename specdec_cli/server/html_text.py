@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import unescape
 from html.entities import html5
 from itertools import count
 
+from specdec_cli.documents.html_events import is_space, unescape
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.server.pieces import Pieces
 
@@ -25,7 +25,8 @@ _REST = rf"[^\t\n\f\r />]*+(?:[\t\n\f\r /]++|{_NAME}(?:[\t\n\f\r ]*+=[\t\n\f\r ]
 _FLAGS = re.ASCII | re.IGNORECASE | re.DOTALL
 _MARKUP = re.compile(
     rf"<!--.*?(?:-->|\Z)|<(?P<kept>{_KEPT})(?=[\t\n\f\r />]){_REST}.*?(?:</(?P=kept)\s*>|\Z)"
-    rf"|</?(?P<block>{_BLOCKS})(?=[\t\n\f\r />]){_REST}|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)|</?(?P<inline>[a-z][^\t\n\f\r />]*+){_REST}",
+    rf"|</?(?P<block>{_BLOCKS})(?=[\t\n\f\r />]){_REST}|<(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)|</?(?P<inline>[a-z][^\t\n\f\r />]*+){_REST}"
+    r"|(?P<reference>&(?:#\d++|#x[0-9a-f]++|[a-z][a-z0-9]*+);?+)",
     _FLAGS,
 )
 _TAG = re.compile(rf"</?[a-z]{_REST}", _FLAGS)
@@ -58,18 +59,19 @@ def split_html(page: str) -> Html:
 
     Inline tags stay within the texts; the translator keeps tags in place. Entities outside tags become characters,
     apart from those of < and >, and of an & that would begin another entity. Code, scripts, comments, and elements that must not be
-    translated are copied. Those that are inline, such as <code>, are replaced by a stand-in, so that they do not cut their sentence.
+    translated are copied. Those that are inline, such as <code>, are replaced by a stand-in, so that they do not cut their sentence, and
+    so are entities of spaces.
     """
     texts: list[str] = []
     gaps = [""]
     kept: dict[str, str] = {}
-    names = _names(page)
+    numbers = _numbers(page)
     position, part = 0, ""
-    for begin, finish, is_inline in _copied(page):
+    for begin, finish, letter in _copied(page):
         part += page[position:begin]
         position = finish
-        if is_inline:
-            name = next(names)
+        if letter:
+            name = f"<{letter}{next(numbers)}/>"
             kept[name] = page[begin:finish]
             part += name
         else:
@@ -80,10 +82,10 @@ def split_html(page: str) -> Html:
     return Html(tuple(texts), tuple(gaps), kept)
 
 
-def _copied(page: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the parts of a page that are copied: first offset, offset after the last, and whether the part is an inline element.
+def _copied(page: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the parts of a page that are copied: first offset, offset after the last, and the letter of the stand-in, "" without one.
 
-    These are the markup between texts, and the inline elements that must not be translated.
+    These are the markup between texts, the inline elements that must not be translated ("x"), and the entities of spaces ("n").
     """
     begin, name, depth = 0, "", 0
     for mark in _MARKUP.finditer(page):
@@ -92,13 +94,16 @@ def _copied(page: str) -> Iterator[tuple[int, int, bool]]:
         if depth:
             depth += 0 if tag != name else -1 if closes else 1
             if not depth:
-                yield begin, mark.end(), is_inline
+                yield begin, mark.end(), "x" if is_inline else ""
         elif tag and not closes and tag not in _VOID and _is_kept(mark.group()):
             begin, name, depth = mark.start(), tag, 1
+        elif mark["reference"]:
+            if is_space(mark.group()):
+                yield *mark.span(), "n"
         elif not is_inline:
-            yield *mark.span(), (mark["kept"] or "").lower() in _KEPT_INLINE
+            yield *mark.span(), "x" if (mark["kept"] or "").lower() in _KEPT_INLINE else ""
     if depth:
-        yield begin, len(page), False
+        yield begin, len(page), ""
 
 
 def _is_kept(tag: str) -> bool:
@@ -109,10 +114,10 @@ def _is_kept(tag: str) -> bool:
     return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
 
 
-def _names(page: str) -> Iterator[str]:
-    """Stand-ins that do not occur in a page."""
+def _numbers(page: str) -> Iterator[int]:
+    """Numbers of stand-ins that do not occur in a page."""
     taken = set(STAND_IN.findall(page))
-    return (name for number in count(1) if (name := f"<x{number}/>") not in taken)
+    return (number for number in count(1) if taken.isdisjoint((f"<n{number}/>", f"<x{number}/>")))
 
 
 def _add(part: str, texts: list[str], gaps: list[str]) -> None:

@@ -2,16 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from specdec_cli.text.placeholders import Attempt, attempts, holds
+from specdec_cli.text.plain_characters import Lacks, PlainAttempt, plain_characters
 from specdec_cli.text.protected import protected_spans
 
 Span = tuple[int, int]
-Lacks = Callable[[str], bool]
-"""Whether a vocabulary lacks a character."""
 _TRANSLATED = ("Pd", "Pi", "Pf")
 """Categories of characters that translations write differently: dashes and quotation marks."""
 _STOPS = ".,;:!?'\"\u201a\u201e\u2026\u00a1\u00bf\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
@@ -56,10 +56,20 @@ class StandInAttempt(Attempt):
 def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.
 
-    Currency signs, brackets and quotation marks are replaced by "$", "(", ")" and '"' for the model, and written back in its
-    output, except for quotation marks. Other signs are protected spans (see `attempts`), and so are the former if the
-    output does not have as many of them. Letters, stops, dashes and quotation marks are not protected.
+    Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
+    marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
+    and Latin letters outside ASCII, are protected spans with their words (see `attempts`), and so are the former if the output does not
+    have as many of them. Stops, dashes and quotation marks are not protected.
     """
+    plain = plain_characters(text, lacks)
+    if plain != text:
+        ways = _attempts(lacks, plain, latin=latin)
+        yield from (PlainAttempt(each.segments, each, text, partial(plain_characters, lacks=lacks)) for each in ways)
+    else:
+        yield from _attempts(lacks, text, latin=latin)
+
+
+def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
     protected = protected_spans(text, latin=latin)
     bounds = [0, *(offset for span in protected for offset in span), len(text)]
     parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
@@ -79,7 +89,7 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
 
 
 def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
-    """Offsets (start, end), in order, of the signs of `text` that are `lacking`, with the word or number that they belong to.
+    """Offsets (start, end), in order, of the signs of `text` that are `lacking`, and Latin letters outside ASCII, with their word.
 
     "*" and "_" at one side of a word are a span without it, because they mark emphasis. A "&" between words is none, because it
     is a word that is translated.
@@ -98,6 +108,8 @@ def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
 
 def _is_sign(character: str) -> bool:
     category = unicodedata.category(character)
+    if category[0] == "L":
+        return not character.isascii() and unicodedata.name(character, "").startswith("LATIN")
     return category[0] in "PSN" and category not in _TRANSLATED and not character.isdecimal() and character not in _STOPS
 
 

@@ -1,5 +1,6 @@
 """Reading of lines from text files and stdin; each line is yielded as soon as it arrives."""
 
+import codecs
 import gzip
 import lzma
 import select
@@ -104,6 +105,13 @@ def _without_nul(lines: Iterable[Line]) -> Iterator[Line]:
         yield line
 
 
+def remedy(beginning: bytes) -> str:
+    """What to do, in a message, about a text that is not valid UTF-8; `beginning` are its first bytes."""
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "it looks like UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 FILE"
+    return "if it is in another encoding, convert it first, e.g. iconv -f WINDOWS-1252 -t UTF-8 FILE"
+
+
 def raw_stdin() -> Any:
     """The stream of stdin without its buffer: a thread that waits in the buffer holds its lock, and the interpreter needs that lock
     at its exit.
@@ -142,7 +150,8 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
         try:
             yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", location, path)
         except UnicodeDecodeError as error:
-            raise InputError(f"{location}: not valid UTF-8 ({error.reason} at byte {error.start + 1})") from error
+            cause = f"not valid UTF-8 ({error.reason} at byte {error.start + 1})"
+            raise InputError(f"{location}: {cause}; {remedy(text if number == 1 else b'')}") from error
 
 
 def _split(stream: Any, max_bytes: int) -> Iterator[bytes]:

@@ -5,7 +5,8 @@ tags, keys.
 import re
 from typing import NamedTuple
 
-_EMOJI = r"(?:[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d]*)+"
+from specdec_cli.text.protected import EMOJI
+
 _DATE = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)\]?:?"
 _HEAD = re.compile(
@@ -22,12 +23,12 @@ _HEAD = re.compile(
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
             r"[^\s:]+:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
             r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
-            rf"{_EMOJI}\s*",
+            rf"{EMOJI}\s*",
         )
     )
 )
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
-_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{_EMOJI})$")
+_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{EMOJI})$")
 _MAX_MARK_LENGTH = 256
 """The largest number of characters in a mark at the end of a line."""
 # Opening marks, each with the mark that must close it at the end of the line.

@@ -1,11 +1,13 @@
 """Numbers that a sentence and its translation have in common, however each language writes them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.parallel import Pair
 
 _NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,'\u2009\u00a0\u202f]\d{3})+")
 _LETTERS = re.compile(r"\w+")
 _AFTERNOON, _MORNING = (re.compile(rf"\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
 _OCLOCK = re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
@@ -47,19 +49,42 @@ def find_numbers(text: str) -> list[str]:
 def lost_numbers(source: str, output: str) -> list[str]:
     """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
 
-    A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock.
+    A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock. A number of the output
+    stands for one of the source only.
     """
-    if not find_numbers(source):
-        return []
-    digits = set(re.findall(r"\d+", output))
-    joined = {_digits(match.group()) for match in _NUMBER.finditer(output)}
-    words = {_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES}
+    numbers = [match.group() for match in _NUMBER.finditer(output)] if find_numbers(source) else []
+    left = [[number] if _THOUSANDS.fullmatch(number) else re.findall(r"\d+", number) for number in numbers]
+    words = Counter(_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES)
     lost = []
     for match in _NUMBER.finditer(source):
-        whole = all(part in digits for part in re.findall(r"\d+", match.group()))
-        if not whole and _forms(source, match).isdisjoint(joined | digits | words):
-            lost.append(match.group())
+        forms, parts = _forms(source, match), re.findall(r"\d+", match.group())
+        if not (_take_whole(left, forms) or _take_parts(left, parts)):
+            word = next((form for form in forms if words[form]), None)
+            if word is None:
+                lost.append(match.group())
+            else:
+                words[word] -= 1
     return lost
+
+
+def _take_whole(left: list[list[str]], forms: set[str]) -> bool:
+    """Remove the first number with one of the `forms` from those that are `left`, each as its parts; return whether there is one."""
+    found = next((number for number in left if number and forms & _written(re.findall(r"\d+", " ".join(number)))), None)
+    if found is not None:
+        left.remove(found)
+    return found is not None
+
+
+def _take_parts(left: list[list[str]], parts: list[str]) -> bool:
+    """Remove the first `parts` in succession from the numbers that are `left`; return whether there are any."""
+    places = [(number, part) for number, own in enumerate(left) for part in range(len(own))]
+    for start in range(len(places) - len(parts) + 1):
+        found = places[start : start + len(parts)]
+        if [left[number][part] for number, part in found] == parts:
+            for number, part in reversed(found):
+                del left[number][part]
+            return True
+    return False
 
 
 def _forms(text: str, number: re.Match[str]) -> set[str]:
@@ -80,7 +105,3 @@ def _clocks(source: str, number: re.Match[str], parts: list[str]) -> list[list[s
     if len(parts[0]) > 2 or int(parts[0]) > 12 or not (is_time or _AFTERNOON.match(after)) or _MORNING.match(after):
         return [parts]
     return [parts, [str(int(parts[0]) + 12), *parts[1:]]]
-
-
-def _digits(number: str) -> str:
-    return re.sub(r"\D", "", number)

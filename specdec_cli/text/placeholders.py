@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from specdec_cli.text.output_checks import repeats_itself
 from specdec_cli.text.protected import keeps_order, protected_spans
@@ -50,11 +50,12 @@ class Attempt:
 @dataclass(frozen=True)
 class CheckedAttempt(Attempt):
     """Decodes the text unchanged, and accepts the output if it has the protected `spans` of the text `source`, in
-    order of their positions (see `accepts`).
+    order of their positions (see `accepts`), and each of the `words`, in small or capital letters.
     """
 
     source: str
     spans: tuple[str, ...]
+    words: tuple[str, ...] = field(default=(), kw_only=True)
 
     def restore(self, outputs: Sequence[str]) -> str | None:
         """Return the output; None if `accepts` rejects it."""
@@ -67,6 +68,7 @@ class CheckedAttempt(Attempt):
         between the tags of a pair where the source has some.
         """
         lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
+        lost = lost or any(word.casefold() not in output.casefold() for word in self.words)
         return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
@@ -140,7 +142,7 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
     Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, unless one is code, a tag or a format
     argument, then with several kinds of placeholders, and last as separate texts between the spans. `latin`: see
     `protected_spans`; spans of `also` are protected too, overlapping ones as one span, but unchanged text is only checked for
-    their signs: numbers may be written differently.
+    their signs and words: numbers may be written differently.
     """
     positions = protected_spans(text, latin=latin)
     checked = [text[start:end] for start, end in positions]
@@ -151,8 +153,9 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
         return
     spans = tuple(text[start:end] for start, end in positions)
     if unchanged and not any(map(_CODE.match, checked)):
-        signs = [each for span in also for each in text[slice(*span)] if not _is_written_differently(each)]
-        yield CheckedAttempt(whole, text, (*checked, *signs))
+        added = [text[start:end] for start, end in also]
+        signs = [each for span in added for each in span if not _is_written_differently(each)]
+        yield CheckedAttempt(whole, text, (*checked, *signs), words=tuple(span for span in added if span.isalpha()))
     if len(spans) <= _MAX_SPANS:
         kinds = ((stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
         yield from (_with_names(text, positions, spans, placeholder_names(*kind, len(spans))) for kind in kinds)

@@ -6,6 +6,13 @@ import re
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
 """A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""
+EMOJI = (
+    r"(?:(?:[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]|[0-9#*](?=\ufe0f?\u20e3)"
+    r"|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299](?=\ufe0f))[\ufe0f\u200d\u20e3\U000e0020-\U000e007f]*)+"
+)
+"""A pattern for emoji, pictographs and arrows, with what joins and modifies them: keycaps, signs such as "TM" that are shown as emoji, and
+flags of tag sequences too.
+"""
 
 _KINDS = (
     r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
@@ -45,8 +52,7 @@ _KINDS = (
     r"(?<![\w.,])\d{5,}(?![\w.,]*\w)",
     r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}",  # H~2~O, x^2^
     r"\*\*|~~|[{}]",  # emphasis; braces that are left over
-    # Emoji, pictographs and arrows, with what joins and modifies them.
-    r"(?:[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?\u200d?)+",
+    EMOJI,
 )
 _PROTECTED = re.compile("|".join(_KINDS), re.IGNORECASE)
 _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"

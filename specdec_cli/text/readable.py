@@ -1,6 +1,7 @@
 """Texts in which known characters stand for those that a vocabulary lacks, and edits of the texts with their own characters.
 
-Quotation marks and dashes are written as those of ASCII, letters without their accents, and emoji are left out.
+Quotation marks, dashes and spaces are written as those of ASCII, letters without their accents, and emoji and invisible characters are
+left out.
 """
 
 import re
@@ -15,8 +16,9 @@ from specdec_cli.text.inline_tags import Tag, Untagged
 _KNOWN = dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"')
 _PICTURES = r"\u2600-\u27bf\U0001f000-\U0001faff"
 _RUN = rf"(?:[{_PICTURES}][\ufe0f\u200d]*+)++"
-_EMOJI = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}")
-"""Emoji that are not between two letters, with a space before them."""
+_INVISIBLE = r"[\u00ad\u200b\u200e\u200f\u2060\ufeff]"
+_LEFT_OUT = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}|{_INVISIBLE}")
+"""Emoji that are not between two letters, with a space before them; soft hyphens and other invisible characters."""
 _PICTURE = re.compile(f"[{_PICTURES}]")
 _WORD = re.compile(r"\w+")
 _MARKS = "'\"-"
@@ -66,7 +68,7 @@ def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
     """Return `source` as a model reads it whose vocabulary `lacks` some characters; characters of ASCII stay as they are."""
     if source.isascii():
         return Readable(source, Untagged(source, source), source)
-    bare = _without_emoji(source, lacks)
+    bare = _without_pictures(source, lacks)
     return Readable(source, bare, "".join(_known(each) if not each.isascii() and lacks(each) else each for each in bare.text))
 
 
@@ -76,16 +78,18 @@ def _known(character: str) -> str:
         return _KNOWN[character]
     if unicodedata.category(character) == "Pd":
         return "-"
+    if character.isspace():
+        return " "
     base = unicodedata.normalize("NFD", character)[0]
     return base if base.isascii() and base.isalpha() else character
 
 
-def _without_emoji(source: str, lacks: Callable[[str], bool]) -> Untagged:
-    """Return `source` without the emoji that stand between words, each with the space before it."""
+def _without_pictures(source: str, lacks: Callable[[str], bool]) -> Untagged:
+    """Return `source` without what _LEFT_OUT finds."""
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0
-    for found in _EMOJI.finditer(source):
+    for found in _LEFT_OUT.finditer(source):
         start, end = max(found.start(), position), found.end()
         if not lacks(found.group().lstrip()[0]):
             continue

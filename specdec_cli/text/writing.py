@@ -1,4 +1,4 @@
-"""Writing of output lines to stdout, to a file, or to one file for each input; every line is flushed."""
+"""Writing of output lines to stdout, to a file, or to one file for each input; every line is flushed, except to compressed files."""
 
 import gzip
 import lzma
@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self, cast
@@ -16,6 +16,8 @@ from specdec_cli.failures import ReaderGone, reader_has_gone
 from specdec_cli.files import make_folder
 from specdec_cli.text.lines import STDIO
 
+COMPRESSED = (".gz", ".xz")
+"""The endings of the names of compressed files."""
 _STDIN, _STDOUT = 0, 1
 
 
@@ -41,21 +43,24 @@ def output_line(text: str, ending: str) -> str:
 class LineWriter:
     """Writes lines to the file `path`, or to stdout for None or `-`, and flushes each.
 
-    The file is written in place, so that finished lines remain if the program fails, and can be read meanwhile. Raises
+    The file is written in place, so that finished lines remain if the program fails, and can be read meanwhile. A file whose name
+    ends with .gz or .xz is compressed; its lines are not flushed, and can be read when it is closed, after an error too. Raises
     UsageError if the file cannot be opened or is one of `inputs` (empty: stdin). Raises InputError if a line cannot be
     written, and ReaderGone for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
         self._file: IO[bytes] | None = None
+        self._open, self._flushes = ExitStack(), True
         self._name = "stdout"
         target = None if path == STDIO else path
         check_not_input(target, inputs)
         if target is None:
             return
         self._name = str(target)
+        self._flushes = target.suffix not in COMPRESSED
         try:
-            self._file = target.open("wb")
+            self._file = self._open.enter_context(compressed(target, target.suffix))
         except OSError as error:
             raise UsageError(f"{target}: {error.strerror}") from error
 
@@ -67,7 +72,8 @@ class LineWriter:
         stream = self._file or sys.stdout.buffer
         with write_failures(self._name):
             stream.write(output_line(text, ending).encode("utf-8", "surrogateescape"))
-            stream.flush()
+            if self._flushes:
+                stream.flush()
 
     def check(self) -> None:
         """Raise BrokenPipeError if the output is a pipe whose reader has gone."""
@@ -76,9 +82,8 @@ class LineWriter:
 
     def close(self) -> None:
         """Close the file; stdout stays open."""
-        if self._file is not None:
-            with write_failures(self._name):
-                self._file.close()
+        with write_failures(self._name):
+            self._open.close()
 
     def __enter__(self) -> Self:
         return self
@@ -142,7 +147,7 @@ def output_files(folder: Path, inputs: Sequence[Path]) -> dict[Path, Path]:
         raise UsageError(f"{folder}: outputs take the names of input files, and stdin has none")
     targets: dict[Path, Path] = {}
     for path in inputs:
-        target = folder / (path.stem if path.suffix in (".gz", ".xz") else path.name)
+        target = folder / (path.stem if path.suffix in COMPRESSED else path.name)
         if target in targets.values():
             raise UsageError(f"{target}: is the output of two inputs")
         check_not_input(target, inputs)

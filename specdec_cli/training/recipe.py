@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from specdec_cli.errors import ModelError
+from specdec_cli.model.config import LARGEST_VOCABULARY, preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.training.order import order_fields
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class VerifierRecipe:
-    """Recipe of a verifier or teacher.
+    """Recipe of a verifier or teacher. Raises ModelError for a shape that a model cannot have.
 
     - `preset`: a named shape ("small" if there is neither a preset nor an initial model).
     - `model`: fields of the shape that differ from the preset.
@@ -95,6 +97,11 @@ class VerifierRecipe:
     decoder: Literal["initial", "random"] = "initial"
     optimizer: OptimizerSettings = OptimizerSettings()
     run: RunSettings = RunSettings()
+
+    def __post_init__(self) -> None:
+        if "vocabulary_size" in self.model:
+            raise ModelError("vocabulary_size is that of the tokenizer and cannot be set")
+        preset(self.preset or "small", LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def test_shards_are_merged_by_file(tmp_path: Path) -> None:
     store(folder, shard(0, "one", "a"), Output(("1\n",), Counter(lines=1)))
     targets = {Path("a"): tmp_path / "A", Path("b"): tmp_path / "B.gz", Path("empty"): tmp_path / "E"}
 
-    assert folder.merge(2, targets, tmp_path / "failed.jsonl", compresses=True) == 1
+    assert folder.merge(2, targets, tmp_path / "failed.jsonl") == 1
     assert (tmp_path / "A").read_text() == "1\n"
     assert gzip.decompress((tmp_path / "B.gz").read_bytes()) == b"2\n"
     assert (tmp_path / "E").read_text() == ""

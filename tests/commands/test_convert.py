@@ -153,6 +153,7 @@ def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_fold
             "modes.careful must be a list of a number from -1000000 to 1000000 and a number from -1000000 to 1000000, not (0, nan)",
         ),
         ("modes.careful=low", "not 'low'"),
+        ("foo=1", "changed settings: unknown key 'foo'"),
         ("max_length=-5", "max_length must be an integer from 0"),
         ("block_size=2147483648", "block_size must be an integer from 0"),
         ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),
@@ -160,6 +161,6 @@ def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_fold
 )
 def test_settings_out_of_range_are_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", "--set", change)
-    assert isinstance(result.exception, ModelError)
+    assert isinstance(result.exception, UsageError)
     assert words in str(result.exception)
     assert list(tmp_path.iterdir()) == []

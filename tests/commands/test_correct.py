@@ -13,7 +13,7 @@ from specdec_cli.text.edits import Edit
 
 WILD = ("--max-edit-ratio", "100")
 """Options with which the edits of a random model, which changes nearly every word, are applied."""
-TEXT = "kalo\n\n \u00a0 resu\u2028pe \r\n`di fo` me@di.fo\nlast".encode()
+TEXT = "kalo\n\n \u00a0 resu\u2028lo \r\n`di fo` me@di.fo\nlast".encode()
 
 
 def run(bundle: Path, *arguments: object, text: bytes = TEXT) -> Result:

@@ -98,7 +98,7 @@ def test_input_files_are_not_overwritten(plain: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--set", "rates.comma_drpo=1"], 3, "comma_drpo"),
+        (["--set", "rates.comma_drpo=1"], 2, "comma_drpo"),
         (["--recipe", "nix"], 2, "en-gec-corrupt"),
         (["--set", "clean"], 2, "key=value"),
         (["nix.txt"], 3, "nix.txt: no such file"),

@@ -1,12 +1,16 @@
 """Documents are written to files, devices and pipes."""
 
 import errno
+import gzip
+import lzma
 import os
 from pathlib import Path
 from threading import Thread
+from typing import NoReturn
 
 import pytest
 
+from specdec_cli.commands import outputs
 from specdec_cli.commands.outputs import write_document
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.failures import ReaderGone
@@ -42,12 +46,19 @@ def test_a_full_device_is_named() -> None:
 
 @pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, InputError), (errno.EACCES, UsageError)])
 def test_a_file_that_cannot_be_replaced_is_kept(number: int, kind: type[SpecdecError], tmp_path: Path) -> None:
-    def fail(*_: object) -> int:
+    def fail(*_: object) -> NoReturn:
         raise OSError(number, os.strerror(number))
 
     (tmp_path / "a.md").write_text("old")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Path, "write_bytes", fail)
+        patch.setattr(outputs, "compressed", fail)
         with pytest.raises(kind, match=f"a.md: {os.strerror(number)}"):
             write_document(b"new", tmp_path / "a.md")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.md", "old")]
+
+
+def test_a_document_is_compressed_by_its_name(tmp_path: Path) -> None:
+    for name, decompress in (("a.md.gz", gzip.decompress), ("a.md.xz", lzma.decompress), ("a.md", bytes)):
+        write_document(b"text", tmp_path / name)
+        assert decompress((tmp_path / name).read_bytes()) == b"text"
+    assert len(list(tmp_path.iterdir())) == 3

@@ -1,5 +1,6 @@
 """`specdec translate`: one line for each line of any input."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -41,10 +42,13 @@ def test_json_has_the_documented_fields(bundle_folder: Path) -> None:
 
 
 def test_n_best_lists_have_scores_in_order(bundle_folder: Path) -> None:
-    result = run(bundle_folder, "--json", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n")
-    (record,) = map(json.loads, result.stdout.splitlines())
-    assert len(record["hypotheses"]) == 3
-    assert record["hypotheses"][0]["text"] == record["text"]
+    result = run(bundle_folder, "--json", "--beam-size", 4, "--n-best", 3, "--max-length", 6, text=b"kalo mita\n| kalo | mita |\n\n")
+    *records, blank = map(json.loads, result.stdout.splitlines())
+    for record in records:
+        texts, scores = zip(*(each.values() for each in record["hypotheses"]), strict=True)
+        assert texts[0] == record["text"] and scores[0] == record["score"]
+        assert len(set(texts)) == len(texts) == 3 and list(scores[1:]) == sorted(scores[1:], reverse=True)
+    assert blank["hypotheses"] == [{"text": "", "score": None}]
 
 
 @pytest.mark.parametrize("bad", [b"caf\xe9", b"nul\0byte"])
@@ -129,6 +133,12 @@ def test_each_file_has_an_output_file(bundle_folder: Path, tmp_path: Path) -> No
     for arguments in (("--output-dir", tmp_path, *files), ("--output-dir", folder), ("--output-dir", folder, "-o", folder / "x", *files)):
         assert run(bundle_folder, *arguments).exit_code == 2
     assert (tmp_path / "a").read_text() == "kalo\nmita\n"
+
+
+def test_an_output_file_is_compressed_by_its_name(bundle_folder: Path, tmp_path: Path) -> None:
+    text = b"kalo mita\nresu\n"
+    assert run(bundle_folder, "-o", tmp_path / "out.gz", text=text).exit_code == 0
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == run(bundle_folder, text=text).stdout_bytes
 
 
 def test_a_line_beyond_the_limit_is_reported_after_earlier_lines(bundle_folder: Path) -> None:

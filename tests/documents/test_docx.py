@@ -1,14 +1,21 @@
 """Word documents."""
 
+import re
 import zipfile
 from io import BytesIO
+from xml.etree import ElementTree
 
 import docx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import find_edits
 from tests.documents.helper import parse, shout, texts, unchanged
+
+BOLD = "<w:rPr><w:b/></w:rPr>"
+HYPHEN = "<w:noBreakHyphen/>"
 
 
 @pytest.fixture
@@ -120,3 +127,62 @@ def test_a_damaged_part_that_is_copied_is_an_error(data: bytes) -> None:
     document = parse(bytes(damaged), "docx")
     with pytest.raises(InputError, match=r"a\.docx: not readable as a ZIP file"):
         document.translated([shout(text) for text in texts(document)])
+
+
+def word(*parts: str) -> bytes:
+    """A Word file with one paragraph of texts and marks; a text after "*" is bold."""
+    runs = "".join(
+        f"<w:r>{part}</w:r>" if part.startswith("<") else f"<w:r>{BOLD * part.startswith('*')}<w:t>{part.lstrip('*')}</w:t></w:r>"
+        for part in parts
+    )
+    return archive(word_document=f'<w:document xmlns:w="w"><w:body><w:p>{runs}</w:p></w:body></w:document>'.encode())
+
+
+def shown(data: bytes) -> str:
+    """The texts and marks of a Word file, with a hyphen as text."""
+    with zipfile.ZipFile(BytesIO(data)) as file:
+        content = ElementTree.fromstring(file.read("word/document.xml"))
+    tags = {"t": "", "noBreakHyphen": "-"} | dict.fromkeys(("document", "body", "p", "r", "rPr", "b"), "")
+    names = ((element.tag.removeprefix("{w}"), element.text or "") for element in content.iter())
+    return "".join(tags.get(name, f"<{name}/>") + text for name, text in names)
+
+
+def shouted(data: bytes) -> str:
+    """What `shown` shows of a Word file whose texts are in upper case."""
+    document = parse(data, "docx")
+    return shown(document.translated([shout(each) for each in texts(document)]))
+
+
+@pytest.mark.parametrize("name", ["br", "cr", "tab", "ptab"])
+def test_line_breaks_and_tabs_separate_texts(name: str) -> None:
+    mark = f"<w:{name}/>"
+    data = word("Milk", mark, "2", mark, " Bread ", mark, mark, "Water and wine", mark)
+    assert texts(parse(data, "docx")) == ["Milk", "Bread", "Water and wine"]
+    assert shouted(data) == f"MILK{mark}2{mark} BREAD {mark}{mark}WATER AND WINE{mark}".replace("w:", "")
+
+
+def test_a_sentence_goes_on_in_lower_case_after_a_line_break() -> None:
+    data = word(
+        "The dog", "<w:br/>", "and the cat", "<w:tab/>", "Bread", "<w:drawing/>", "Water", "<w:cr/>", "Milk", "<w:br/>", "*or", " not"
+    )
+    assert texts(parse(data, "docx")) == ["The dog<n1/>and the cat", "Bread<n1/>Water", "Milk<n1/>or<v2/> not"]
+    assert shouted(data) == "THE DOG<br/>AND THE CAT<tab/>BREAD<drawing/>WATER<cr/>MILK<br/>OR NOT"
+
+
+PARTS = st.sampled_from(["milk", "Bread", " ", "2", "*red", "<w:br/>", "<w:tab/>", "<w:drawing/>", "<w:t/>", HYPHEN])
+
+
+@given(st.lists(PARTS, max_size=12).map(lambda parts: word(*parts)).filter(lambda data: "--" not in shown(data)))
+def test_texts_are_written_back_at_their_places(data: bytes) -> None:
+    assert unchanged(parse(data, "docx")) == data
+    assert shouted(data) == re.sub(r"milk|Bread|red", lambda found: found.group().upper(), shown(data))
+
+
+def test_a_hyphen_that_does_not_break_is_text() -> None:
+    data = word("It is a well", HYPHEN, "known book.", "<w:br/>", HYPHEN, "A cat", HYPHEN, "house")
+    document = parse(data, "docx")
+    assert texts(document) == ["It is a well-known book.", "-A cat-house"]
+    changed = document.translated(["It is a well-known book.", "-Ein Haus"])
+    assert shown(changed) == "It is a well-known book.<br/>-Ein Haus"
+    with zipfile.ZipFile(BytesIO(changed)) as file:
+        assert file.read("word/document.xml").decode().count(HYPHEN) == 1

@@ -93,12 +93,34 @@ def test_edits_keep_references_and_lines() -> None:
 
 
 def test_the_declared_encoding_is_kept() -> None:
-    data = '<meta charset="iso-8859-1"><p>caf\xe9</p>'.encode("latin-1")
+    data = '<meta charset="iso-8859-15"><p>caf\xe9</p>'.encode("iso-8859-15")
     document = parse(data, "html")
     assert texts(document) == ["caf\u00e9"]
-    assert document.translated(["\u20ac \xfc"]) == '<meta charset="iso-8859-1"><p>&#8364; \xfc</p>'.encode("latin-1")
+    assert document.translated(["\u20ac \u201c\xfc"]) == '<meta charset="iso-8859-15"><p>\u20ac &#8220;\xfc</p>'.encode("iso-8859-15")
     with pytest.raises(InputError, match="line 2: not valid UTF-8"):
         parse(b"<p>\ncaf\xe9", "html")
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "ISO8859-1", "iso88591", "latin-1", "latin1", "us-ascii", "ascii", "windows-1252"])
+def test_western_encodings_are_windows_1252(label: str) -> None:
+    page = f'<meta charset="{label}"><p>\u201ccaf\xe9\u201d \u2013 5 \u20ac</p>'
+    document = parse(page.encode("cp1252"), "html")
+    assert texts(document) == ["\u201ccaf\xe9\u201d \u2013 5 \u20ac"]
+    changed = document.translated(["\u201eKaffee\u201c \u2026 \u2192"])
+    assert changed == f'<meta charset="{label}"><p>\u201eKaffee\u201c \u2026 &#8594;</p>'.encode("cp1252")
+
+
+def test_bytes_that_windows_1252_lacks_are_kept() -> None:
+    data = b'<meta charset="us-ascii"><p>the \x93cat\x9d</p>'
+    assert parse(data, "html").translated(["THE CAT \x9d"]) == b'<meta charset="us-ascii"><p>THE CAT \x9d</p>'
+
+
+def test_xml_keeps_its_declared_encoding() -> None:
+    data = (
+        '<?xml version="1.0" encoding="iso-8859-1"?><xliff version="1.2"><file><trans-unit id="1"><source>caf\xe9</source></trans-unit>'
+        "</file></xliff>"
+    ).encode("latin-1")
+    assert b">&#8220;Kaffee\xe9</target>" in parse(data, "xliff").translated(["\u201cKaffee\xe9"])
 
 
 MARKUP = st.sampled_from(
@@ -137,6 +159,7 @@ MARKUP = st.sampled_from(
         "<div translate=no>",
         "</div>",
         "<![CDATA[x]]>",
+        "<![x",
         "\t",
         "é",
         "</",
@@ -160,6 +183,8 @@ def test_unchanged_segments_give_the_same_bytes(text: str) -> None:
 @example("<!--<p")
 @example("<!x<p")
 @example("<!--word>two words")
+@example("<![word](two)<p>words")
+@example("<![word](two)>words")
 def test_outputs_are_the_segments_of_the_new_document(text: str) -> None:
     document = parse(text, "html")
     changed = document.translated([shout(each) for each in texts(document)])
@@ -171,3 +196,15 @@ def test_references_to_spaces_and_punctuation_are_read() -> None:
     text = "<p>now&nbsp;go &ldquo;there&rdquo; &amp; pay &euro;5&hellip; &copy; &lt;b></p>"
     assert texts(parse(text, "html")) == ["now<n1/>go \u201cthere\u201d &amp; pay \u20ac5\u2026 &copy; &lt;b>"]
     assert "NOW&nbsp;GO \u201cTHERE\u201d &amp; PAY \u20ac5\u2026" in translated(text, "html")
+
+
+def test_soft_hyphens_are_read_as_characters() -> None:
+    text = "<p>The gar&shy;den and the wa&#173;ter</p>"
+    assert texts(parse(text, "html")) == ["The gar\u00adden and the wa\u00adter"]
+    assert corrected(text, "html", lambda each: each.replace("and", "or")) == text.replace("and", "or")
+    assert translated(text, "html", lambda each: each.replace("\u00ad", "")) == "<p>The garden and the water</p>"
+
+
+def test_references_with_many_digits_are_read() -> None:
+    long = f"&#{'9' * 5000};"
+    assert texts(parse(f"<p title='{long}'>The dog {long} is here.</p>", "html")) == [f"The dog {long} is here."]

@@ -95,17 +95,23 @@ def test_the_longest_valid_source_is_not_split(bundle: Bundle) -> None:
     assert len(found.sentences) == 1
 
 
-def test_the_n_best_lines_join_the_n_best_of_each_sentence(bundle: Bundle) -> None:
+def test_the_n_best_lines_are_the_best_combinations_of_sentences(bundle: Bundle) -> None:
     beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
-    first, second = translate(bundle, ["Ka lo mi.", "Ta re su no."], beam)
-    for line in (first, second):
-        assert len(line.hypotheses) == 3
+    first, second, both = translate(bundle, ["Ka lo mi.", "Ta re su no.", "Ka lo mi. Ta re su no."], beam)
+    every = sorted(((score + more, f"{one} {other}") for one, score in first.hypotheses for other, more in second.hypotheses), reverse=True)
+    assert [text for text, _ in both.hypotheses] == [text for _, text in every[:3]]
+    assert [score for _, score in both.hypotheses] == pytest.approx([score for score, _ in every[:3]])
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0, 5.0])
+def test_the_n_best_lines_begin_with_the_text_and_differ(bundle: Bundle, penalty: float) -> None:
+    beam = Settings("beam", Exact(), beam_size=4, n_best=4, length_penalty=penalty, max_length=8, batch_size=2)
+    translator = Translator(Engine(bundle, beam), bundle.tokenizer, languages=("en", "de"))
+    for line in translator.translate(["Kalo mita resu.", "| Kalo {name} mita | Resu |", "Ka <b>lo</b> mi. Ta re su."]):
         assert line.hypotheses[0] == (line.text, line.score)
-        assert [score for _, score in line.hypotheses] == sorted((score for _, score in line.hypotheses), reverse=True)
-    (both,) = translate(bundle, ["Ka lo mi. Ta re su no."], beam)
-    for joined, one, other in zip(both.hypotheses, first.hypotheses, second.hypotheses, strict=True):
-        assert joined[0] == f"{one[0]} {other[0]}"
-        assert joined[1] == pytest.approx(one[1] + other[1])
+        assert len({text for text, _ in line.hypotheses}) == len(line.hypotheses) == 4
+        others = [score for _, score in line.hypotheses[1:]]
+        assert others == sorted(others, reverse=True)
 
 
 @settings(deadline=None, max_examples=30)

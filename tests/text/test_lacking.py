@@ -128,4 +128,4 @@ def test_a_low_quotation_mark_is_not_read_as_a_bracket() -> None:
 
 def test_punctuation_is_not_protected() -> None:
     assert lacking_spans("\u201ayes\u2018", "\u201a\u2018") == []
-    assert lacking_spans("No. Is it \u2013 \u201cyes\u201d\u2026?", "No. Is it \u2013 \u201cyes\u201d\u2026?") == []
+    assert lacking_spans("No. Is it \u2013 \u201cyes\u201d\u2026?", " .?\u2013\u201c\u201d\u2026") == []

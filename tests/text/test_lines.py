@@ -1,5 +1,6 @@
 """Reading and writing of lines."""
 
+import codecs
 import gzip
 import io
 import os
@@ -81,6 +82,16 @@ def test_an_invalid_line_fails_after_earlier_lines(tmp_path: Path, bad: bytes, c
     assert [next(lines).text, next(lines).text] == ["1", "2"]
     with pytest.raises(InputError, match=rf"mixed, line 2: .*{cause}"):
         next(lines)
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
+def test_another_encoding_is_named_with_its_remedy(tmp_path: Path, mark: bytes) -> None:
+    encoding = "utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be"
+    with pytest.raises(InputError, match=r"line 1: .*; it looks like UTF-16; .* iconv -f UTF-16 -t UTF-8 FILE"):
+        list(read_lines([written(tmp_path, "a", mark + "eins\n".encode(encoding))]))
+    for text in ("zw\u00f6lf\n".encode("latin-1"), b"1\n" + mark + b"\n"):
+        with pytest.raises(InputError, match=r"; if it is in another encoding, .* iconv -f WINDOWS-1252 -t UTF-8 FILE"):
+            list(read_lines([written(tmp_path, "b", text)]))
 
 
 def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:

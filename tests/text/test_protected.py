@@ -9,6 +9,7 @@ from specdec_cli.text.protected import protected_spans
 
 _PARTS = ("a", "Z", "é", "www", "http", "com", "md", "x", "v", "def", "1", "12", "2023", "12345", ".", ":", "::", " ", "\t", "\n")
 _SIGNS = ("'", '"', "(", ")", "-", "--", ",", ";", "!", "?", "\u2019", "\u201c", "»", "—", "_", "/", "@", "λ", "\u017f")
+_EMOJI = ("\U0001f600", "\ufe0f", "\u20e3", "\u200d", "\U000e0067", "#", "*", "\u00a9", "\u203c", "\u2122")
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,30 @@ def test_format_arguments_may_follow_letters(text: str, spans: list[str]) -> Non
     assert [text[start:end] for start, end in protected_spans(text)] == spans
 
 
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("Step 1\ufe0f\u20e3 is here", ["1\ufe0f\u20e3"]),
+        ("1\ufe0f\u20e3", ["1\ufe0f\u20e3"]),
+        ("#\ufe0f\u20e3 or *\ufe0f\u20e3, 2\u20e3.", ["#\ufe0f\u20e3", "*\ufe0f\u20e3", "2\u20e3"]),
+        (
+            "of \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f!",
+            ["\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"],
+        ),
+        ("a \u00a9\ufe0f and us\u203c\ufe0f", ["\u00a9\ufe0f", "\u203c\ufe0f"]),
+        ("big \U0001f1e9\U0001f1ea, \U0001f469\u200d\U0001f4bb\ufe0f", ["\U0001f1e9\U0001f1ea", "\U0001f469\u200d\U0001f4bb\ufe0f"]),
+        ("Step 1 is \u00a9, a\u2122 and us\u203c", []),
+    ],
+)
+def test_emoji_are_protected_with_what_modifies_them(text: str, spans: list[str]) -> None:
+    assert [text[start:end] for start, end in protected_spans(text)] == spans
+
+
 def test_a_long_word_takes_little_time() -> None:
     assert protected_spans("a" * 200_000 + "." * 1000) == []
 
 
-@given(st.lists(st.sampled_from(_PARTS + _SIGNS), max_size=9).map("".join))
+@given(st.lists(st.sampled_from(_PARTS + _SIGNS + _EMOJI), max_size=9).map("".join))
 def test_what_counts_as_prose_has_no_protected_span(text: str) -> None:
     if protected._PROSE.fullmatch(text):
         assert not protected._PROTECTED.search(text)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.readable import readable
 
-LACKING = "\u2764\ufe0f\u2019\u201c\u201d\u2013\u00e9\u00ef\u20ac\U0001f600\U0001f601"
+LACKING = "\u00a0\u00ad\u2764\ufe0f\u2019\u201c\u201d\u2013\u00e9\u00ef\u20ac\U0001f600\U0001f601"
 
 
 def edited(source: str, output: str) -> str:
@@ -40,6 +40,8 @@ def edited(source: str, output: str) -> str:
         ("It\u2019s so, I dont.", "It's so, I dont.", "It's so, I don't.", "It\u2019s so, I don\u2019t."),
         ("He said \u201cyes.", 'He said "yes.', 'He said "yes".', 'He said \u201cyes".'),
         ("a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b is", "a\U0001f600\U0001f601b is"),
+        ("He have\u00a0two\u00a0dog.", "He have two dog.", "He has two dogs.", "He has\u00a0two\u00a0dogs."),
+        ("I are cof\u00adfee", "I are coffee", "I am coffee", "I am cof\u00adfee"),
         ("a\u2764\ufe0fb are", "a\u2764\ufe0fb are", "a\u2764\ufe0fb is", "a\u2764\ufe0fb is"),
     ],
 )

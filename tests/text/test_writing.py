@@ -1,8 +1,11 @@
 """Output of lines to stdout, to a file, or to a file for each input."""
 
+import gzip
+import lzma
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,15 @@ def test_each_line_is_flushed(tmp_path: Path) -> None:
     writer.write("one\ntwo")
     assert (tmp_path / "out").read_bytes() == b"one two\n"
     writer.close()
+
+
+@pytest.mark.parametrize(("name", "decompress"), [("a.gz", gzip.decompress), ("a.xz", lzma.decompress)])
+def test_a_compressed_file_has_the_lines_before_an_error(tmp_path: Path, name: str, decompress: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(InputError, match="bad"), LineWriter(tmp_path / name) as writer:
+        writer.write("one")
+        writer.write("two", "\r\n")
+        raise InputError("line 3: bad")
+    assert decompress((tmp_path / name).read_bytes()) == b"one\ntwo\r\n"
 
 
 def test_overwriting_the_input_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.heads import Heads
@@ -119,5 +119,5 @@ def test_a_recipe_selects_the_kind_of_drafter() -> None:
         (["drafter.kind=heads", "glancing=[0.5, 0.3]"], "glancing is for block drafters"),
         (["verifier=fine-tuned"], 'verifier "fine-tuned" is for heads'),
     ):
-        with pytest.raises(ModelError, match=words):
+        with pytest.raises(UsageError, match=words):
             load_recipe(DrafterRecipe, None, changes)

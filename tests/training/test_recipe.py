@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.corruption.recipe import CorruptionRecipe
-from specdec_cli.errors import ModelError, SpecdecError, UsageError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
@@ -60,13 +60,17 @@ def test_changes_apply_to_defaults_without_a_file() -> None:
         ("[run]\nspeed = 3\n", "unknown key 'speed'; known are .*batch_tokens"),
         ("run = 3\n", "'run' has keys of its own and cannot be 3"),
         ("[run\n", "not a readable recipe"),
+        ('preset = "huge"\n', "unknown preset 'huge'"),
+        ('[model]\nwidth = "abc"\n', "width must be an integer from 16"),
+        ("[model]\nvocabulary_size = 8000\n", "vocabulary_size is that of the tokenizer"),
     ],
 )
 def test_errors_in_a_file_are_named_with_the_file(file: Path, text: str, words: str) -> None:
     file.write_text(text)
-    with pytest.raises(ModelError, match=words) as caught:
-        load_recipe(VerifierRecipe, file)
-    assert str(caught.value).startswith(str(file))
+    for changes in ((), ("run.seed=3",)):
+        with pytest.raises(ModelError, match=words) as caught:
+            load_recipe(VerifierRecipe, file, changes)
+        assert str(caught.value).startswith(str(file))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -83,10 +87,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("preset.size=3", "preset is a value and has no keys"),
         ("run=3", "'run' has keys of its own"),
         ("drafter.prefix=none", "prefix must be states or own"),
+        ("model.width=abc", "changed settings: width must be an integer from 16"),
+        ("model.width=30", "changed settings: .*multiples of 16"),
+        ("model.name=mine", "changed settings: unknown key 'name'"),
+        ("model.order=backward", "changed settings: order must be"),
     ],
 )
-def test_errors_in_a_change_are_named(file: Path, change: str, words: str) -> None:
+def test_a_wrong_change_is_wrong_use_that_is_named(file: Path, change: str, words: str) -> None:
     kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith("drafter") else VerifierRecipe
-    with pytest.raises(SpecdecError, match=words) as caught:
+    with pytest.raises(UsageError, match=words):
         load_recipe(kind, None if kind is DrafterRecipe else file, [change])
-    assert isinstance(caught.value, ModelError | UsageError)

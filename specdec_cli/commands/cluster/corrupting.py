@@ -61,7 +61,7 @@ def corrupt_on_cluster(
     """Corrupt `files` on a cluster, write the file `output`, and return the counts. Raises UsageError without an output file."""
     inputs = find_inputs(files)
     settings = {"command": "corrupt", "column": column} | asdict(plan)
-    destination = Destination.of(output, compresses=True)
+    destination = Destination.of(output)
     counts = write_shards(inputs, inputs.read(), lambda _: CorruptJob(plan, column), settings, destination, cluster, quiet=quiet)
     errors = Counter({name.removeprefix(_ERRORS): number for name, number in counts.items() if name.startswith(_ERRORS)})
     return Tally(counts[LINES], counts["pairs"], counts["clean"], counts["words"], errors)

@@ -25,24 +25,20 @@ from specdec_cli.text.writing import check_not_input, output_files
 
 @dataclass(frozen=True)
 class Destination:
-    """Where the output goes: the file `path`, or in the folder `path` a file for each input.
-
-    With `compresses`, a file whose name ends with .gz or .xz is compressed.
-    """
+    """Where the output goes: the file `path`, or in the folder `path` a file for each input."""
 
     path: Path
     is_folder: bool = False
-    compresses: bool = False
 
     @classmethod
-    def of(cls, output: Path | None, output_dir: Path | None = None, *, compresses: bool = False) -> "Destination":
+    def of(cls, output: Path | None, output_dir: Path | None = None) -> "Destination":
         """Make the destination from the options; raises UsageError if none names a file or a folder, or both do."""
         if output is not None and output_dir is not None:
             raise UsageError("--output and --output-dir are alternatives; give one")
         path = output_dir or output
         if path is None or path == STDIO:
             raise UsageError("--ray writes files, so that a stopped run can be resumed: give --output or --output-dir")
-        return cls(path, output_dir is not None, compresses)
+        return cls(path, output_dir is not None)
 
     def targets(self, inputs: Inputs) -> dict[Path, Path]:
         """The output file of each input file, by the path of the input (`-`: stdin).
@@ -113,7 +109,7 @@ def write_shards(
             folder.remove_if_empty()
             raise
         counts = folder.counts(progress.shards)
-        failed = folder.merge(progress.shards, targets, dead, compresses=destination.compresses)
+        failed = folder.merge(progress.shards, targets, dead)
         folder.remove()
     if not quiet:
         print_summary(progress)

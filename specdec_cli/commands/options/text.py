@@ -37,7 +37,10 @@ UnwrapOption = Annotated[
     ),
 ]
 MaxLineBytesOption = Annotated[int, output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.")]
-OutputOption = Annotated[Path | None, output_option("--output", "-o", metavar="FILE", help="File to write to.", show_default="stdout")]
+OutputOption = Annotated[
+    Path | None,
+    output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
+]
 OutputDirOption = Annotated[
     Path | None,
     output_option(
