@@ -37,6 +37,10 @@ class OptimizerSettings:
     clip: float = 1.0
 
 
+Precision = Literal["auto", "32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true"]
+"""A number format of the arithmetic of training: one of Lightning Fabric, or "auto"."""
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """Length of a run, batches, regularisation, evaluation and checkpoints.
@@ -69,7 +73,7 @@ class RunSettings:
     accumulation: int = 1
     dropout: float = 0.1
     smoothing: float = 0.1
-    precision: str = "auto"
+    precision: Precision = "auto"
     seed: int = 1
     checkpoint_minutes: float = 5.0
     evaluate_every: int = 1000
