@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.training import data_parallel
 from specdec_cli.training.data_parallel import shares
-from specdec_cli.training.recipe import RunSettings
+from specdec_cli.training.recipe import Precision, RunSettings
 
 
 @given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 5))
@@ -28,7 +28,7 @@ def test_shares_hold_each_batch_once(count: int, accumulation: int, processes: i
 @pytest.mark.parametrize(
     ("asked", "fast", "used"), [("auto", True, "bf16-mixed"), ("auto", False, "32-true"), ("bf16-mixed", False, "bf16-mixed")]
 )
-def test_automatic_precision_is_bfloat16_only_where_it_is_fast(asked: str, fast: bool, used: str) -> None:
+def test_automatic_precision_is_bfloat16_only_where_it_is_fast(asked: Precision, fast: bool, used: str) -> None:
     with patch.object(data_parallel, "has_bfloat16_products", return_value=fast):
         fabric = data_parallel.launch_fabric(RunSettings(precision=asked), "cpu", 1)
     assert fabric._precision.precision == used
