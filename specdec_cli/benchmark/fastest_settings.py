@@ -1,6 +1,6 @@
 """Search for the number format, threads and batch size with which CTranslate2 is fastest on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
@@ -19,6 +19,18 @@ def choose_fastest_settings(worker: str, rows: Sequence[Row], conditions: Condit
     the processes that run the trials, under `conditions`.
     """
     return [_fastest(worker, row, conditions, lines) if row.variant == BEST else row for row in rows]
+
+
+def needed_formats(rows: Sequence[Row]) -> list[str]:
+    """The number formats of CTranslate2 that rows need; all formats if a row asks for the fastest."""
+    needed = {row.compute_type for row in rows if row.compute_type}
+    return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
+
+
+def refusal(row: Row, refused: Mapping[str, str]) -> str | None:
+    """The reason why CTranslate2 cannot decode `row`, from those by number format; None if it can."""
+    reasons = [refused.get(kind or "") for kind in (FORMATS if row.compute_type == BEST else (row.compute_type,))]
+    return reasons[0] if all(reasons) else None
 
 
 def candidates(row: Row, conditions: Conditions) -> list[Row]:

@@ -11,12 +11,12 @@ from specdec_cli.benchmark.analyses import OPERATIONS, Record, analyse, check_ba
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
 from specdec_cli.benchmark.examples import Examples
-from specdec_cli.benchmark.fastest_settings import FORMATS, choose_fastest_settings
+from specdec_cli.benchmark.fastest_settings import choose_fastest_settings, needed_formats, refusal
 from specdec_cli.benchmark.histogram import Bin, speedup_histogram
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.quality_plot import QualityPlot, quality_plot
 from specdec_cli.benchmark.records import RowRuns
-from specdec_cli.benchmark.rows import BEST, Row
+from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
 from specdec_cli.benchmark.sweeps import BASELINES, Sweep, check_sweep, sweep_rows
@@ -147,7 +147,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
 
 def _prepare(plan: Plan, folder: Path) -> _Prepared:
     """Inspect the bundle of a plan and convert it into `folder`. Raises SpecdecError."""
-    folders = {kind: folder / kind for kind in _formats(plan.rows)}
+    folders = {kind: folder / kind for kind in needed_formats(plan.rows)}
     inspection = _inspect(plan, folders)
     rows, left_out = possible_rows(plan, inspection)
     there = {kind: path for kind, path in folders.items() if kind not in inspection.refused}
@@ -160,12 +160,6 @@ def _prepare(plan: Plan, folder: Path) -> _Prepared:
 def _rows(prepared: _Prepared, plan: Plan) -> list[Row]:
     """The rows of a bundle, with the values of the sweep, and CTranslate2's fastest settings where they were asked for."""
     return choose_fastest_settings(WORKER, sweep_rows(prepared.rows, plan.sweep), prepared.conditions, plan.examples.sources)
-
-
-def _formats(rows: Sequence[Row]) -> list[str]:
-    """The number formats of CTranslate2 that rows need; all formats if a row asks for the fastest."""
-    needed = {row.compute_type for row in rows if row.compute_type}
-    return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
 
 
 def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
@@ -198,7 +192,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
     """
     possible, left_out = [], {}
     for row in plan.rows:
-        problem = missing_drafter(row, inspection.drafter) or _refusal(row, inspection.refused)
+        problem = missing_drafter(row, inspection.drafter) or refusal(row, inspection.refused)
         if problem is None:
             possible.append(replace(row, batch_size=plan.batch_size, threads=inspection.threads))
         elif plan.asked:
@@ -207,12 +201,6 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
             left_out[row.label] = problem
     _check_views(plan, possible)
     return possible, left_out
-
-
-def _refusal(row: Row, refused: Mapping[str, str]) -> str | None:
-    """The reason why CTranslate2 cannot decode `row`, from those by number format; None if it can."""
-    reasons = [refused.get(kind) for kind in (FORMATS if row.compute_type == BEST else (row.compute_type or "",))]
-    return reasons[0] if all(reasons) else None
 
 
 def _check_views(plan: Plan, rows: Sequence[Row]) -> None:
