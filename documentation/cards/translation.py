@@ -5,7 +5,8 @@ from pathlib import Path
 
 from documentation.cards.decoding import Decoded, decode
 from documentation.tables import markdown
-from specdec_cli.text.numbers import find_numbers, lost_numbers
+from specdec_cli.text.lost_numbers import lost_numbers
+from specdec_cli.text.numbers import find_numbers
 from specdec_cli.text.parallel import read_tsv
 
 COMMAND = "specdec translate -m en-de --no-split --decoding greedy --precision int8"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from specdec_cli.cluster.remote import is_pattern, read_url, remote_files, url_of
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import MAX_LINE_BYTES, STDIO, Line, read_lines
+from specdec_cli.text.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, read_lines
 
 _FILE_URL = re.compile(r"file:/+(?P<path>.+)")
 # An argument after --ray that is no address is read as an input file.
 _HOST = re.compile(r"[0-9.]+|[\w-]+")
-_COMPRESSED = (".gz", ".xz")
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def find_inputs(names: Sequence[Path]) -> Inputs:
         if not files:
             raise InputError(_missing(url or str(name)))
         found += files
-    sizes = [None if path.suffix in _COMPRESSED else size for path, size in found]
+    sizes = [None if path.suffix in COMPRESSED else size for path, size in found]
     size = None if None in sizes else sum(size or 0 for size in sizes)
     return Inputs(tuple(path for path, _ in found), size, tuple(name for name in local if name.is_dir()))
 

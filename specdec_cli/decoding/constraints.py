@@ -53,8 +53,8 @@ class Constraints:
       constraint. It ends the loops of greedy decoding ("very very very ..."). A copy begins and ends with a token that has a
       letter, and what stands between two copies is part of the n-gram: "Picasso, Picasso, Picasso" is 3 copies of "Picasso,", and
       repeated digits or dashes are none. The constraint does not apply if the source itself repeats some n-gram more often.
-      Tokens count as equal if their texts are equal without spaces and case: `forms` has the forms of target and source tokens, as
-      `text.forms.forms_of` returns them.
+      Tokens count as equal if their texts are equal without case and without the space before a word: `forms` has the forms of target
+      and source tokens, as `text.forms.forms_of` returns them.
     """
 
     forced: int | None = None

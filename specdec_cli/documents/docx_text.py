@@ -31,6 +31,8 @@ _UNSEEN = frozenset(
 """Elements that are no content of their own between two texts."""
 _LINE_ENDS = frozenset(["br", "cr", "ptab", "tab"])
 _BREAKS = _LINE_ENDS | {"drawing", "object", "pict"}
+_DELETIONS = ("del", "moveFrom")
+"""Elements around text that a tracked change removes."""
 _IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
 _SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
 
@@ -80,7 +82,10 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
     """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them."""
     stack: list[_Open] = []
     formats: dict[int, int] = {}
+    deletions = 0
     for index, event in enumerate(events):
+        if event.name in _DELETIONS:
+            deletions += {"start": 1, "end": -1}.get(event.kind, 0)
         if event.kind == "start" and event.name == "p":
             stack.append(_Open())
         elif not stack:
@@ -93,7 +98,7 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
             formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
             if event.kind == "end":
                 stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
-        elif event.kind == "start" and event.name in ("t", _HYPHEN):
+        elif event.kind == "start" and (event.name == "t" or (event.name == _HYPHEN and not deletions)):
             _take_text(content, events, index, stack[-1])
         elif event.kind in ("start", "end") and event.name not in _UNSEEN:
             _take_other(events, index, stack[-1])
@@ -163,14 +168,14 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
 def _closed(found: _Open) -> Iterator[Paragraph]:
     """Yield the paragraphs of the groups between line breaks that are no part of a sentence."""
     groups = [tuple(group) for group in found.groups if group]
-    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number])]
+    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number:])]
     for begin, end in pairwise([0, *starts, len(groups)]):
         yield from _paragraph(groups[begin:end], {number - begin for number in range(begin, end) if number in found.breaks})
 
 
-def _goes_on(group: Sequence[Run]) -> bool:
-    """Whether a sentence goes on in the group after a line break: it begins with a letter in lower case."""
-    return _text(group).lstrip()[:1].islower()
+def _goes_on(groups: Sequence[Sequence[Run]]) -> bool:
+    """Whether a sentence goes on in the groups after a line break: their first word begins in lower case."""
+    return next((each.islower() for group in groups for each in _text(group) if each.isalnum()), False)
 
 
 def _text(group: Sequence[Run]) -> str:

@@ -66,7 +66,7 @@ _LONGEST_RAISED = 16
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
 """Categories of punctuation and currency signs."""
 _SOFT_HYPHEN = "\u00ad"
-_WINDOWS_1252 = frozenset(["ascii", "iso8859-1", "iso88591", "x-cp1252"])
+_WINDOWS_1252 = frozenset(["ascii", "cp1252", "iso8859-1", "iso88591", "x-cp1252"])
 """Names of encodings that the HTML standard (Encoding, section 4.2) reads as windows-1252."""
 _NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)

@@ -19,7 +19,7 @@ _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
 _END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
 _DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
 _INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
-_OPENING = re.compile(r"(?:[\s*_~\[>]|<\w[^<>]{0,256}>){0,16}+")
+_OPENING = re.compile(r"(?:[\s*_~\[>(\"'\u2018\u201c\u201e\u00ab]|<\w[^<>]{0,256}>){0,16}+")
 """What may be before the first letter of a text."""
 _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Literal, get_args
 
+from specdec_cli.text.lines import COMPRESSED
+
 Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The names of all formats."""
@@ -15,7 +17,7 @@ ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS))
 
 def format_of(path: Path) -> Format:
     """The format of a file by its ending, without that of compression; "lines" for an ending that is not known."""
-    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
+    name = path.with_suffix("") if path.suffix in COMPRESSED else path
     ending = name.suffix.lower().removeprefix(".")
     found = _ENDINGS.get(ending, ending)
     return next((name for name in FORMATS if name == found), LINES)

@@ -15,6 +15,7 @@ from specdec_cli.memories.rules import rules_version
 from specdec_cli.memories.similarity import load_rapidfuzz
 from specdec_cli.memories.storage import map_index, write_index
 from specdec_cli.memories.tmx import read_tmx
+from specdec_cli.text.lines import COMPRESSED
 from specdec_cli.text.parallel import Pair, read_tsv
 
 LARGEST = 2**32
@@ -23,7 +24,6 @@ MOST_ENTRIES = 10_000_000
 """Most entries of a memory."""
 WORTH_STORING = 20_000
 """Entries from which on the index is stored in the cache folder; making a smaller one takes less than a second."""
-_COMPRESSED = (".gz", ".xz")
 _KINDS = {".tmx": "TMX", ".po": "PO", ".pot": "PO"}
 
 
@@ -83,5 +83,5 @@ def _read_tsv(path: Path) -> Iterator[Pair]:
 
 def _kind(path: Path) -> str:
     """The format by the extension: TMX, PO or TSV."""
-    name = path.with_suffix("") if path.suffix in _COMPRESSED else path
+    name = path.with_suffix("") if path.suffix in COMPRESSED else path
     return _KINDS.get(name.suffix.lower(), "TSV")

@@ -6,6 +6,7 @@ from Neural Machine Translation").
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,12 +69,12 @@ class TagPlacer:
         if self._engine.settings.order != "left-to-right":
             return {}
         ordered = sorted(pairs)
-        targets = self._tokenizer.encode_targets([output for _, output in ordered])
+        targets = self._tokenizer.encode_targets([_with_plain_spaces(output) for _, output in ordered])
         asked: list[Sentence] = []
         for number, ((source, output), target) in enumerate(zip(ordered, targets, strict=True)):
-            ids = self._tokenizer.add_special_tokens(self._tokenizer.encode(source))
+            ids = self._tokenizer.add_special_tokens(self._tokenizer.encode(_with_plain_spaces(source)))
             forced = self._tokenizer.add_target_tokens(target, self._engine.eos)
-            if max(len(ids), len(forced)) <= self._engine.longest_source and self._tokenizer.decode(target) == output:
+            if max(len(ids), len(forced)) <= self._engine.longest_source and self._tokenizer.decode(target) == _with_plain_spaces(output):
                 # Of the draft, one token more than the prefix is needed.
                 asked.append(Sentence(number, ids, [*forced, self._engine.eos], prefix=len(forced)))
         prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in asked}
@@ -94,6 +95,11 @@ class TagPlacer:
 def _gain(score: float, other: float) -> float:
     """How much less likely a token is with the log probability `other` than with `score`; 0 if it is excluded with both."""
     return min(score - other, _LARGEST) if math.isfinite(score) else 0.0
+
+
+def _with_plain_spaces(text: str) -> str:
+    """`text` as the model reads and writes it: with plain spaces for others, such as no-break spaces."""
+    return re.sub(r"\s", " ", text)
 
 
 def _runs(text: Tagged) -> list[Run]:

@@ -17,9 +17,11 @@ def forms_of(vocabulary: Sequence[str], starts_word: Callable[[str], bool]) -> b
     """
     numbers: dict[str, int] = {}
     forms = array("i")
+    has_bytes = any(starts_word(piece) and piece.startswith(BYTE_SPACE) for piece in vocabulary)  # whose letters stand for bytes
     for piece in vocabulary:
         marked = starts_word(piece) and piece.startswith((SPACE, BYTE_SPACE))
-        text = (piece[1:] if marked else piece).casefold()
+        text = piece[1:] if marked else piece
+        text = text if has_bytes else text.casefold()
         number = numbers.setdefault(text, len(numbers) + 1)
         in_brackets = piece.startswith("<") and piece.endswith(">")
         forms.append(number if any(map(str.isalpha, text)) and not in_brackets else -number)

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 from specdec_cli.text.placeholders import Attempt, attempts, holds
-from specdec_cli.text.plain_characters import Lacks, PlainAttempt, plain_characters
+from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
 from specdec_cli.text.protected import protected_spans
 
 Span = tuple[int, int]
@@ -58,8 +58,8 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[A
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
     marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
-    and Latin letters outside ASCII, are protected spans with their words (see `attempts`), and so are the former if the output does not
-    have as many of them. Stops, dashes and quotation marks are not protected.
+    and Latin letters, that are lacking are protected spans with their words (see `attempts`), and so are the former if the output does
+    not have as many of them. Stops, dashes and quotation marks are not protected.
     """
     plain = plain_characters(text, lacks)
     if plain != text:
@@ -89,7 +89,7 @@ def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
 
 
 def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
-    """Offsets (start, end), in order, of the signs of `text` that are `lacking`, and Latin letters outside ASCII, with their word.
+    """Offsets (start, end), in order, of the signs and Latin letters of `text` that are `lacking`, with their word or number.
 
     "*" and "_" at one side of a word are a span without it, because they mark emphasis. A "&" between words is none, because it
     is a word that is translated.
@@ -108,9 +108,9 @@ def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
 
 def _is_sign(character: str) -> bool:
     category = unicodedata.category(character)
-    if category[0] == "L":
+    if category[0] == "L" and not is_raised(character):
         return not character.isascii() and unicodedata.name(character, "").startswith("LATIN")
-    return category[0] in "PSN" and category not in _TRANSLATED and not character.isdecimal() and character not in _STOPS
+    return category[0] in "PSNL" and category not in _TRANSLATED and not character.isdecimal() and character not in _STOPS
 
 
 def _known(text: str, lacking: Collection[str], lacks: Lacks) -> dict[str, str]:

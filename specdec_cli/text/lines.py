@@ -15,6 +15,8 @@ from typing import IO, Any, cast
 from specdec_cli.errors import InputError
 from specdec_cli.text.xz import XzReader
 
+COMPRESSED = (".gz", ".xz")
+"""The endings of the names of compressed files."""
 STDIO = Path("-")
 MAX_LINE_BYTES = 2**26
 """Default limit on the bytes of a line; a line is held in memory completely."""

@@ -1,4 +1,4 @@
-"""Numbers that a sentence and its translation have in common, however each language writes them."""
+"""Numbers in text, and the forms in which each language writes them."""
 
 import re
 from collections import Counter
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from specdec_cli.text.parallel import Pair
 
-_NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.,'\u2009\u00a0\u202f]\d{3})+")
+NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
+"""A number in digits, with separators."""
 _LETTERS = re.compile(r"\w+")
 _AFTERNOON, _MORNING = (re.compile(rf"\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
 _OCLOCK = re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
+_NEAR = 16
+"""How many characters after a number can say that it is a time."""
 _NUMERALS = {
     "0": "null zero z\u00e9ro cero nul",
     "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
@@ -31,9 +33,9 @@ _VALUES = {word: value for value, words in _NUMERALS.items() for word in words.s
 
 def same_numbers(pair: Pair) -> bool:
     """Whether each number of the source in digits stands for one of the target, in any order, and none of the target is left."""
-    left = [_written(re.findall(r"\d+", number)) for number in _NUMBER.findall(pair.target)]
-    for match in _NUMBER.finditer(pair.source):
-        forms = _forms(pair.source, match)
+    left = [written_forms(re.findall(r"\d+", number)) for number in NUMBER.findall(pair.target)]
+    for match in NUMBER.finditer(pair.source):
+        forms = number_forms(pair.source, match)
         found = next((number for number in left if forms & number), None)
         if found is None:
             return False
@@ -43,56 +45,20 @@ def same_numbers(pair: Pair) -> bool:
 
 def find_numbers(text: str) -> list[str]:
     """The numbers of `text` that are written in digits, with the separators between them, in order."""
-    return _NUMBER.findall(text)
+    return NUMBER.findall(text)
 
 
-def lost_numbers(source: str, output: str) -> list[str]:
-    """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
-
-    A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock. A number of the output
-    stands for one of the source only.
-    """
-    numbers = [match.group() for match in _NUMBER.finditer(output)] if find_numbers(source) else []
-    left = [[number] if _THOUSANDS.fullmatch(number) else re.findall(r"\d+", number) for number in numbers]
-    words = Counter(_VALUES[word] for word in _LETTERS.findall(output.lower()) if word in _VALUES)
-    lost = []
-    for match in _NUMBER.finditer(source):
-        forms, parts = _forms(source, match), re.findall(r"\d+", match.group())
-        if not (_take_whole(left, forms) or _take_parts(left, parts)):
-            word = next((form for form in forms if words[form]), None)
-            if word is None:
-                lost.append(match.group())
-            else:
-                words[word] -= 1
-    return lost
+def word_values(text: str) -> Counter[str]:
+    """How often each number from 0 to 12 is a word of `text`, by its digits."""
+    return Counter(_VALUES[word] for word in _LETTERS.findall(text.lower()) if word in _VALUES)
 
 
-def _take_whole(left: list[list[str]], forms: set[str]) -> bool:
-    """Remove the first number with one of the `forms` from those that are `left`, each as its parts; return whether there is one."""
-    found = next((number for number in left if number and forms & _written(re.findall(r"\d+", " ".join(number)))), None)
-    if found is not None:
-        left.remove(found)
-    return found is not None
-
-
-def _take_parts(left: list[list[str]], parts: list[str]) -> bool:
-    """Remove the first `parts` in succession from the numbers that are `left`; return whether there are any."""
-    places = [(number, part) for number, own in enumerate(left) for part in range(len(own))]
-    for start in range(len(places) - len(parts) + 1):
-        found = places[start : start + len(parts)]
-        if [left[number][part] for number, part in found] == parts:
-            for number, part in reversed(found):
-                del left[number][part]
-            return True
-    return False
-
-
-def _forms(text: str, number: re.Match[str]) -> set[str]:
+def number_forms(text: str, number: re.Match[str]) -> set[str]:
     """The accepted forms of a number of `text`; if it can be a time after noon, also those of the time on a 24-hour clock."""
-    return {form for clock in _clocks(text, number, re.findall(r"\d+", number.group())) for form in _written(clock)}
+    return {form for clock in _clocks(text, number, re.findall(r"\d+", number.group())) for form in written_forms(clock)}
 
 
-def _written(parts: Sequence[str]) -> set[str]:
+def written_forms(parts: Sequence[str]) -> set[str]:
     """The accepted forms of a number: its digits, the same without leading zeros, and a full hour without minutes."""
     digits = "".join(parts)
     return {digits, digits.lstrip("0")} | ({parts[0]} if len(parts) == 2 and parts[1] == "00" else set())
@@ -100,7 +66,7 @@ def _written(parts: Sequence[str]) -> set[str]:
 
 def _clocks(source: str, number: re.Match[str], parts: list[str]) -> list[list[str]]:
     """The parts of a number and, if it can be a time after noon, those of the time on a 24-hour clock."""
-    after, before = source[number.end() :], source[: number.start()]
+    before, after = source[max(number.start() - 4, 0) : number.start()], source[number.end() : number.end() + _NEAR]
     is_time = ":" in number.group() or re.search(r"\bat $", before) or _OCLOCK.match(after)
     if len(parts[0]) > 2 or int(parts[0]) > 12 or not (is_time or _AFTERNOON.match(after)) or _MORNING.match(after):
         return [parts]

@@ -2,7 +2,7 @@
 
 import re
 
-from specdec_cli.text.numbers import lost_numbers
+from specdec_cli.text.lost_numbers import lost_numbers
 
 REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
 DESCRIPTIONS = {

@@ -50,7 +50,7 @@ class Attempt:
 @dataclass(frozen=True)
 class CheckedAttempt(Attempt):
     """Decodes the text unchanged, and accepts the output if it has the protected `spans` of the text `source`, in
-    order of their positions (see `accepts`), and each of the `words`, in small or capital letters.
+    order of their positions (see `accepts`), and each of the `words` as often, in small or capital letters.
     """
 
     source: str
@@ -68,7 +68,8 @@ class CheckedAttempt(Attempt):
         between the tags of a pair where the source has some.
         """
         lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
-        lost = lost or any(word.casefold() not in output.casefold() for word in self.words)
+        kept, there = self.source.casefold(), output.casefold()
+        lost = lost or any(there.count(word.casefold()) < kept.count(word.casefold()) for word in self.words)
         return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
@@ -155,7 +156,8 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
     if unchanged and not any(map(_CODE.match, checked)):
         added = [text[start:end] for start, end in also]
         signs = [each for span in added for each in span if not _is_written_differently(each)]
-        yield CheckedAttempt(whole, text, (*checked, *signs), words=tuple(span for span in added if span.isalpha()))
+        words = tuple(span for span in added if any(each.isalpha() and not each.isascii() for each in span))
+        yield CheckedAttempt(whole, text, (*checked, *signs), words=words)
     if len(spans) <= _MAX_SPANS:
         kinds = ((stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
         yield from (_with_names(text, positions, spans, placeholder_names(*kind, len(spans))) for kind in kinds)

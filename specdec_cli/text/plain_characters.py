@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,8 +12,10 @@ from specdec_cli.text.protected import protected_spans
 
 Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
-_FIXED = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)([\u00a0\u202f])(?=\S)")
-"""A number with a no-break space after it."""
+_NUMBER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(\s)(?=\S)")
+"""A number with a space after it."""
+_FIXED = "\u00a0\u202f"
+"""No-break spaces."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,7 @@ class PlainAttempt(Attempt):
     def restore(self, outputs: Sequence[str]) -> str | None:
         """Return the output of the attempt, with a no-break space after each number that has one in the source."""
         output = self.attempt.restore(outputs)
-        if output is not None:
-            for number, space in _FIXED.findall(self.source):
-                output = re.sub(rf"(?<![\w.,]){re.escape(number)} (?=\S)", number + space, output, count=1)
-        return output
+        return None if output is None else _with_fixed_spaces(self.source, output)
 
     def draft(self, text: str) -> str | None:
         """Return `text` in plain characters, as a draft for the attempt."""
@@ -50,6 +50,25 @@ def plain_characters(text: str, lacks: Lacks) -> str:
     return "".join(parts)
 
 
+def is_raised(character: str) -> bool:
+    """Whether a character is a superscript or subscript form of another one."""
+    return unicodedata.decomposition(character).startswith(("<super>", "<sub>"))
+
+
+def _with_fixed_spaces(source: str, output: str) -> str:
+    """`output` with a no-break space after each number that has one in `source`; of equal numbers, in their order."""
+    spaces = defaultdict[str, list[str]](list)
+    for number, space in reversed(_NUMBER.findall(source)):
+        spaces[re.sub("[.,]", "", number)].append(space)
+
+    def written(found: re.Match[str]) -> str:
+        own = spaces[re.sub("[.,]", "", found[1])]
+        space = own.pop() if own else ""
+        return found[1] + (space if space in _FIXED and space else found[2])
+
+    return _NUMBER.sub(written, output)
+
+
 def _plain(character: str, lacks: Lacks) -> str:
     if not lacks(character):
         return character
@@ -58,5 +77,6 @@ def _plain(character: str, lacks: Lacks) -> str:
         return " "
     if category in ("Cc", "Cf") or "\ufe00" <= character <= "\ufe0f":
         return ""
-    letters = unicodedata.normalize("NFKC", character) if category.startswith("L") else ""
+    is_letter = category.startswith("L") and not is_raised(character)
+    letters = unicodedata.normalize("NFKC", character) if is_letter else ""
     return letters if letters.isalpha() and not any(map(lacks, letters)) else character

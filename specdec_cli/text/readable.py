@@ -16,7 +16,7 @@ from specdec_cli.text.inline_tags import Tag, Untagged
 _KNOWN = dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"')
 _PICTURES = r"\u2600-\u27bf\U0001f000-\U0001faff"
 _RUN = rf"(?:[{_PICTURES}][\ufe0f\u200d]*+)++"
-_INVISIBLE = r"[\u00ad\u200b\u200e\u200f\u2060\ufeff]"
+_INVISIBLE = r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _LEFT_OUT = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}|{_INVISIBLE}")
 """Emoji that are not between two letters, with a space before them; soft hyphens and other invisible characters."""
 _PICTURE = re.compile(f"[{_PICTURES}]")
@@ -27,7 +27,7 @@ _APOSTROPHES = "'\u2019\u02bc"
 
 @dataclass(frozen=True)
 class Readable:
-    """A `source`, the same without emoji (`bare`), and the latter in characters that the model knows (`text`)."""
+    """A `source`, the same without emoji and invisible characters (`bare`), and the latter in characters that the model knows (`text`)."""
 
     source: str
     bare: Untagged
@@ -41,7 +41,7 @@ class Readable:
         return self.bare.restored([edit for edit in found if edit is not None and edit.source != edit.text])
 
     def places(self, places: Sequence[int]) -> list[int]:
-        """The offsets in the text of offsets in the source; those inside an emoji are where it was."""
+        """The offsets in the text of offsets in the source; those inside what was left out are where it was."""
         tags = self.bare.tags
         starts = [*(tag.start for tag in tags), len(self.source)]
         removed = [0, *accumulate(tag.end - tag.start for tag in tags)]

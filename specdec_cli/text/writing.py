@@ -14,10 +14,8 @@ from typing import IO, Protocol, Self, cast
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import ReaderGone, reader_has_gone
 from specdec_cli.files import make_folder
-from specdec_cli.text.lines import STDIO
+from specdec_cli.text.lines import COMPRESSED, STDIO
 
-COMPRESSED = (".gz", ".xz")
-"""The endings of the names of compressed files."""
 _STDIN, _STDOUT = 0, 1
 
 
@@ -41,10 +39,10 @@ def output_line(text: str, ending: str) -> str:
 
 
 class LineWriter:
-    """Writes lines to the file `path`, or to stdout for None or `-`, and flushes each.
+    """Writes lines to the file `path`, or to stdout for None or `-`.
 
-    The file is written in place, so that finished lines remain if the program fails, and can be read meanwhile. A file whose name
-    ends with .gz or .xz is compressed; its lines are not flushed, and can be read when it is closed, after an error too. Raises
+    The file is written in place and flushed after each line, so that finished lines remain if the program fails, and can be read
+    meanwhile. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after an error too. Raises
     UsageError if the file cannot be opened or is one of `inputs` (empty: stdin). Raises InputError if a line cannot be
     written, and ReaderGone for a closed pipe.
     """
@@ -65,7 +63,7 @@ class LineWriter:
             raise UsageError(f"{target}: {error.strerror}") from error
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
-        """Write one line (see `output_line`), and flush. `source` is ignored.
+        """Write one line (see `output_line`). `source` is ignored.
 
         Names of files are written with their own bytes, UTF-8 or not.
         """

@@ -36,6 +36,11 @@ def test_pieces_that_stand_for_no_text_have_no_letter() -> None:
     assert all(forms[piece] < 0 for piece in ("</s>", "<unk>", ".", "\u25811", "\u2581"))
 
 
+def test_letters_of_byte_level_pieces_keep_their_case() -> None:
+    forms = array("i", forms_of(["\u0120a", "\u00c3", "\u00e3"], lambda piece: piece.startswith("\u0120")))
+    assert list(forms) == [1, 2, 3]
+
+
 def test_forms_ignore_marks_of_words_and_case() -> None:
-    forms = array("i", forms_of(["\u2581a", "a", "\u0120a", "\u0120b", "B", "b", ".", "\u2581."], lambda piece: piece != "\u0120b"))
-    assert list(forms) == [1, 1, 1, 2, 3, 3, -4, -4]
+    forms = array("i", forms_of(["\u2581a", "a", "\u0120b", "B", "b", ".", "\u2581."], lambda piece: piece != "\u0120b"))
+    assert list(forms) == [1, 1, 2, 3, 3, -4, -4]

@@ -89,6 +89,13 @@ def test_tokens_that_a_source_excludes_do_not_decide_alone() -> None:
     assert placer(ExcludingEngine()).place([Tagged(SOURCE, OUTPUT, tags)]) == ["Bitte <b>die T\u00fcr</b> schlie\u00dfen"]
 
 
+def test_no_break_spaces_are_scored_as_plain_ones() -> None:
+    tags, output = InlineTags((TagSpan(13, 21, "<b>", "</b>"),)), OUTPUT.replace(" ", "\u00a0")
+    assert placer(DictionaryEngine()).place([Tagged(SOURCE.replace(" ", "\u00a0"), output, tags)]) == [
+        "Bitte\u00a0<b>die\u00a0T\u00fcr</b>\u00a0schlie\u00dfen"
+    ]
+
+
 def test_sentences_are_scored_once_for_each_span_and_once_as_a_whole() -> None:
     engine = DictionaryEngine()
     tags = InlineTags((TagSpan(7, 12, "<b>", "</b>"), TagSpan(17, 21, "<i>", "</i>")))

@@ -39,10 +39,18 @@ def test_a_model_reads_plain_characters(text: str, plain: str) -> None:
     assert placed(text, lambda source: source)[0] == plain
 
 
-def test_a_number_keeps_the_no_break_space_after_it() -> None:
-    output, read = placed("It weighs 5\u00a0kg, not 1,200\u202fg or 15\u00a0g.", lambda source: source.replace("1,200 g", "1,200 Gramm"))
-    assert output == "It weighs 5\u00a0kg, not 1,200\u202fGramm or 15\u00a0g."
-    assert read == ["It weighs 5 kg, not 1,200 g or 15 g."]
+@pytest.mark.parametrize(
+    ("source", "output", "restored"),
+    [
+        ("5\u00a0kg, not 15\u00a0g", "5 kg, nicht 15 g", "5\u00a0kg, nicht 15\u00a0g"),
+        ("1,200\u202fg", "1.200 Gramm", "1.200\u202fGramm"),
+        ("5 dogs of 5\u00a0kg", "5 Hunde von 5 kg", "5 Hunde von 5\u00a0kg"),
+        ("the\u00a0house", "das Haus", "das Haus"),
+        ("5\u00a0kg", "Kilo", "Kilo"),
+    ],
+)
+def test_a_number_keeps_the_no_break_space_after_it(source: str, output: str, restored: str) -> None:
+    assert placed(source, lambda _: output) == (restored, [source.replace("\u00a0", " ").replace("\u202f", " ")])
 
 
 def test_a_word_with_lacking_letters_is_kept() -> None:
@@ -52,6 +60,12 @@ def test_a_word_with_lacking_letters_is_kept() -> None:
     assert placed("Fran\u00e7ois is here", str.upper)[1] == ["Fran\u00e7ois is here"]
     assert placed("Fran\u00e7ois is here", spelled) == ("Fran\u00e7ois is here", ["K7 is here"])
     assert placed("Fran\u00e7ois's hat", spelled) == ("Fran\u00e7ois's hat", ["K7's hat"])
+    assert placed("Fran\u00e72go is here", spelled) == ("Fran\u00e72go is here", ["K7 is here"])
+    assert placed("\u00e9a and \u00e9a", lambda source: source.replace("\u00e9a", "so", 1))[1] == ["K7 and K8"]
+
+
+def test_raised_letters_are_signs() -> None:
+    assert placed("2\u207f is 5\u00ba", lambda source: source.replace("\u207f", "n").replace("\u00ba", "o"))[0] == "2\u207f is 5\u00ba"
 
 
 def test_letters_of_other_scripts_are_left_to_the_model() -> None:

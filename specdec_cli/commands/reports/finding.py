@@ -7,7 +7,7 @@ from specdec_cli.commands.file_groups import SegmentLine
 from specdec_cli.documents.wrapped import paragraph_edit
 from specdec_cli.error_types.explanation import explanation
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.lines import Line
+from specdec_cli.text.lines import COMPRESSED, Line
 from specdec_cli.text.paragraphs import Paragraph
 from specdec_cli.text.places import FileEdit, Point
 
@@ -24,7 +24,7 @@ class Finding:
     def of(cls, line: Line, edit: Edit) -> "Finding":
         """Make the finding for an edit of the text of a line, wrapped paragraph or segment of a document."""
         change = _file_edit(line, edit)
-        compressed = line.file is not None and line.file.suffix in (".gz", ".xz")
+        compressed = line.file is not None and line.file.suffix in COMPRESSED
         return cls(line.file, edit, change._replace(text=None) if compressed else change)
 
     @property
