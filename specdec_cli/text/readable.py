@@ -1,7 +1,7 @@
 """Texts in which known characters stand for those that a vocabulary lacks, and edits of the texts with their own characters.
 
-Quotation marks, dashes and spaces are written as those of ASCII, letters without their accents, and emoji and invisible characters are
-left out.
+Quotation marks, dashes and spaces are written as those of ASCII, letters without their accents. Emoji, invisible characters and repeated
+spaces are left out.
 """
 
 import re
@@ -17,8 +17,9 @@ _KNOWN = dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc", "'") | dict.fromkeys("\
 _PICTURES = r"\u2600-\u27bf\U0001f000-\U0001faff"
 _RUN = rf"(?:[{_PICTURES}][\ufe0f\u200d]*+)++"
 _INVISIBLE = r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
-_LEFT_OUT = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}|{_INVISIBLE}")
-"""Emoji that are not between two letters, with a space before them; soft hyphens and other invisible characters."""
+_LEFT_OUT = re.compile(rf"\s?{_RUN}(?!\w)|(?<![\w\ufe0f\u200d{_PICTURES}]){_RUN}|{_INVISIBLE}|(?<=\S\s)\s+(?=\S)")
+"""Emoji that are not between two letters, with a space before them; soft hyphens and other invisible characters; repeated spaces."""
+_SPACES = re.compile(r"\S\s\s+\S")
 _PICTURE = re.compile(f"[{_PICTURES}]")
 _WORD = re.compile(r"\w+")
 _MARKS = "'\"-"
@@ -27,7 +28,7 @@ _APOSTROPHES = "'\u2019\u02bc"
 
 @dataclass(frozen=True)
 class Readable:
-    """A `source`, the same without emoji and invisible characters (`bare`), and the latter in characters that the model knows (`text`)."""
+    """A `source`, the same without what _LEFT_OUT finds (`bare`), and the latter in characters that the model knows (`text`)."""
 
     source: str
     bare: Untagged
@@ -66,7 +67,7 @@ class Readable:
 
 def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
     """Return `source` as a model reads it whose vocabulary `lacks` some characters; characters of ASCII stay as they are."""
-    if source.isascii():
+    if source.isascii() and not _SPACES.search(source):
         return Readable(source, Untagged(source, source), source)
     bare = _without_pictures(source, lacks)
     return Readable(source, bare, "".join(_known(each) if not each.isascii() and lacks(each) else each for each in bare.text))
@@ -91,9 +92,10 @@ def _without_pictures(source: str, lacks: Callable[[str], bool]) -> Untagged:
     position = length = 0
     for found in _LEFT_OUT.finditer(source):
         start, end = max(found.start(), position), found.end()
-        if not lacks(found.group().lstrip()[0]):
+        seen = found.group().lstrip()
+        if seen and not lacks(seen[0]):
             continue
-        if not texts and not source[:start].strip():
+        if seen and not texts and not source[:start].strip():
             end += len(source[end:]) - len(source[end:].lstrip())
         texts.append(source[position:start])
         length += start - position
