@@ -13,7 +13,7 @@ from specdec_cli.metrics.tokenised import detokenise
 from specdec_cli.text.lines import read_text_lines
 from specdec_cli.text.m2 import apply_gold_edits
 
-COMMAND = "specdec correct -m en-gec --decoding input-guided --mode {mode}"
+COMMAND = "specdec correct -m en-gec --no-split --decoding input-guided --mode {mode}"
 MODES = ("careful", "balanced", "thorough")
 EVERY = 900
 """Every 900th line of the correct text is held out of training, as in the recipe en-gec.sh."""

@@ -64,6 +64,7 @@ class Correcting:
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Correction]":
         """Load the model on `machine`."""
+        from specdec_cli.commands.correction_view import fitted
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream
         from specdec_cli.pipeline.corrector import Corrector, EditFilter
@@ -86,7 +87,7 @@ class Correcting:
             ngrams=bundle.ngrams,
         )
         written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
-        return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts)
+        return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts, fitted=fitted)
 
     def _check_task(self, info: "BundleInfo") -> None:
         """Raise UsageError for a bundle that translates to another language: with --in-place its output would replace the text."""

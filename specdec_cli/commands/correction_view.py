@@ -5,8 +5,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from specdec_cli.commands.file_groups import SegmentLine
 from specdec_cli.commands.stream import record
-from specdec_cli.documents.wrapped import edited_lines
+from specdec_cli.documents.wrapped import edited_lines, fitted_edits
 from specdec_cli.files import json_text
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit, apply_edits
@@ -40,6 +41,14 @@ def view(
     if as_json:
         return lambda line, correction: iter([(json_text(_record(line, correction, decoding)), "\n")])
     return lambda line, correction: _lines(line, correction.edits)
+
+
+def fitted(line: Line, correction: Correction) -> Correction:
+    """Return `correction` with those of its edits that the lines of a wrapped paragraph or of a document allow."""
+    if not correction.edits or not isinstance(line, SegmentLine | Paragraph):
+        return correction
+    edits = line.fitted(correction.edits) if isinstance(line, SegmentLine) else fitted_edits(line, correction.edits)
+    return replace(correction, edits=tuple(edits), text=apply_edits(line.text, edits))
 
 
 def _lines(line: Line, edits: Sequence[Edit]) -> Written:

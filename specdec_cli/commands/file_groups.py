@@ -24,6 +24,11 @@ class SegmentLine(Line):
     document: "Document | None" = None
     segment: "Segment | None" = None
 
+    def fitted(self, edits: "Sequence[Edit]") -> "list[Edit]":
+        """Return those of `edits` of the text of the segment that its lines in the document allow."""
+        assert self.segment is not None
+        return self.segment.fitted(edits)
+
     def file_edit(self, edit: "Edit") -> "FileEdit":
         """The change of the document that makes an edit of the text of the segment."""
         assert self.document is not None and self.segment is not None

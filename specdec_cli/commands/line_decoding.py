@@ -20,7 +20,8 @@ class OpenedDecoding(Generic[R]):
     """A loaded model with its `stream`, the function that decodes texts, and the one that formats a decoded line.
 
     `goes_on` says whether a text may continue in the next line; both are then decoded together. `decode_parts` decodes the segments
-    of documents, of which none continues (None: as lines). `begin` is called with a document before it is decoded.
+    of documents, of which none continues (None: as lines). `begin` is called with a document before it is decoded. `fitted` returns
+    what of a decoded line can be written to its file (None: all of it).
     """
 
     stream: Stream
@@ -29,12 +30,14 @@ class OpenedDecoding(Generic[R]):
     goes_on: Callable[[str], bool] = never
     decode_parts: Callable[[Sequence[str]], Iterator[R]] | None = None
     begin: Callable[[Document], None] | None = None
+    fitted: Callable[[Line, R], R] | None = None
 
     def run(self, lines: Iterator[Line], *, parts: bool = False) -> Iterator[tuple[Line, R, Outputs]]:
         """Yield each line in order, with its decoded line and its output lines. With `parts`, lines are segments of a document."""
         decode, goes_on = (self.decode_parts or self.decode, never) if parts else (self.decode, self.goes_on)
         for line, decoded in self.stream.run(lines, decode, goes_on):
-            yield line, decoded, self.written(line, decoded)
+            made = self.fitted(line, decoded) if self.fitted else decoded
+            yield line, made, self.written(line, made)
 
 
 class LineDecoding(Protocol):

@@ -1,8 +1,9 @@
 """Segments of a document: their text as the model sees it, and where each part of it is in the document."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
@@ -13,6 +14,8 @@ STAND_IN = re.compile(r"</?g\d+>|<[nvx]\d+/>")
 other markup without a meaning in the sentence, and <x1/> for any other.
 """
 _JOINT = "\0"
+_WORD_MARKUP = re.compile(r"</?g\d+>|<[nx]\d+/>")
+"""The stand-ins of markup that may begin a line of a paragraph; a comment there would end the paragraph."""
 
 
 class Change(NamedTuple):
@@ -94,17 +97,63 @@ class Segment:
         """Return the change of the document for the `output` of the segment; `read` returns a part of the document."""
         return Change(self.begin, self.finish, self.layout.write(output, read))
 
-    def edited(self, edits: Sequence[Edit]) -> Iterator[Change]:
-        """Yield the changes of the document for `edits` of the text; line breaks and other gaps are kept."""
-        for edit in edits:
-            gaps = [piece for piece in self.pieces if piece.is_gap and edit.start < piece.end and piece.start < edit.end]
-            words, start = edit.text, edit.start
-            for gap in gaps:
-                count = len(self.text[start : gap.start].split())
-                before, words = _split_words(words, count)
-                yield from self._change(start, gap.start, before)
-                start = gap.end
-            yield from self._change(start, max(start, edit.end), words.lstrip() if gaps else words)
+    def fitted(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return those of `edits` of the text that its lines in the document allow.
+
+        An edit that only removes a gap is left out, since gaps are kept. So is one that would leave a line empty, or change it to begin
+        with a mark such as that of a list. The first word of a line is deleted with the space after it.
+        """
+        moved = [self._without_gap(edit) for edit in edits]
+        return [edit for edit in moved if any(self._parts(edit)) and self._keeps_lines(edit)]
+
+    def edited(self, edits: Iterable[Edit]) -> Iterator[Change]:
+        """Yield the changes of the document for those `edits` of the text that are `fitted`; line breaks and other gaps are kept."""
+        for edit in self.fitted(edits):
+            for part in self._parts(edit):
+                yield self._change(part)
+
+    def _without_gap(self, edit: Edit) -> Edit:
+        """`edit`; if it deletes the first words of a line, with the space after them in place of the gap before them."""
+        gap = next((piece for piece in self.pieces if piece.is_gap and piece.start == edit.start), None)
+        start = edit.start if gap is None else gap.end
+        if edit.text.strip() or not start < edit.end or (gap is None and start not in self._line_starts):
+            return edit
+        end = self._space_end(edit.end)
+        return replace(edit, start=start, end=end, source=self.text[start:end], text="")
+
+    def _parts(self, edit: Edit) -> Iterator[Change]:
+        """Yield the replacements in the text that make an edit and are between gaps."""
+        gaps = [piece for piece in self.pieces if piece.is_gap and edit.start < piece.end and piece.start < edit.end]
+        words, start = edit.text, edit.start
+        parts = []
+        for gap in gaps:
+            before, words = _split_words(words, len(self.text[start : gap.start].split()))
+            parts.append(Change(start, gap.start, before))
+            start = gap.end
+        last, words = max(start, edit.end), words.lstrip() if gaps else words
+        parts.append(Change(start, self._space_end(last) if gaps and start < last and not words else last, words))
+        return (part for part in parts if part.text != self.text[part.start : part.end])
+
+    def _keeps_lines(self, edit: Edit) -> bool:
+        """Whether the first word of each line that an edit changes may begin a line."""
+        for part in self._parts(edit):
+            if part.start in self._line_starts:
+                end = next((piece.start for piece in self.pieces if piece.is_gap and part.end <= piece.start), len(self.text))
+                words = f"{part.text}{self.text[part.end : end]}".split(maxsplit=1)
+                if not words or not (_WORD_MARKUP.match(words[0]) or self.layout.can_begin(words[0])):
+                    return False
+        return True
+
+    @cached_property
+    def _line_starts(self) -> frozenset[int]:
+        """The offsets in the text at which its lines in the document begin."""
+        return frozenset([0, *(piece.end for piece in self.pieces if piece.is_gap)])
+
+    def _space_end(self, offset: int) -> int:
+        """The end of the white space, without gaps, that begins at an offset in the text."""
+        ends = [piece.start for piece in self.pieces if piece.is_gap and offset <= piece.start]
+        rest = self.text[offset : min(ends, default=len(self.text))]
+        return offset + len(rest) - len(rest.lstrip())
 
     def change(self, content: str, edit: Edit) -> Change:
         """The one change of the document `content` that makes an edit of the text; gaps in it are kept."""
@@ -135,14 +184,15 @@ class Segment:
                 found.append(piece._replace(start=first - start, end=last - start, begin=begin, finish=finish))
         return replace(self, text=self.text[start:end], pieces=tuple(found))
 
-    def _change(self, start: int, end: int, text: str) -> Iterator[Change]:
-        if text != self.text[start:end]:
-            begin = self.position(start)
-            last = self.position(end - 1) if end > start else begin
-            ending = next((piece for piece in self.pieces if piece.start < end <= piece.end), None)
-            copied = ending is not None and ending.end - ending.start == ending.finish - ending.begin
-            finish = begin if end == start else last + 1 if copied or ending is None else ending.finish
-            yield Change(begin, finish, self.layout.escape(text))
+    def _change(self, part: Change) -> Change:
+        """The change of the document for a replacement in the text."""
+        start, end, text = part
+        begin = self.position(start)
+        last = self.position(end - 1) if end > start else begin
+        ending = next((piece for piece in self.pieces if piece.start < end <= piece.end), None)
+        copied = ending is not None and ending.end - ending.start == ending.finish - ending.begin
+        finish = begin if end == start else last + 1 if copied or ending is None else ending.finish
+        return Change(begin, finish, self.layout.escape(text))
 
 
 def _split_words(text: str, count: int) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from specdec_cli.documents.document import line_starts, point_at
 from specdec_cli.documents.segments import Layout, Piece, Segment
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.line_ends import find_wrapped
+from specdec_cli.text.marks import split_marks
 from specdec_cli.text.paragraphs import Paragraph
 from specdec_cli.text.places import FileEdit, Point
 from specdec_cli.text.protected import without_protected
@@ -69,6 +70,11 @@ def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str,
     return [(found[1], found[2]) for found in re.finditer(r"([^\n]*?)(\r?\n)", text)]
 
 
+def fitted_edits(paragraph: Paragraph, edits: Sequence[Edit]) -> list[Edit]:
+    """Return those of `edits` of the text of a wrapped paragraph that its lines allow (see `Segment.fitted`)."""
+    return _lines_of(paragraph)[1].fitted(edits)
+
+
 def paragraph_edit(paragraph: Paragraph, edit: Edit) -> FileEdit:
     """The change of the file that makes an edit of the text of a wrapped paragraph."""
     content, segment = _lines_of(paragraph)
@@ -88,7 +94,7 @@ def _lines_of(paragraph: Paragraph) -> tuple[str, Segment]:
             pieces.append(Piece(start - 1, start, pieces[-1].finish, begin, is_gap=True))
         pieces.append(Piece(start, end, begin, begin + end - start))
         content += line.text + line.ending
-    return content, Segment(paragraph.text, tuple(pieces))
+    return content, Segment(paragraph.text, tuple(pieces), Layout(can_begin=lambda word: not split_marks(f"{word} x").head))
 
 
 def _joined(segment: Segment, layout: Layout) -> Segment:

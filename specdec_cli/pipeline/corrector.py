@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Self
 
@@ -16,9 +17,9 @@ from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
-from specdec_cli.text.inline_tags import Untagged, untagged
+from specdec_cli.text.inline_tags import Bare, bare
 from specdec_cli.text.languages import is_latin, short_code
-from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, is_unfinished
+from specdec_cli.text.line_ends import find_continued, is_unfinished, with_own_beginning, with_own_marks
 from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
@@ -124,9 +125,8 @@ class Corrector:
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors. Edits are scored with `ngrams` too, if the bundle has them.
-    With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), no full
-    stop is added to a line that continues in the next one or to a text between markers such as bullets, and
-    corrections have warnings.
+    With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
+    punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
     """
 
     def __init__(
@@ -149,15 +149,16 @@ class Corrector:
         words = {readable(word, tokenizer.lacks).text for word in ignored.words}  # they are looked for in what the model reads
         self._ignored, self._types = replace(ignored, words=tuple(sorted(words - {""}))), types or bool(ignored.categories)
         self._english = languages is not None and short_code(languages[1]) == "en"
+        self._splits = split
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
     def correct(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Correction]:
         """Yield a correction for each line, in order, as soon as it is available; blank lines are copied.
 
-        With `separate`, lines are parts of a document such as headings. A line without punctuation at its end gets none, and keeps the
-        case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
+        With `separate`, lines are parts of a document such as headings. The punctuation at their ends is kept. A line without any keeps
+        the case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
         """
-        plain = [untagged(line) for line in lines]
+        plain = [bare(line) for line in lines]
         views = [readable(line.text, self.tokenizer.lacks) for line in plain]
         texts = [view.text for view in views]
         if separate:
@@ -167,19 +168,25 @@ class Corrector:
         else:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on[:-1]]
-        return map(self._correction, plain, views, self._lines.decode(texts), goes_on, continues)
+        correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
+        return map(correction, plain, views, self._lines.decode(texts), goes_on, continues)
 
-    def _correction(self, plain: Untagged, view: Readable, line: DecodedLine, goes_on: bool, continues: bool) -> Correction:
+    def _correction(
+        self, plain: Bare, view: Readable, line: DecodedLine, goes_on: bool, continues: bool, *, keeps_marks: bool, closes: bool
+    ) -> Correction:
         edits: list[Edit] = []
         start = 0
         marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
         for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
-            end = start + len(own.text)
-            found = [replace(edit, start=edit.start + start, end=edit.end + start) for edit in self._edits(own, part)]
-            ends, begins = marked or (goes_on and number == len(line.parts) - 1), marked or (continues and number == 0)
-            edits += drop_boundary_edits(found, start, end, continues_next=ends, continues_previous=begins)
-            start = end
+            found = self._edits(own, part)
+            if keeps_marks:
+                ends = marked or (goes_on and number == len(line.parts) - 1)
+                found = with_own_marks(found, own.text, continues=ends, closes=closes)
+            if marked or (continues and number == 0):
+                found = with_own_beginning(found)
+            edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in found]
+            start += len(own.text)
         wanted = view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags])))
         edits = plain.restored([edit for edit in wanted if self._keeps_lacking(edit)])
         ids = tuple(tuple(part.ids) for part in line.parts)

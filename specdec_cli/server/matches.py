@@ -8,7 +8,7 @@ from typing import Any
 from specdec_cli.error_types.explanation import description, explanation
 from specdec_cli.server.utf16 import utf16_length
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.line_ends import drop_boundary_edits
+from specdec_cli.text.line_ends import with_own_marks
 from specdec_cli.text.sentences import split_sentences
 
 _AROUND = 40
@@ -55,10 +55,8 @@ def without_last_stop(source: str, edits: Sequence[Edit]) -> list[Edit]:
 
     LanguageTool, too, reports missing punctuation only at the end of paragraphs of several sentences.
     """
-    last = _OPEN_END.search(source)
-    if last is None or len(split_sentences(source).texts) > 1:
-        return list(edits)
-    return drop_boundary_edits(edits, 0, last.start() + 1, continues_next=True, continues_previous=False)
+    is_open = _OPEN_END.search(source) and len(split_sentences(source).texts) < 2
+    return with_own_marks(edits, source) if is_open else list(edits)
 
 
 def without_overlaps(source: str, edits: Sequence[Edit]) -> list[Edit]:

@@ -4,9 +4,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.void_items import Void
+from specdec_cli.text.void_items import Void, without_voids
 
 _NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u"
 _ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
@@ -71,6 +73,83 @@ class Untagged:
             count += 1
         moved = self.tags[count - 1].end - self.tags[count - 1].place if count else 0
         return replace(edit, start=edit.start + moved, end=edit.end + moved)
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A `source`, and the same without its `voids` (see void_items.py) and without its inline tags (`plain`)."""
+
+    source: str
+    plain: Untagged
+    voids: tuple[Void, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The source without void items and inline tags."""
+        return self.plain.text
+
+    @property
+    def tags(self) -> tuple[Tag, ...]:
+        """The inline tags, in order."""
+        return self.plain.tags
+
+    @property
+    def is_enclosed(self) -> bool:
+        """Whether the text begins and ends with a removed tag."""
+        return self.plain.is_enclosed
+
+    def restored(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Return `edits` of the text as edits of the source, which keeps every tag and void item.
+
+        An edit on both sides of an item is divided between its words, and left out if that is not possible.
+        """
+        found = self.plain.restored(edits)
+        return [self._moved(part) for edit in found for part in self._parts(edit)] if self.voids else found
+
+    def _parts(self, edit: Edit) -> Iterator[Edit]:
+        """Yield the parts, between void items, of an edit of the source without these."""
+        among = self.voids[bisect_left(self._places, edit.start) : bisect_left(self._places, edit.end)]
+        inner = [void for void in among if edit.start < void.place + void.width]
+        cuts = _cuts(edit, [void.place - edit.start for void in inner])
+        if not inner or cuts is None:
+            yield from () if inner else (edit,)
+            return
+        start, first, spaced = edit.start, 0, False
+        for void, cut in zip(inner, cuts, strict=True):
+            yield from self._part(edit, start, void.place, edit.text[first:cut], spaced)
+            start, first, spaced = void.place + void.width, cut, void.width > 0
+        yield from self._part(edit, start, edit.end, edit.text[first:], spaced)
+
+    def _part(self, edit: Edit, start: int, end: int, text: str, spaced: bool) -> Iterator[Edit]:
+        """Yield the part of an edit from `start` to `end`, if it changes these; `spaced`: after an item in place of a space."""
+        rest = self.plain.source
+        text = text.lstrip() if spaced else text
+        if spaced and not text and start < end and rest[end : end + 1] == " " and end not in self._places:
+            end += 1
+        if rest[start:end] != text:
+            yield replace(edit, start=start, end=end, source=rest[start:end], text=text)
+
+    def _moved(self, edit: Edit) -> Edit:
+        """The edit at its place in the source; an insertion beside an item is after it only if it begins with a space."""
+        count = bisect_left(self._places, edit.start)
+        if count < len(self.voids) and self.voids[count].place + self.voids[count].width == edit.start:
+            count += edit.start < edit.end or (self.voids[count].side == "after" and edit.text[:1].isspace())
+        moved = self._removed[count]
+        return replace(edit, start=edit.start + moved, end=edit.end + moved)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [void.place for void in self.voids]
+
+    @cached_property
+    def _removed(self) -> list[int]:
+        return list(accumulate((len(void.item) - void.width for void in self.voids), initial=0))
+
+
+def bare(source: str) -> Bare:
+    """Return `source` without its void items and inline tags."""
+    rest, voids = without_voids(source)
+    return Bare(source, untagged(rest), voids)
 
 
 def untagged(source: str) -> Untagged:

@@ -1,18 +1,21 @@
-"""Detection of sentences that continue on the next line, and removal of edits that must not be made at such line
-ends.
+"""Detection of sentences that continue on the next line, and removal of edits that must not be made at the ends and beginnings
+of lines.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, count_words
 from specdec_cli.text.marks import Marked, split_marks
 
 _END = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"')\]\u2019\u201d\u00bb]*$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
-_LAST_MARKS = re.compile(r"\s*[.,;:?!\u2026]*$")
+_STOPS = ".?!\u3002\uff01\uff1f"
+_MARKS = _STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
+_SENTENCE = 8
+"""A line of at least so many words is a sentence, and not a title, a signature or the like."""
 _COMMENT = re.compile(r"[#%/;=<]|--|\.\.")
 _MAX_WRAPPED_WIDTH = 100
 """The largest number of characters in a line of a wrapped text."""
@@ -78,27 +81,33 @@ def is_unfinished(line: str) -> bool:
     return bool(body) and not _END.search(body)
 
 
-def drop_boundary_edits(edits: Sequence[Edit], start: int, end: int, *, continues_next: bool, continues_previous: bool) -> list[Edit]:
-    """Return `edits`, dropped or changed where they would begin or end a sentence at a line end inside it.
+def with_own_marks(edits: Sequence[Edit], text: str, *, continues: bool = False, closes: bool = False) -> list[Edit]:
+    """Return `edits` of `text`, a sentence or heading, without their changes of the punctuation after its last letter or digit.
 
-    The text of the edits has the offsets `start` to `end` in its line. If its sentence continues on the next line
-    (`continues_next`), the punctuation at `end` is kept. If it continues from the previous line
-    (`continues_previous`), the first letter keeps its case (except for the pronoun I), and no capitalised word is
-    inserted before it.
+    No mark is added there, as to a title or a signature, and none removed, as from an ellipsis. Only if the text has a single
+    mark there, and it is one of . ? !, may it become another of them. Marks never replace the last word. If the sentence
+    `continues` on the next line, the last word is not removed either. With `closes`, a text of at least 8 words that does not continue,
+    and ends with one, may get a stop: it is a sentence.
     """
-    kept: list[Edit] = []
-    for edit in edits:
-        if continues_next and edit.end == end:
-            if not _without_marks(edit.text):
-                continue
-            edit = replace(edit, text=_without_marks(edit.text) + edit.source[len(_without_marks(edit.source)) :])
-        if continues_previous and edit.start == start and not re.match(r"I\b", edit.text):
-            edit = replace(edit, text=_as_in(edit.source, edit.text))
-            if edit.text[:1].isupper() and not edit.source[:1].isupper():
-                continue  # it would begin a sentence
-        if edit.text != edit.source:
-            kept.append(edit)
-    return kept
+    end, last = _end_of_words(text), _marks(text[_end_of_words(text) :])
+    is_sentence = closes and not continues and end == len(text) and count_words(text) >= _SENTENCE
+    changeable = {last} if last in tuple(_STOPS) or is_sentence else set[str]()
+    found = [_with_own_marks(edit, end, changeable) if edit.end >= end else edit for edit in edits]
+    if continues:
+        found = [edit for edit in found if edit.end < end or _end_of_words(edit.text) or not _end_of_words(edit.source)]
+    return [edit for edit in found if edit.text != edit.source]
+
+
+def with_own_beginning(edits: Sequence[Edit]) -> list[Edit]:
+    """Return `edits` of a text that continues a sentence of the previous line, without those that would begin a sentence.
+
+    The first letter keeps its case (except for the pronoun I), and no capitalised word is inserted before it.
+    """
+    if not edits or edits[0].start or re.match(r"I\b", edits[0].text):
+        return list(edits)
+    first = replace(edits[0], text=_as_in(edits[0].source, edits[0].text))
+    begins = first.text[:1].isupper() and not first.source[:1].isupper()
+    return list(edits[1:]) if begins or first.text == first.source else [first, *edits[1:]]
 
 
 def _blocks(lines: Sequence[str], marked: Sequence[Marked]) -> Iterator[tuple[int, list[bool]]]:
@@ -129,8 +138,23 @@ def _wrapped(lines: Sequence[str], marked: Sequence[Marked]) -> list[bool]:
     return found
 
 
-def _without_marks(text: str) -> str:
-    return _LAST_MARKS.sub("", text)
+def _with_own_marks(edit: Edit, end: int, changeable: Collection[str]) -> Edit:
+    """The edit of a text whose words end at `end` with the punctuation of its source; if that is `changeable`, it may be a stop."""
+    rest, cut = edit.source[max(0, end - edit.start) :], _end_of_words(edit.text)
+    old, new = _marks(rest), _marks(edit.text[cut:])
+    if old == new or (old in changeable and new in tuple(_STOPS)):
+        return edit
+    return replace(edit, text=edit.text[:cut] + rest if cut else edit.source)
+
+
+def _end_of_words(text: str) -> int:
+    """The offset after the last letter or digit of `text`."""
+    return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
+
+
+def _marks(text: str) -> str:
+    """The punctuation marks of `text`, without other characters."""
+    return "".join(character for character in text if character in _MARKS)
 
 
 def _as_in(source: str, text: str) -> str:

@@ -34,13 +34,17 @@ def lines_as_segment(lines: list[list[str]]) -> tuple[str, Segment]:
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), WORDS)
-def test_edits_keep_every_line_and_give_the_changed_words(lines: list[list[str]], other: list[str]) -> None:
+def test_edits_keep_every_line_and_give_the_words_of_those_that_fit(lines: list[list[str]], other: list[str]) -> None:
     content, segment = lines_as_segment(lines)
     document = TextDocument(Source(content.encode(), "a"), content, [segment])
     edits = find_edits(segment.text, " ".join(other))
     changed = document.corrected([edits]).decode()
     assert changed.count("\n> ") == content.count("\n> ")
-    assert changed.replace("> ", "").split() == apply_edits(segment.text, edits).split()
+    assert all(line.strip() == line and line for line in changed.removeprefix("> ").rstrip("\n").split("\n> "))
+    fitted = segment.fitted(edits)
+    assert changed.replace("> ", "").split() == apply_edits(segment.text, fitted).split()
+    assert segment.fitted(fitted) == fitted
+    assert all(edit.source == segment.text[edit.start : edit.end] for edit in fitted)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4))

@@ -152,13 +152,15 @@ def test_edits_that_lose_content_are_rejected(line: str, changed: str, passes: b
     assert corrected(tokenizer, line, {line: changed}).text == (changed if passes else line)
 
 
-def test_marks_are_kept_and_continued_lines_get_no_full_stop(tokenizer: Subwords) -> None:
+def test_marks_are_kept_and_lines_get_no_full_stop(tokenizer: Subwords) -> None:
     table = {"this are a comment": "This is a comment.", "ka lo mi re su and": "Ka lo mi re su.", "re su": "Re su.", "ta re": "ta re."}
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table))
     corrector = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en"))
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]
-    assert found == ["% this is a comment", "Ka lo mi re su and", "re su.", "", "ta re."]
+    assert found == ["% this is a comment", "Ka lo mi re su and", "re su", "", "ta re"]
+    without_languages = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0))
+    assert [correction.text for correction in without_languages.correct(["ta re"])] == ["ta re."]
 
 
 def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> None:

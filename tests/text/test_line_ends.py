@@ -1,9 +1,13 @@
 """Sentences that continue on the next line."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
-from specdec_cli.text.line_ends import drop_boundary_edits, find_continued, find_wrapped, without_added_stop
+from specdec_cli.text.line_ends import find_continued, find_wrapped, with_own_beginning, with_own_marks, without_added_stop
 
 WRAPPED = [
     "When I came to the station nobody was",
@@ -49,10 +53,69 @@ def test_continued_lines_are_found(lines: list[str], found: list[bool]) -> None:
     ],
 )
 def test_edits_at_the_ends_of_continued_texts_are_dropped(source: str, output: str, text: str) -> None:
-    edits = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=True, continues_previous=True)
+    edits = with_own_beginning(with_own_marks(find_edits(source, output), source, continues=True))
     assert apply_edits(source, edits) == text
-    both = drop_boundary_edits(find_edits(source, output), 0, len(source), continues_next=False, continues_previous=False)
-    assert apply_edits(source, both) == output
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "text"),
+    [
+        ("My best friend", "My best friend.", "My best friend"),
+        ("Dear Tom,", "Dear Tom.", "Dear Tom,"),
+        ("Two childs", "Two children.", "Two children"),
+        ("We was", "We were here.", "We were here"),
+        ('"He go home"', '"He goes home."', '"He goes home"'),
+        ("(a title)", "(A title).", "(A title)"),
+        ("Good job \u2764", "Good job. \u2764", "Good job \u2764"),
+        ("Saving change...", "Saving changes.", "Saving changes..."),
+        ("She left...", "She left..", "She left..."),
+        ("Wait for me\u2026", "Wait for me\u2026.", "Wait for me\u2026"),
+        ("Wait for me\u2026", "Wait for me.", "Wait for me\u2026"),
+        ("Really??", "Really?", "Really??"),
+        ("No!", "No!!", "No!"),
+        ("It is.", "It is", "It is."),
+        ("...", ".", "..."),
+        ("", "A title.", "A title"),
+    ],
+)
+def test_marks_at_the_end_of_a_text_are_neither_added_nor_removed(source: str, output: str, text: str) -> None:
+    edits = find_edits(source, output)
+    assert apply_edits(source, edits) == output
+    assert apply_edits(source, with_own_marks(edits, source)) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("Is it.", "Is it?"), ("He go home .", "He goes home."), ("One. Two", "One, two"), ("so you go.", "So, you go!"), ("i", "I")],
+)
+def test_other_changes_at_the_end_of_a_text_are_made(source: str, output: str) -> None:
+    assert apply_edits(source, with_own_marks(find_edits(source, output), source)) == output
+
+
+ENDS = st.text('.,?!\u2026") \U0001f600', max_size=5)
+
+
+@given(ENDS, ENDS)
+def test_the_end_of_a_text_changes_only_in_a_single_stop_and_white_space(old: str, new: str) -> None:
+    found = apply_edits("a man" + old, with_own_marks(find_edits("a man" + old, "a man" + new), "a man" + old))
+    before, after = (re.sub(r"[^.,?!\u2026]", "", text) for text in (old, found))
+    assert before == after or (len(before) == len(after) == 1 and {before, after} <= set(".?!"))
+
+
+@pytest.mark.parametrize(("end", "closed"), [("", "."), (" \U0001f600", " \U0001f600"), ("...", "..."), ("\u2026", "\u2026"), (",", ",")])
+def test_a_line_of_eight_words_may_be_closed(end: str, closed: str) -> None:
+    source, output = f"Yesterday I go home with all my friends{end}", f"Yesterday I went home with all my friends{end}."
+    edits = find_edits(source, output)
+    assert apply_edits(source, with_own_marks(edits, source, closes=True)) == f"Yesterday I went home with all my friends{closed}"
+    kept = f"Yesterday I went home with all my friends{end}"
+    assert apply_edits(source, with_own_marks(edits, source)) == kept
+    assert apply_edits(source, with_own_marks(edits, source, closes=True, continues=True)) == kept
+
+
+def test_only_a_line_that_does_not_continue_loses_its_last_word() -> None:
+    edits = find_edits("I saw the the", "I saw the")
+    assert apply_edits("I saw the the", with_own_marks(edits, "I saw the the")) == "I saw the"
+    assert with_own_marks(edits, "I saw the the", continues=True) == []
 
 
 def test_a_fragment_gets_no_full_stop() -> None:
