@@ -18,12 +18,16 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class Tag:
-    """The tag at the characters `start` to `end` of a text; `place` is its offset in the text without tags."""
+    """The tag at the characters `start` to `end` of a text; `place` is its offset in the text without tags.
+
+    If it is not `kept`, an edit on both sides of it removes it.
+    """
 
     place: int
     start: int
     end: int
     closes: bool
+    kept: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Untagged:
         """Return `edits` of the text as edits of the source.
 
         An edit on both sides of a tag is divided between its words; it is left out if its two texts have different numbers of words.
-        So the source keeps every tag.
+        So the source keeps every tag that must be kept.
         """
         if not self.tags:
             return list(edits)
@@ -56,7 +60,8 @@ class Untagged:
         return [self._moved(part, places) for edit in edits for part in self._parts(edit, places)]
 
     def _parts(self, edit: Edit, places: Sequence[int]) -> Iterator[Edit]:
-        inner = list(dict.fromkeys(places[bisect_right(places, edit.start) : bisect_left(places, edit.end)]))
+        among = self.tags[bisect_right(places, edit.start) : bisect_left(places, edit.end)]
+        inner = list(dict.fromkeys(tag.place for tag in among if tag.kept))
         bounds = [edit.start, *inner, edit.end]
         cuts = _cuts(edit, [place - edit.start for place in inner])
         if cuts is not None:
@@ -72,7 +77,9 @@ class Untagged:
         while count < len(places) and places[count] == edit.start and self.tags[count].closes:
             count += 1
         moved = self.tags[count - 1].end - self.tags[count - 1].place if count else 0
-        return replace(edit, start=edit.start + moved, end=edit.end + moved)
+        inside = sum(tag.end - tag.start for tag in self.tags[count : bisect_left(places, edit.end)])
+        start, end = edit.start + moved, edit.end + moved + inside
+        return replace(edit, start=start, end=end, source=self.source[start:end])
 
 
 @dataclass(frozen=True)
