@@ -77,7 +77,7 @@ class LanguageTool:
         lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), len(text.checked))
         matches = []
         for line, correction in zip(lines, await self._service.correct(language, [line.text for line in lines]), strict=True):
-            for edit in without_overlaps(line.text, without_last_stop(line.text, correction.edits)):
+            for edit in without_overlaps(line.text, without_last_stop(line.text, line.divided(correction.edits))):
                 span = text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)
                 if span is not None:
                     matches.append(match_of(line.text, edit, span))

@@ -2,10 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.server.pieces import split_line
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.inline_tags import Tag, Untagged
 from specdec_cli.text.lines import Line
 from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
 
@@ -24,6 +26,16 @@ class CheckedLine:
         """The offset in the whole text, in code points, of an offset in this line."""
         index = bisect_right(self.starts, offset) - 1
         return self.offsets[index] + offset - self.starts[index]
+
+    def divided(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Return `edits` of this line, so that none replaces a line break of the whole text.
+
+        One on both sides of a line break is divided between its words; it is left out if its two texts have different numbers of words.
+        """
+        bounds = (place for start in self.starts[1:] for place in (start - 1, start))  # around the space that stands for a line break
+        breaks = tuple(Tag(place, place, place, closes=False) for place in bounds)
+        found = Untagged(self.text, self.text, breaks).restored(edits)
+        return [edit for edit in found if edit.end not in self.starts or edit.start != edit.end - 1]
 
 
 def checked_lines(text: str) -> Iterator[CheckedLine]:

@@ -145,7 +145,7 @@ def _corrected(text: str, decode: Callable[[Sequence[str]], Iterable[Any]]) -> d
     decoded = list(decode([line.text for line in lines]))
     found, position, parts = [], 0, []
     for line, correction in zip(lines, decoded, strict=True):
-        for edit in correction.edits:
+        for edit in line.divided(correction.edits):
             start = line.place(edit.start)
             end = line.place(edit.end - 1) + 1 if edit.end > edit.start else start
             parts += [text[position:start], edit.text]
