@@ -95,7 +95,7 @@ class Constraints:
         return scores
 
     def _limit_copies(self, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
-        """Exclude the tokens with which an n-gram would occur more than `most_copies` times in immediate succession."""
+        """Set the scores of those tokens to -inf that would complete one copy more than `most_copies` of an n-gram in succession."""
         device = scores.device
         forms, source_forms = (_tensor(each, device) for each in self.forms)
         width = (self.most_copies + 1) * LONGEST_COPY
@@ -164,10 +164,11 @@ def _windows(forms: Tensor, ends: Tensor, width: int) -> Tensor:
 
 
 def _completes_copy(forms: Tensor, copies: int) -> Tensor:
-    """Whether a text would end with `copies` + 1 copies of an n-gram if its token n places before the end were appended.
+    """Whether the next token that repeats the text with the period n would complete `copies` + 1 copies in succession of an n-gram.
 
-    The result (..., LONGEST_COPY) is for n from 1 to LONGEST_COPY. The text is given by its `forms`
-    (..., (copies + 1) * LONGEST_COPY), with 0 in front. The last copy may lack tokens at its end that have no letter, such as a comma.
+    The token that repeats the text with the period n is the one n places before the end. The text is given as the `forms` of its last
+    tokens (..., (copies + 1) * LONGEST_COPY), with 0 before the first token. The result (..., LONGEST_COPY) has a value for each n from 1
+    to LONGEST_COPY. The last copy is complete without the tokens at its end that have no letter, such as a comma.
     """
     width, sizes = forms.shape[-1], steps(LONGEST_COPY, forms.device)[:, None] + 1
     within = steps(LONGEST_COPY - 1, forms.device) + 1

@@ -12,7 +12,7 @@ Kind = Literal["start", "end", "text", "reference", "other"]
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 """The elements without content and end tag."""
 _LONG_NUMBER = re.compile(r"&#\d{4000,}")
-"""A character reference with a number for which Python may refuse to make an integer."""
+"""A character reference with so many digits that int() may raise ValueError."""
 
 
 class Event(NamedTuple):

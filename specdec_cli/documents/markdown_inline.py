@@ -76,7 +76,7 @@ def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], mar
 
 
 def _void_kind(found: re.Match[str]) -> Kind:
-    """The kind of a tag without content; a line break ends a text, unless lower case follows."""
+    """The kind of mark for an HTML tag without content. `<br>` ends a text, unless the next letter is in lower case."""
     name, text = found["tag"].lower(), found.string
     if name == "wbr":
         return "void"

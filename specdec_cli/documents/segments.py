@@ -150,7 +150,7 @@ class Segment:
         return frozenset([0, *(piece.end for piece in self.pieces if piece.is_gap)])
 
     def _space_end(self, offset: int) -> int:
-        """The end of the white space, without gaps, that begins at an offset in the text."""
+        """The offset after the white space that begins at `offset` in the text. It ends before the next gap, such as a line break."""
         ends = [piece.start for piece in self.pieces if piece.is_gap and offset <= piece.start]
         rest = self.text[offset : min(ends, default=len(self.text))]
         return offset + len(rest) - len(rest.lstrip())

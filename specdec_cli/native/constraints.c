@@ -58,7 +58,8 @@ static void exclude(const struct scored *scored, const struct before *before, co
             set_score(scored, text[place], -INFINITY);
 }
 
-// A text whose copies are counted, and the form of each token: equal for tokens with the same text, positive for those with a letter.
+// The tokens of a text, and `forms`, a number for each token of the vocabulary. Two tokens have the same form if their texts differ only in
+// case and in the space before a word. The form is positive if the text has a letter, else negative.
 struct counted {
     const int32_t *text, *forms;
 };
@@ -67,8 +68,9 @@ static int32_t form_at(const struct counted *counted, int64_t place) {
     return counted->forms[counted->text[place]];
 }
 
-// Whether the first `length` tokens of a text would end with `copies` + 1 copies of an n-gram of `size` tokens if the token `size` places
-// before their end were appended. The last copy may lack tokens at its end that have no letter, such as a comma.
+// The token `size` places before the end of the first `length` tokens is the one that continues a repetition with the period `size`. Returns
+// whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy is complete
+// without the tokens at its end that have no letter, such as a comma.
 static int completes_copy(const struct counted *counted, int64_t length, int64_t size, int64_t copies) {
     if (length < size || form_at(counted, length - size) <= 0) return 0;
     int64_t missing = 0;

@@ -17,11 +17,12 @@ def forms_of(vocabulary: Sequence[str], starts_word: Callable[[str], bool]) -> b
     """
     numbers: dict[str, int] = {}
     forms = array("i")
-    has_bytes = any(starts_word(piece) and piece.startswith(BYTE_SPACE) for piece in vocabulary)  # whose letters stand for bytes
+    # The letters of byte-level BPE stand for bytes, which have no case.
+    is_byte_level = any(piece.startswith(BYTE_SPACE) and starts_word(piece) for piece in vocabulary)
     for piece in vocabulary:
-        marked = starts_word(piece) and piece.startswith((SPACE, BYTE_SPACE))
+        marked = piece.startswith((SPACE, BYTE_SPACE)) and starts_word(piece)
         text = piece[1:] if marked else piece
-        text = text if has_bytes else text.casefold()
+        text = text if is_byte_level else text.casefold()
         number = numbers.setdefault(text, len(numbers) + 1)
         in_brackets = piece.startswith("<") and piece.endswith(">")
         forms.append(number if any(map(str.isalpha, text)) and not in_brackets else -number)

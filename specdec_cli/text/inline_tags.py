@@ -92,7 +92,7 @@ class Bare:
 
     @property
     def text(self) -> str:
-        """The source without void items and inline tags."""
+        """The source without its inline tags and `voids`, that is, the text that the model reads."""
         return self.plain.text
 
     @property

@@ -10,9 +10,9 @@ _GROUPED = r"\d{1,3}(?:[.,' \u2009\u00a0\u202f]\d{3})+(?!\d)"
 _FOUND = re.compile(rf"(?<!\d){_GROUPED}(?![.,:]?\d)|{NUMBER.pattern}")
 _THOUSANDS = re.compile(_GROUPED)
 _MOST_PLACES = 256
-"""Of equal parts, so many are tried, which bounds the time for a line with many numbers."""
+"""How many places of the same digits are tried for a number; this limits the time for a line with many numbers."""
 _DATE = 3
-"""A number of at least so many parts is a date or the like, whose parts may be in another order."""
+"""Numbers with at least this many parts, such as the date 12.05.2020, may have their parts in another order in the output."""
 
 
 def lost_numbers(source: str, output: str) -> list[str]:
@@ -22,14 +22,20 @@ def lost_numbers(source: str, output: str) -> list[str]:
     stands for one of the source only.
     """
     wanted = list(_FOUND.finditer(source))
-    left = _Left(output if wanted else "")
+    if not wanted:
+        return []
+    left = _Left(output)
     for take in (left.take_plain, left.take_digits, left.take_form, left.take_parts, left.take_word):
         wanted = [number for number in wanted if not take(source, number)]
     return [number.group() for number in wanted]
 
 
 class _Left:
-    """The numbers of an output that stand for none of the source yet. The methods take one for a number, and say whether there is one."""
+    """The numbers of an output that are not yet assigned to a number of the source.
+
+    Each `take_` method looks for a number of the output that stands for `number`, a match in `source`. If it finds one, it removes it and
+    returns True.
+    """
 
     def __init__(self, output: str) -> None:
         self._numbers = [_parts(match.group()) for match in _FOUND.finditer(output)]

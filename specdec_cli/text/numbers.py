@@ -49,7 +49,7 @@ def find_numbers(text: str) -> list[str]:
 
 
 def word_values(text: str) -> Counter[str]:
-    """How often each number from 0 to 12 is a word of `text`, by its digits."""
+    """Count the number words of `text`, such as "two" or "zwei"; the keys are the numbers in digits, "0" to "12"."""
     return Counter(_VALUES[word] for word in _LETTERS.findall(text.lower()) if word in _VALUES)
 
 

@@ -28,7 +28,11 @@ _APOSTROPHES = "'\u2019\u02bc"
 
 @dataclass(frozen=True)
 class Readable:
-    """A `source`, the same without what _LEFT_OUT finds (`bare`), and the latter in characters that the model knows (`text`)."""
+    """A source text as the model reads it.
+
+    `bare` is the `source` without emoji, invisible characters and repeated spaces. `text` is the text of `bare`, in characters of the
+    model's vocabulary, one for each character of `bare`.
+    """
 
     source: str
     bare: Untagged
@@ -42,7 +46,7 @@ class Readable:
         return self.bare.restored([edit for edit in found if edit is not None and edit.source != edit.text])
 
     def places(self, places: Sequence[int]) -> list[int]:
-        """The offsets in the text of offsets in the source; those inside what was left out are where it was."""
+        """The offsets in `text` of offsets in `source`. An offset inside a part that was left out becomes the offset of this part."""
         tags = self.bare.tags
         starts = [*(tag.start for tag in tags), len(self.source)]
         removed = [0, *accumulate(tag.end - tag.start for tag in tags)]
@@ -69,7 +73,7 @@ def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
     """Return `source` as a model reads it whose vocabulary `lacks` some characters; characters of ASCII stay as they are."""
     if source.isascii() and not _SPACES.search(source):
         return Readable(source, Untagged(source, source), source)
-    bare = _without_pictures(source, lacks)
+    bare = _shortened(source, lacks)
     return Readable(source, bare, "".join(_known(each) if not each.isascii() and lacks(each) else each for each in bare.text))
 
 
@@ -85,8 +89,8 @@ def _known(character: str) -> str:
     return base if base.isascii() and base.isalpha() else character
 
 
-def _without_pictures(source: str, lacks: Callable[[str], bool]) -> Untagged:
-    """Return `source` without what _LEFT_OUT finds."""
+def _shortened(source: str, lacks: Callable[[str], bool]) -> Untagged:
+    """Return `source` without the emoji, invisible characters and repeated spaces that the model does not read (_LEFT_OUT)."""
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0

@@ -15,7 +15,7 @@ def lacks(character: str) -> bool:
 
 
 def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
-    """The output, and the texts that were decoded for it."""
+    """The output of the first attempt that succeeds, and the texts that its model read."""
     for attempt in attempts_with(lacks, text):
         output = attempt.restore([model(source) for source in attempt.segments.texts])
         if output is not None:

@@ -25,7 +25,7 @@ from specdec_cli.text.writing import check_not_input, output_files
 
 @dataclass(frozen=True)
 class Destination:
-    """Where the output goes: the file `path`, or in the folder `path` a file for each input."""
+    """Where the output is written: to the file `path`, or with `is_folder` to the folder `path`, one file for each input."""
 
     path: Path
     is_folder: bool = False
