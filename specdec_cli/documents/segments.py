@@ -113,7 +113,7 @@ class Segment:
                 yield self._change(part)
 
     def _without_gap(self, edit: Edit) -> Edit:
-        """`edit`; if it deletes the first words of a line, with the space after them in place of the gap before them."""
+        """Return `edit`. If it deletes the first words of a line, it then deletes the space after them, and not the gap before them."""
         gap = next((piece for piece in self.pieces if piece.is_gap and piece.start == edit.start), None)
         start = edit.start if gap is None else gap.end
         if edit.text.strip() or not start < edit.end or (gap is None and start not in self._line_starts):
@@ -122,7 +122,7 @@ class Segment:
         return replace(edit, start=start, end=end, source=self.text[start:end], text="")
 
     def _parts(self, edit: Edit) -> Iterator[Change]:
-        """Yield the replacements in the text that make an edit and are between gaps."""
+        """Divide an edit at the gaps inside it, and yield those parts that change the text."""
         gaps = [piece for piece in self.pieces if piece.is_gap and edit.start < piece.end and piece.start < edit.end]
         words, start = edit.text, edit.start
         parts = []

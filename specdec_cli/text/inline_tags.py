@@ -20,7 +20,7 @@ _WORD = re.compile(r"\S+")
 class Tag:
     """The tag at the characters `start` to `end` of a text; `place` is its offset in the text without tags.
 
-    If it is not `kept`, an edit on both sides of it removes it.
+    An edit that begins before the tag and ends after it removes the tag if it is not `kept`.
     """
 
     place: int
