@@ -55,7 +55,9 @@ MaxRequestsOption = Annotated[
     int, _server_option("--max-requests", metavar="N", min=1, help="Requests in progress at most; more are refused with status 429.")
 ]
 MaxCharactersOption = Annotated[int, _server_option("--max-characters", metavar="N", min=1, help="Characters of a request at most.")]
-TimeLimitOption = Annotated[float, _server_option("--time-limit", metavar="SECONDS", min=0.1, help="Longest time for a request.")]
+TimeLimitOption = Annotated[
+    float, _server_option("--time-limit", metavar="SECONDS", min=0.1, max=86_400, help="Longest time for a request.")
+]
 QuietOption = Annotated[bool, _server_option("--quiet", "-q", help="Log only warnings and errors.")]
 
 
@@ -90,7 +92,7 @@ def serve(
     from specdec_cli.server.application import make_application
     from specdec_cli.server.keys import Keys, read_keys
     from specdec_cli.server.limits import Limits
-    from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
+    from specdec_cli.server.listening import is_loopback, listen_tcp, unix_socket
     from specdec_cli.server.logs import Log
     from specdec_cli.server.origins import read_origin
     from specdec_cli.server.run import serve as run
@@ -108,8 +110,7 @@ def serve(
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:
-            sockets.append(opened.enter_context(listen_unix(unix)))
-            opened.callback(unix.unlink, missing_ok=True)
+            sockets.append(opened.enter_context(unix_socket(unix)))
         showings: dict[str, Showing] = {}
         for choice in choices:
             showings |= _load(service, choice, machine, decoding, words)

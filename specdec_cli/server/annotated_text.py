@@ -20,20 +20,22 @@ class Part:
 
 
 class AnnotatedText:
-    """A text of several parts; `checked` is the text to correct."""
+    """A text of several parts; `checked` is the text to correct, in which markup begins or ends at the offsets `breaks`, in order."""
 
     def __init__(self, parts: Iterable[Part]) -> None:
         checked: list[str] = []
+        breaks: list[int] = []
         self._places: list[int | None] = []  # of each character of `checked`, in UTF-16 code units; None in markup
         start = 0
         for part in parts:
             checked.append(part.checked)
             if part.is_markup:
+                breaks += [len(self._places), len(self._places) + len(part.checked)]
                 self._places += [None] * len(part.checked)
             else:
                 self._places += list(accumulate(map(utf16_length, part.checked), initial=start))[:-1]
             start += utf16_length(part.original)
-        self.checked = "".join(checked)
+        self.checked, self.breaks = "".join(checked), tuple(dict.fromkeys(breaks))
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """The span (start, end) of the client's document, in UTF-16 code units, of a span of `checked` in code points.
@@ -66,9 +68,9 @@ def read_annotations(data: Any) -> AnnotatedText:
 
 
 def _part(annotation: dict[str, Any]) -> Part:
-    text, markup, replacement = annotation.get("text"), annotation.get("markup"), annotation.get("interpretAs", "")
+    text, markup, replacement = annotation.get("text"), annotation.get("markup"), annotation.get("interpretAs")
     if isinstance(text, str) and markup is None:
         return Part(text, text, False)
-    if isinstance(markup, str) and isinstance(replacement, str) and text is None:
-        return Part(markup, replacement, True)
+    if isinstance(markup, str) and isinstance(replacement, str | None) and text is None:
+        return Part(markup, replacement or "", True)
     raise ValueError

@@ -39,7 +39,10 @@ def make_application(
         Route("/health", _Health(service).health),
         Route("/metrics", _Health(service).metrics),
     ]
-    cors = Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"], allow_headers=["*"])
+    # Before a page of the internet uses a server of this machine, Chrome asks whether the server allows that.
+    cors = Middleware(
+        CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"], allow_headers=["*"], allow_private_network=True
+    )
     errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left, Exception: _report}
     application = Starlette(routes=routes, middleware=[cors] if origins else [], exception_handlers=errors)
     return Gate(application, service, {route.path for route in routes}, origins, checks_host=checks_host)

@@ -30,9 +30,10 @@ async def read_fields(
     """Return the fields of a request's query and body; a field that a form repeats has a list of its values.
 
     The body may be a JSON object or a form, whatever its header says, because some clients send forms under the name
-    of JSON. Parts of a multipart form whose names are in `files` are of the type Upload. The body has `most_bytes` at most (None: what
-    the text of a request may have). Raises RequestError for a body that is too large or neither of them, or does not arrive in time,
-    and unless the fields or headers have one of `keys`; a body is not read if its headers or query have a wrong one.
+    of JSON. Fields that are null in JSON are left out. Parts of a multipart form whose names are in `files` are of the type Upload.
+    The body has `most_bytes` at most (None: what the text of a request may have). Raises RequestError for a body that is too large or
+    neither of them, or does not arrive in time, and unless the fields or headers have one of `keys`; a body is not read if its headers
+    or query have a wrong one.
     """
     # Making the object request.url would take longer than all else here. HTTP parsers refuse a query that is not ASCII.
     query = _grouped(_pairs(request.scope["query_string"].decode("ascii")))
@@ -53,7 +54,7 @@ async def _read_body(request: Request, limits: Limits, files: Collection[str], m
     if kind.lower().startswith("multipart/form-data"):
         return _grouped(read_form_data(kind, body, files))
     try:
-        text = body.decode("utf-8")
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RequestError(400, "the body is not UTF-8") from error
     return _json_object(text) if text.lstrip().startswith("{") else _grouped(_pairs(text.strip()))
@@ -101,7 +102,7 @@ def _json_object(text: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RequestError(400, "the body is not valid JSON") from error
-    return found
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

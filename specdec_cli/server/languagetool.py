@@ -1,6 +1,5 @@
 """The interface of LanguageTool: /v2/check and /v2/languages."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -9,6 +8,7 @@ from starlette.routing import Route
 
 from specdec_cli import __version__
 from specdec_cli.server.annotated_text import AnnotatedText, plain_text, read_annotations
+from specdec_cli.server.check_options import read_options
 from specdec_cli.server.fields import checked_text, read_fields, text_of
 from specdec_cli.server.languages import name_of, variants_of
 from specdec_cli.server.matches import match_of, without_last_stop, without_overlaps
@@ -46,13 +46,16 @@ class LanguageTool:
         fields = await read_fields(request, service.limits, service.keys)
         if request.method == "HEAD":
             return JSONResponse(None)
+        if "text" in fields and "data" in fields:
+            raise RequestError(400, "Invalid request: text and data are given; one of them is expected")
+        options = read_options(fields)
         text = read_annotations(fields["data"]) if "data" in fields else plain_text(text_of(fields, "text"))
         checked_text(text.checked, "text")
         service.check_size(len(text.checked))
         asked = text_of(fields, "language", "auto")
         guessed, share = guess_language(text.checked, service.correctors)
         language = self._language(asked, guessed)
-        matches = await service.run(request, self._matches(language, text))
+        matches = [] if options.is_text_level else await service.run(request, self._matches(language, text))
         detected = {"code": guessed or language, "name": name_of(guessed or language), "confidence": round(share, 3), "source": "specdec"}
         code = language if asked == "auto" else asked
         return JSONResponse(
@@ -60,7 +63,7 @@ class LanguageTool:
                 "software": _SOFTWARE,
                 "warnings": {"incompleteResults": False},
                 "language": {"name": variants_of(language).get(code, code), "code": code, "detectedLanguage": detected},
-                "matches": [match for match in matches if _is_wanted(match, fields)],
+                "matches": [match for match in matches if options.wants(match)],
             }
         )
 
@@ -77,7 +80,8 @@ class LanguageTool:
         lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), len(text.checked))
         matches = []
         for line, correction in zip(lines, await self._service.correct(language, [line.text for line in lines]), strict=True):
-            for edit in without_overlaps(line.text, without_last_stop(line.text, line.divided(correction.edits))):
+            edits = line.between(line.divided(correction.edits), text.breaks)
+            for edit in without_overlaps(line.text, without_last_stop(line.text, edits)):
                 span = text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)
                 if span is not None:
                     matches.append(match_of(line.text, edit, span))
@@ -91,15 +95,3 @@ class LanguageTool:
             codes = ", ".join(code for language in known for code in variants_of(language)) or "none"
             raise RequestError(400, f"'{asked}' is not a language code known to this server. Supported codes are: {codes}")
         return short_code(asked)
-
-
-def _is_wanted(match: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
-    """Whether the rules and categories that the client turned on or off allow a match."""
-    rule, category = match["rule"]["id"], match["rule"]["category"]["id"]
-    if _has(fields, "disabledRules", rule) or _has(fields, "disabledCategories", category):
-        return False
-    return fields.get("enabledOnly") != "true" or _has(fields, "enabledRules", rule) or _has(fields, "enabledCategories", category)
-
-
-def _has(fields: Mapping[str, Any], name: str, wanted: str) -> bool:
-    return wanted in str(fields.get(name, "")).split(",")

@@ -3,7 +3,8 @@
 import os
 import socket
 import stat
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -37,6 +38,18 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     return own
 
 
+@contextmanager
+def unix_socket(path: Path) -> Iterator[socket.socket]:
+    """Listen as `listen_unix` does, and remove the socket's file after the block, unless another program has replaced it."""
+    with listen_unix(path) as own:
+        before = _identity(path)
+        try:
+            yield own
+        finally:
+            if _identity(path) == before:
+                path.unlink(missing_ok=True)
+
+
 def listen_unix(path: Path) -> socket.socket:
     """Listen on a Unix socket that only this user can open; a socket at `path` that nobody listens on is replaced.
 
@@ -63,6 +76,15 @@ def address_of(own: socket.socket) -> str:
         return f"unix:{own.getsockname()}"
     host, port = own.getsockname()[:2]
     return f"http://[{host}]:{port}" if own.family == socket.AF_INET6 else f"http://{host}:{port}"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one at the same path; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove_stale(path: Path) -> None:

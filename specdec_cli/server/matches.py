@@ -14,8 +14,6 @@ from specdec_cli.text.sentences import split_sentences
 _AROUND = 40
 _WORD_AFTER = re.compile(r"\S+")
 _WORD_BEFORE = re.compile(r"\S+\Z")
-_OPEN_END = re.compile(r"\w[^\w.!?\u2026:;\u3002\uff01\uff1f]*\Z")
-"""The last letter or digit of a text, and what follows it, if that is not punctuation that ends a sentence."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,11 @@ def widened(source: str, edit: Edit) -> Edit:
 
 
 def without_last_stop(source: str, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits without punctuation that is added to the end of a text of one sentence: a heading, or a sentence that is being written.
+    """The edits without a stop that is added to the end of a text of one sentence: a heading, or a sentence that is being written.
 
-    LanguageTool, too, reports missing punctuation only at the end of paragraphs of several sentences.
+    LanguageTool, too, reports a missing stop only at the end of paragraphs of several sentences.
     """
-    is_open = _OPEN_END.search(source) and len(split_sentences(source).texts) < 2
-    return with_own_marks(edits, source) if is_open else list(edits)
+    return with_own_marks(edits, source) if edits and len(split_sentences(source).texts) < 2 else list(edits)
 
 
 def without_overlaps(source: str, edits: Sequence[Edit]) -> list[Edit]:

@@ -39,7 +39,6 @@ def test_insertions_are_widened_over_a_word() -> None:
         ("We was here. He go home", "We were here. He goes home.", "We were here. He goes home."),
         ("He go home.", "He goes home!", "He goes home!"),
         ("Really? He go", "Really? He goes.", "Really? He goes."),
-        ("...", "…", "…"),
     ],
 )
 def test_a_text_of_one_sentence_needs_no_last_stop(source: str, changed: str, kept: str) -> None:

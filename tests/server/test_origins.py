@@ -50,8 +50,10 @@ def test_pages_of_allowed_sites_may_ask() -> None:
     headers = {"Origin": "https://example.org"}
     with running(origins=[read_origin("https://Example.org/")]) as (server, _):
         assert server.ask("POST", "/translate", FORM, headers).headers["access-control-allow-origin"] == "https://example.org"
-        preflight = server.ask("OPTIONS", "/translate", headers=headers | {"Access-Control-Request-Method": "POST"})
+        asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Private-Network": "true"}
+        preflight = server.ask("OPTIONS", "/translate", headers=headers | asked)
         assert (preflight.status, preflight.headers["access-control-allow-origin"]) == (200, "https://example.org")
+        assert preflight.headers["access-control-allow-private-network"] == "true"
         assert server.ask("POST", "/translate", FORM, {"Origin": "https://evil.example"}).status == 403
     with running(origins=["*"]) as (server, _):
         assert server.ask("POST", "/translate", FORM, headers).headers["access-control-allow-origin"] == "*"

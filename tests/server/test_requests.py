@@ -38,6 +38,11 @@ def test_html_is_translated_between_its_tags(server: Running) -> None:
     assert server.translate("<p>a house</p> <code>x</code>", format="html").json == {"translatedText": "<p>A HOUSE</p> <code>x</code>"}
 
 
+def test_fields_that_are_null_are_left_out(server: Running) -> None:
+    fields = {"q": "a", "source": "en", "target": "de", "format": None, "alternatives": None, "api_key": None}
+    assert server.ask("POST", "/translate", json.dumps(fields)).json == {"translatedText": "A"}
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -100,10 +105,46 @@ def test_check_refuses_other_languages_and_filters_rules(server: Running) -> Non
     assert server.post("/v2/check", language="en").body == b"Error: Invalid request: missing text parameter"
     fields = {"text": "We is late", "language": "en"}
     assert len(server.post("/v2/check", **fields).json["matches"]) == 1
-    for name, value in (("disabledRules", "A,SPECDEC_R_OTHER"), ("disabledCategories", "GRAMMAR"), ("enabledOnly", "true")):
+    for name, value in (("disabledRules", "A, SPECDEC_R_OTHER"), ("disabledCategories", "GRAMMAR"), ("mode", "textLevelOnly")):
         assert server.post("/v2/check", **fields, **{name: value}).json["matches"] == []
-    assert len(server.post("/v2/check", **fields, enabledOnly="true", enabledRules="SPECDEC_R_OTHER").json["matches"]) == 1
+    assert server.post("/v2/check", **fields, mode="allButTextLevelOnly", level="picky").json["matches"] != []
     assert server.ask("HEAD", "/v2/check").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ({"enabledOnly": True, "enabledRules": "A"}, 0),
+        ({"enabledOnly": "yes", "enabledRules": "A,SPECDEC_R_OTHER"}, 1),
+        ({"enabledOnly": False, "enabledRules": "A"}, 1),
+        ({"disabledRules": ["A", "SPECDEC_R_OTHER"]}, 0),
+        ({"disabledRules": None, "language": None, "data": None, "level": None, "enabledOnly": None}, 1),
+    ],
+)
+def test_check_reads_booleans_lists_and_null_of_json(server: Running, options: dict[str, object], count: int) -> None:
+    body = json.dumps({"text": "We is late", "language": "en"} | options).encode("utf-8-sig")
+    assert len(server.ask("POST", "/v2/check", body).json["matches"]) == count
+
+
+def test_a_repeated_field_of_rules_is_one_list(server: Running) -> None:
+    answer = server.ask("POST", "/v2/check", "text=We+is+late&language=en&disabledRules=A&disabledRules=SPECDEC_R_OTHER")
+    assert answer.json["matches"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"level": "strict"}, "level is 'strict'; known values are default, picky"),
+        ({"level": "\ud800"}, "surrogate"),
+        ({"mode": "some"}, "mode is 'some'"),
+        ({"enabledOnly": "sometimes"}, "enabledOnly is neither"),
+        ({"enabledOnly": "true"}, "enabledOnly needs enabledRules"),
+        ({"data": {"text": "a"}}, "text and data"),
+    ],
+)
+def test_check_refuses_options_that_it_does_not_know(server: Running, options: dict[str, object], said: str) -> None:
+    answer = server.ask("POST", "/v2/check", json.dumps({"text": "We is late", "language": "en"} | options))
+    assert answer.status == 400 and answer.body.startswith(b"Error: ") and said in answer.body.decode()
 
 
 def test_languages_detection_and_settings(server: Running) -> None:

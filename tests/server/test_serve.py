@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ from specdec_cli.app import app
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.server_words import check_words
 from specdec_cli.errors import UsageError
-from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix
+from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix, unix_socket
+from specdec_cli.server.logs import Log
 from specdec_cli.server.models import Words
 from specdec_cli.text.glossary import Glossary, Term
-from tests.server.conftest import Running, serving, wait_until
+from tests.server.conftest import Running, running, serving, wait_until
 
 
 def fails(*options: str) -> tuple[int, str]:
@@ -31,6 +33,8 @@ def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     assert code == 2 and "--keys" in said
     code, said = fails("--allow-origin", "example.org")
     assert code == 2 and "https://example.org" in said
+    code, said = fails("--time-limit", "inf")
+    assert code == 2 and "86400" in said
     code, said = fails("--keys", str(tmp_path / "none"))
     assert code == 3 and "none" in said
     code, said = fails("-m", "nothing", "--port", "0")
@@ -91,6 +95,19 @@ def test_ports_and_sockets_in_use_are_reported(tmp_path: Path) -> None:
         listen_unix(tmp_path / ("x" * 200))
 
 
+def test_the_socket_of_another_server_is_not_removed(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with unix_socket(path):
+        assert path.is_socket()
+        path.unlink()
+        following = listen_unix(path)
+    assert path.is_socket()
+    following.close()
+    with unix_socket(path):
+        pass
+    assert not path.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Signals) -> None:
@@ -139,6 +156,14 @@ def test_the_reference_engine_serves_too(bundle_folder: Path, tmp_path: Path) ->
             own.connect(str(path))
             own.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             assert b"200 OK" in own.recv(65536)
+
+
+def test_a_log_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running() as (server, service), Path("/dev/full").open("wb", buffering=0) as full:
+        monkeypatch.setattr(service, "log", Log())
+        monkeypatch.setattr(sys, "stderr", TextIOWrapper(full, write_through=True))
+        service.log.write("stopped")
+        assert server.translate("a").status == 200
 
 
 def test_help_starts_without_the_extra() -> None:
