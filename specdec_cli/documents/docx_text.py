@@ -41,7 +41,7 @@ _SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
 class Run:
     """The text element from `begin` to `finish`, tags included, with its text from `start` to `end`, and its format.
 
-    A non-breaking hyphen, an element without text, has the text "-".
+    A non-breaking hyphen, an element without text, has the text "-". `in_field`: it shows what Word computes, such as the number of a page.
     """
 
     begin: int
@@ -50,6 +50,7 @@ class Run:
     end: int
     text: str
     format: str
+    in_field: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
     """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them."""
     stack: list[_Open] = []
     formats: dict[int, int] = {}
-    deletions = 0
+    deletions = fields = 0
     for index, event in enumerate(events):
         if event.name in _DELETIONS:
             deletions += {"start": 1, "end": -1}.get(event.kind, 0)
+        fields = max(fields + _field_change(event), 0)
         if event.kind == "start" and event.name == "p":
             stack.append(_Open())
         elif not stack:
@@ -98,8 +100,8 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
             formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
             if event.kind == "end":
                 stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
-        elif event.kind == "start" and (event.name == "t" or (event.name == _HYPHEN and not deletions)):
-            _take_text(content, events, index, stack[-1])
+        elif event.kind == "start" and event.name in ("t", _HYPHEN) and not deletions:
+            _take_text(content, events, index, stack[-1], in_field=fields > 0)
         elif event.kind in ("start", "end") and event.name not in _UNSEEN:
             _take_other(events, index, stack[-1])
 
@@ -113,14 +115,26 @@ def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Ch
     texts[0] = paragraph.lead + texts[0]
     texts[-1] += paragraph.tail
     for group, text in zip(paragraph.groups, texts, strict=True):
-        if text == _text(group):
+        if text == _text(group) or (_is_computed(group) and text.strip().isdecimal()):
             continue
         for number, run in enumerate(group):
             own = text if number == 0 else ""
             yield Change(run.begin, run.finish, _element(content, run, own))
 
 
-def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:
+def _field_change(event: XmlEvent) -> int:
+    """1 where a field begins, -1 where it ends, else 0."""
+    if event.name == "fldChar" and event.kind == "start":
+        return {"begin": 1, "end": -1}.get(event.attributes.get("w:fldCharType", ""), 0)
+    return {"start": 1, "end": -1}.get(event.kind, 0) if event.name == "fldSimple" else 0
+
+
+def _is_computed(group: Sequence[Run]) -> bool:
+    """Whether a group is a number that Word computes, which the model may write differently."""
+    return all(run.in_field for run in group) and _text(group).strip().isdecimal()
+
+
+def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open, *, in_field: bool) -> None:
     """Add the text element that starts at `index`; a new group begins where the format changes."""
     start = events[index].finish
     last = next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == events[index].depth)
@@ -131,7 +145,7 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
         pieces += [raw[position:first], character]
         position = after
     text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
-    run = Run(events[index].begin, events[last].finish, start, end, text, paragraph.format)
+    run = Run(events[index].begin, events[last].finish, start, end, text, paragraph.format, in_field)
     group = paragraph.groups[-1]
     is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
     if group and (is_raised or group[-1].format != run.format):
@@ -198,14 +212,14 @@ def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int]) -> Iterator[
 
 
 def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:
-    """The stand-in before each group of runs: a pair around a group between two of the most frequent format, and else a single one:
-    for those in `breaks`, one that separates words.
+    """The stand-in before each group of runs: a pair around a field with words, or a group of another format, between two groups of
+    the most frequent format; and else a single one: for those in `breaks`, one that separates words.
     """
     lengths: dict[str, int] = {}
     for group in groups:
         lengths[group[0].format] = lengths.get(group[0].format, 0) + sum(len(run.text) for run in group)
     usual = max(lengths, key=lambda each: lengths[each], default="")
-    is_usual = [group[0].format == usual for group in groups]
+    is_usual = [group[0].format == usual and (not group[0].in_field or _is_computed(group)) for group in groups]
     marks = [f"<{'n' if number in breaks else 'v'}{number}/>" if number else "" for number in range(len(groups))]
     for number in range(1, len(groups) - 1):
         if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1] and not {number, number + 1} & breaks:

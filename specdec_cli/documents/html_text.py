@@ -71,6 +71,8 @@ _WINDOWS_1252 = frozenset(["ascii", "cp1252", "iso8859-1", "iso88591", "x-cp1252
 _NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
+_REFERENCE_END = re.compile(r"#?\w{1,32};")
+"""What follows the ampersand of a reference."""
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
 
 
@@ -184,10 +186,11 @@ def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) ->
 
 def _add_reference(builder: SegmentBuilder, content: str, event: Event) -> None:
     """Add a character reference: a space as what separates words, a letter, punctuation, a currency or a soft hyphen as its character,
-    and others as they are.
+    and others as they are. So is an ampersand that would become the beginning of another reference.
     """
     character = unescape(content[event.begin : event.finish])
-    is_shown = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN) and character not in "&<>"
+    is_shown = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN)
+    is_shown = is_shown and not (character == "&" and _REFERENCE_END.match(content, event.finish))
     if is_space(content[event.begin : event.finish]):
         builder.line_break(event.begin, event.finish)
     elif is_shown or character == _SOFT_HYPHEN:

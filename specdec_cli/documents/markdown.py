@@ -19,8 +19,8 @@ from specdec_cli.documents.wrapped import ends_sentence, with_lines
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
-# Lines of other dialects: fenced blocks and admonitions, statements of templates.
-_DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]")
+# Lines of other dialects: fenced blocks and admonitions, statements of templates, imports.
+_DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]|import\s[\w\s{},*]+\sfrom\s+[\"'].*")
 _BEGINS_BLOCK = re.compile(r"(?:[-+*:]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
 _FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[.,;]?[ \t]*(?=\r?$)", re.MULTILINE)
 """A formula on lines of its own."""
@@ -28,6 +28,8 @@ _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
 _ATTRIBUTES = re.compile(r"[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
 """The attributes of a heading, as {#name .class}, after its text."""
+_TITLE = re.compile(r"(\*\*|__)(?!\s)[^*_]+\1:?$")
+"""A line that is bold as a whole."""
 _DEFINITION = re.compile(r":[ \t]+")
 """The mark before the definition of the term in the lines above it."""
 Run = tuple[int, int]
@@ -103,7 +105,7 @@ def _find(content: str, line: Run, text: str, start: int) -> Run | None:
 def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
     """Yield the lines that are joined: all of a paragraph, up to hard breaks, or each one if every line ends a sentence.
 
-    The definition of a term begins a group.
+    The definition of a term begins a group. A bold first line is a title of its own, unless the next line begins in lower case.
     """
     group: list[Run] = []
     single = all(ends_sentence(content[begin:end]) for begin, end in runs)
@@ -121,11 +123,17 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
         rest = content[begin : line_end.start() if line_end else len(content)]
         breaks = _HARD_BREAK.search(rest)
         group.append((begin, begin + breaks.start() if breaks and text.endswith("\\") else end))
-        if breaks or single:
+        is_title = begin == runs[0][0] and _TITLE.match(text) and not _goes_on(content, runs[1:2])
+        if breaks or single or is_title:
             yield group
             group = []
     if group:
         yield group
+
+
+def _goes_on(content: str, runs: Sequence[Run]) -> bool:
+    """Whether a sentence goes on in the next line: its first letter is in lower case."""
+    return any(next(filter(str.isalnum, content[begin:end]), "").islower() for begin, end in runs)
 
 
 def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -> Iterator[Segment]:

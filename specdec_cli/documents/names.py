@@ -10,7 +10,16 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 """The names of all formats."""
 LINES, TEXT, *DOCUMENTS = FORMATS
 """Lines and text are read line by line; the others are the formats of documents."""
-_ENDINGS = {"markdown": "md", "pot": "po", "xlf": "xliff", "htm": "html", "xhtml": "html"}
+_ENDINGS = {
+    "markdown": "md",
+    "pot": "po",
+    "xlf": "xliff",
+    "sdlxliff": "xliff",
+    "mqxliff": "xliff",
+    "mxliff": "xliff",
+    "htm": "html",
+    "xhtml": "html",
+}
 ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS))
 """The endings of the names of text files and documents, with the dot."""
 

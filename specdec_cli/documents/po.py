@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from specdec_cli.documents.accelerators import accelerator_at, accelerator_sign, with_accelerator, without_sign
 from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.icu import FormReader
 from specdec_cli.documents.po_file import Entry, PoString, decoded, escaped, read_entries, written
 from specdec_cli.documents.reading import decode, known_encoding
 from specdec_cli.documents.segments import Change, Segment
@@ -132,18 +133,27 @@ def read_po(source: Source) -> Document:
 
 
 def message(content: str, string: PoString, escape: Callable[[str], str] = str) -> Message:
-    """Return the text of a string with its segments: its lines, or several lines of a wrapped paragraph.
+    """Return the text of a string with its segments: its lines, or several lines of a wrapped paragraph, or the forms of a message.
 
     `escape` is for changes that are made in the string itself.
     """
     whole = decoded(content, string)
     segments, spans = [], []
-    for start, end in line_groups(whole.text):
-        found = text_segment(whole, _after_options(whole.text, start, end), end)
+    for start, end in _texts(whole.text):
+        found = text_segment(whole, start, end)
         if found is not None:
             segments.append(replace(found[0], layout=replace(found[0].layout, escape=escape)))
             spans.append(found[1])
     return Message(whole.text, tuple(segments), tuple(spans))
+
+
+def _texts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each line, wrapped paragraph or form of a message."""
+    position = 0
+    for begin, finish in [*FormReader().syntax(text), (len(text), len(text))]:
+        for start, end in line_groups(text[position:begin]):
+            yield _after_options(text, position + start, position + end), position + end
+        position = finish
 
 
 def _after_options(text: str, start: int, end: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.segments import Change, Segment
-from specdec_cli.documents.xliff_text import xliff_segments
+from specdec_cli.documents.xliff_text import end_of, xliff_segments
 from specdec_cli.documents.xml_events import XmlEvent, read_xml
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
@@ -39,10 +39,10 @@ class Xliff(TextDocument):
         if root.name != "xliff" or self._version not in _UNIT:
             raise InputError(f"{source.name}, line {content.count(chr(10), 0, root.begin) + 1}: not XLIFF of version 1 or 2")
         self.units: list[Unit] = []
-        for unit in _units(self.events, _UNIT[self._version]):
-            element = self._element(unit, source)
-            if element is not None:
-                unit.segments = list(xliff_segments(content, self.events[element[0] + 1 : element[1]]))
+        for whole in _units(self.events, _UNIT[self._version]):
+            element = self._element(whole, source)
+            for unit, (first, last) in [(whole, element)] if element else self._unfilled(whole, source):
+                unit.segments = list(xliff_segments(content, self.events[first + 1 : last]))
                 self.units.append(unit)
         super().__init__(source, content, (one for unit in self.units for one in unit.segments), encoding, references=True)
         names = _LANGUAGES[self._version]
@@ -66,12 +66,13 @@ class Xliff(TextDocument):
                 for each in ([segment.replaced(output, lambda start, end: self.content[start:end])] if output != segment.text else [])
             ]
             made += self._filled(unit, apply_edits(self.content[begin:finish], changes))
-        return made
+        return list(dict.fromkeys(made))  # units of one target change its state together
 
     def _element(self, unit: Unit, source: Source) -> Range | None:
         """The element that is decoded: for translation the source, for correction the target; None if there is nothing to do."""
         target = unit.elements.get("target")
-        has_target = target is not None and target[1] - target[0] > 1
+        marks = self._marks(target).values()
+        has_target = target is not None and target[1] - target[0] > 1 and (not marks or not all(map(_is_empty, marks)))
         if "source" not in unit.elements or (unit.kept and source.purpose == "translate"):
             return None
         if source.purpose == "correct":
@@ -80,15 +81,37 @@ class Xliff(TextDocument):
         approved = self.events[unit.start].attributes.get("approved") == "yes"
         return self._text_of(unit) if source.redo or not has_target or (state in _UNTRANSLATED and not approved) else None
 
+    def _unfilled(self, unit: Unit, source: Source) -> Iterator[tuple[Unit, Range]]:
+        """Yield a unit for each marked segment of a unit whose mark in the target is empty, beside others that are translated, and the
+        range of its source.
+        """
+        target = unit.elements.get("target")
+        if source.purpose == "correct" or unit.kept or target is None or self.events[target[0]].attributes.get("state"):
+            return
+        own = self._marks(unit.elements.get("seg-source"))
+        for name, other in self._marks(target).items():
+            if name in own and _is_empty(other) and not _is_empty(own[name]):
+                yield Unit(unit.start, unit.kept, {"source": own[name], "target": other, "around": target}), own[name]
+
+    def _marks(self, element: Range | None) -> dict[str, Range]:
+        """The marks of segments in an element of XLIFF 1.2, by their names."""
+        found: dict[str, Range] = {}
+        for index in range(*element) if element else ():
+            event = self.events[index]
+            if event.kind == "start" and event.name == "mrk" and event.attributes.get("mtype") == "seg":
+                found[event.attributes.get("mid", "")] = index, end_of(self.events, index)
+        return found
+
     def _text_of(self, unit: Unit) -> Range:
         return unit.elements.get("seg-source") or unit.elements["source"]
 
     def _filled(self, unit: Unit, text: str) -> Iterator[Change]:
         """Yield the changes that make `text` the target of a unit."""
-        opening = self.events[unit.elements["source"][0]]
-        prefix = re.match(r"<((?:[\w.-]+:)?)", self.content[opening.begin : opening.finish])
-        name = f"{prefix[1] if prefix else ''}target"
         target = unit.elements.get("target")
+        opening = self.events[(target or unit.elements["source"])[0]]
+        named = re.match(r"<((?:[\w.-]+:)?)([\w.-]+)", self.content[opening.begin : opening.finish])
+        prefix, own = named.groups() if named else ("", "")
+        name = f"{prefix}{own if target else 'target'}"
         states = _STATES[self._version]
         if self._version == "2":
             tag = self.events[unit.start]
@@ -98,10 +121,13 @@ class Xliff(TextDocument):
             start = f"<{name}>" if self._version == "2" else with_attributes(f"<{name}>", states)
             yield Change(place, place, f"{self._indent(self.events[self._text_of(unit)[0]])}{start}{text}</{name}>")
             return
-        tag = self.events[target[0]]
-        start = self.content[tag.begin : tag.finish]
-        start = re.sub(r"\s*/>$", ">", start)
-        yield Change(tag.begin, self._end(target[1]), f"{start if self._version == '2' else with_attributes(start, states)}{text}</{name}>")
+        start = re.sub(r"\s*/>$", ">", self.content[opening.begin : opening.finish])
+        if "around" in unit.elements:
+            tag = self.events[unit.elements["around"][0]]
+            yield Change(tag.begin, tag.finish, with_attributes(self.content[tag.begin : tag.finish], states))
+        elif self._version == "1":
+            start = with_attributes(start, states)
+        yield Change(opening.begin, self._end(target[1]), f"{start}{text}</{name}>")
 
     def _end(self, index: int) -> int:
         """The end of an element in the file. The tag of its end may be followed by white space in the same part."""
@@ -114,6 +140,10 @@ class Xliff(TextDocument):
         while self.content[place - 1].isspace():
             place -= 1
         return self.content[place : event.begin]
+
+
+def _is_empty(element: Range) -> bool:
+    return element[1] - element[0] == 1
 
 
 def read_xliff(source: Source) -> Document:

@@ -13,14 +13,18 @@ from specdec_cli.text.line_ends import find_wrapped
 _PAIRS = frozenset(("g", "mrk", "pc"))
 _WITH_CODE = frozenset(("ph", "it", "bpt", "ept"))
 """Elements whose content is code of the original document."""
-_PARTS_OF_PAIRS = frozenset(("bpt", "bx", "ec", "ept", "ex", "it", "sc"))
 _BREAK = re.compile(r"(?:x-)?(?:br|lb|image|img)|xlf:lb|LINE_BREAK\w*|TAG_IMG\w*")
-_PART = re.compile(r"(?:START|CLOSE)_\w+")
+_BREAK_CODE = re.compile(r"<ph\b[^<>]*>&lt;(?:br|img)\b(?:(?!&gt;)[^<>])*(?:&gt;|>)</ph")
+"""A line break or image as code of the original document."""
+_OPENING, _CLOSING = re.compile(r"bpt|bx|sc|START_\w+"), re.compile(r"ept|ex|ec|CLOSE_\w+")
+"""Names of elements that are one end of a pair, and identifiers of such elements in the files of Angular."""
+_BLOCK = re.compile(r"(?:START|CLOSE)_(?:PARAGRAPH|HEADING_LEVEL|LIST_ITEM|(?:UN)?ORDERED_LIST|TABLE|BLOCK|TAG_DIV)\w*|HORIZONTAL_RULE\w*")
+"""Identifiers of the tags of paragraphs and the like in the files of Angular."""
 
 
 def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment]:
-    """Yield the segments of the content of a source or target; a line break ends one, unless the lines are wrapped, and so does
-    the mark of a segment, and the syntax of a message with forms.
+    """Yield the segments of the content of a source or target; a line break ends one, unless the lines are wrapped, and so do
+    the mark of a segment, the tag of a paragraph, and the syntax of a message with forms.
     """
     text = content[events[0].begin : events[-1].finish] if events else ""
     goes_on = iter(find_wrapped(text.split("\n")))
@@ -30,8 +34,7 @@ def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment
         event = events[index]
         last = _end_of_code(events, index)
         if last > index:
-            add = {"bpt": builder.open, "ept": builder.close}.get(event.name) or _single(builder, event)
-            add(event.begin, events[last].finish)
+            _single(builder, content, event)(event.begin, events[last].finish)
         elif event.kind == "text":
             for begin, finish, end in _lines(content, event, forms):
                 _add_text(builder, content, begin, finish, escaped=escape is escape_xml)
@@ -48,17 +51,20 @@ def xliff_segments(content: str, events: Sequence[XmlEvent]) -> Iterator[Segment
         elif event.name in _PAIRS:
             (builder.open if event.kind == "start" else builder.close)(event.begin, event.finish)
         elif event.begin < event.finish:
-            _single(builder, event)(event.begin, event.finish)
+            _single(builder, content, event)(event.begin, event.finish)
         index = last + 1
     yield from _built(builder, content, escape)
 
 
-def _single(builder: SegmentBuilder, event: XmlEvent) -> Callable[[int, int], None]:
-    """What adds an element: as a line break or image, as a part of a pair, or as one that may stand for a word."""
+def _single(builder: SegmentBuilder, content: str, event: XmlEvent) -> Callable[[int, int], None]:
+    """What adds an element: as a line break or image, as one end of a pair, or as one that may stand for a word."""
     names = [event.attributes.get(name, "") for name in ("ctype", "subType", "id")]
-    if any(map(_BREAK.fullmatch, names)):
+    if any(map(_BREAK.fullmatch, names)) or _BREAK_CODE.match(content, event.begin):
         return builder.line_break
-    return builder.void if event.name in _PARTS_OF_PAIRS or _PART.fullmatch(names[-1]) else builder.single
+    own = names[-1] if event.name == "x" else event.name
+    if _OPENING.fullmatch(own) or _CLOSING.fullmatch(own):
+        return builder.open if _OPENING.fullmatch(own) else builder.close
+    return builder.void if own == "it" else builder.single
 
 
 def _end_of_code(events: Sequence[XmlEvent], index: int) -> int:
@@ -67,12 +73,20 @@ def _end_of_code(events: Sequence[XmlEvent], index: int) -> int:
     protected = event.name == "mrk" and (event.attributes.get("mtype") == "protected" or event.attributes.get("translate") == "no")
     if event.kind != "start" or not (event.name in _WITH_CODE or protected):
         return index
-    return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == event.depth)
+    return end_of(events, index)
+
+
+def end_of(events: Sequence[XmlEvent], index: int) -> int:
+    """The index of the end of the element that starts at `index`."""
+    depth = events[index].depth
+    return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == depth)
 
 
 def _is_boundary(events: Sequence[XmlEvent], index: int) -> bool:
-    """Whether a part is the start or end of the mark of a segment."""
+    """Whether a part is the start or end of the mark of a segment, or the tag of a paragraph or the like."""
     event = events[index]
+    if event.name == "x":
+        return _BLOCK.fullmatch(event.attributes.get("id", "")) is not None
     if event.name != "mrk":
         return False
     start = event if event.kind == "start" else next(e for e in reversed(events[:index]) if e.kind == "start" and e.depth == event.depth)

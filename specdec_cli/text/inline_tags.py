@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.void_items import Void, without_voids
@@ -51,13 +51,29 @@ class Untagged:
     def restored(self, edits: Sequence[Edit]) -> list[Edit]:
         """Return `edits` of the text as edits of the source.
 
-        An edit on both sides of a tag is divided between its words; it is left out if its two texts have different numbers of words.
-        So the source keeps every tag that must be kept.
+        An edit on both sides of a tag is divided between its words; it is left out if its two texts have different numbers of words, or
+        if it deletes all words between two tags. So the source keeps every tag that must be kept. The first word after a tag is deleted
+        with the space after it.
         """
         if not self.tags:
             return list(edits)
         places = [tag.place for tag in self.tags]
-        return [self._moved(part, places) for edit in edits for part in self._parts(edit, places)]
+        moved = (self._after_space(edit) for edit in edits)
+        return [self._moved(part, places) for edit in moved if not self._empties(edit) for part in self._parts(edit, places)]
+
+    def _after_space(self, edit: Edit) -> Edit:
+        """Return `edit`. If it deletes a space before a tag and the first words after it, it then deletes the space after these instead."""
+        start, end = edit.start + 1, edit.end + 1
+        is_before_tag = any(tag.place == start and not tag.closes for tag in self.tags)
+        if edit.text or not (is_before_tag and self.text[edit.start] == self.text[edit.end : end] == " "):
+            return edit
+        return replace(edit, start=start, end=end, source=self.text[start:end])
+
+    def _empties(self, edit: Edit) -> bool:
+        """Whether `edit` deletes all text between a tag that opens and one that closes."""
+        kept = [tag for tag in self.tags if tag.kept]
+        pairs = (pair for pair in pairwise(kept) if not pair[0].closes and pair[1].closes)
+        return not edit.text.strip() and any(edit.start <= first.place < last.place <= edit.end for first, last in pairs)
 
     def _parts(self, edit: Edit, places: Sequence[int]) -> Iterator[Edit]:
         among = self.tags[bisect_right(places, edit.start) : bisect_left(places, edit.end)]

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +16,9 @@ _NUMBER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(\s)(?=\S)")
 """A number with a space after it."""
 _FIXED = "\u00a0\u202f"
 """No-break spaces."""
+_ELLIPSIS, _DOTS = "\u2026", "..."
+_QUOTED = re.compile("(?<!\\w)\u2018(?=\\S)(?:[^\u2018\u2019]|(?<=\\w)\u2019(?=\\w))*(?<=\\S)\u2019(?!\\w)")
+"""Words between single quotation marks, in which a mark between two letters is an apostrophe."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,15 @@ class PlainAttempt(Attempt):
     plain: Callable[[str], str]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output of the attempt, with a no-break space after each number that has one in the source."""
+        """Return the output of the attempt, with a no-break space after each number that has one in the source, and with the source's
+        kind of ellipsis.
+        """
         output = self.attempt.restore(outputs)
-        return None if output is None else _with_fixed_spaces(self.source, output)
+        if output is None:
+            return None
+        if _ELLIPSIS in self.source and _DOTS not in self.source:
+            output = output.replace(_DOTS, _ELLIPSIS)
+        return _with_fixed_spaces(self.source, output)
 
     def draft(self, text: str) -> str | None:
         """Return `text` in plain characters, as a draft for the attempt."""
@@ -39,12 +48,15 @@ class PlainAttempt(Attempt):
 def plain_characters(text: str, lacks: Lacks) -> str:
     """Return `text` in plain characters where the vocabulary `lacks` others; protected spans stay as they are.
 
-    Accents are joined to their letters, spaces become plain ones, invisible characters such as soft hyphens are left out, and ligatures
-    become their letters.
+    Accents are joined to their letters, spaces become plain ones, invisible characters such as soft hyphens are left out, ligatures
+    become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else apostrophes.
     """
     if text.isascii() and text.isprintable():
         return text
-    bounds = [0, *(offset for span in protected_spans(text) for offset in span), len(text)]
+    spans = protected_spans(text)
+    if lacks("\u2018"):
+        text = _with_double_quotes(text, spans)
+    bounds = [0, *(offset for span in spans for offset in span), len(text)]
     parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
     parts[::2] = ["".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2]]
     return "".join(parts)
@@ -69,12 +81,27 @@ def _with_fixed_spaces(source: str, output: str) -> str:
     return _NUMBER.sub(written, output)
 
 
+def _with_double_quotes(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` with double quotation marks in the place of single ones around words; those in the protected `spans` stay."""
+    shown = list(text)
+    for start, end in spans:
+        shown[start:end] = "x" * (end - start)
+    characters = list(text)
+    for found in _QUOTED.finditer("".join(shown)):
+        characters[found.start()] = characters[found.end() - 1] = '"'
+    return "".join(characters)
+
+
 def _plain(character: str, lacks: Lacks) -> str:
     if not lacks(character):
         return character
     category = unicodedata.category(character)
     if character.isspace():
         return " "
+    if character == _ELLIPSIS:
+        return _DOTS
+    if character in "\u2018\u2019":
+        return "'"
     if category in ("Cc", "Cf") or "\ufe00" <= character <= "\ufe0f":
         return ""
     is_letter = category.startswith("L") and not is_raised(character)

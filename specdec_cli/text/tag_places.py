@@ -124,12 +124,12 @@ def _characters(node: Node, chooser: RangeChooser) -> Run:
         return begin + max(node.start - start, 0), begin + min(node.end, end) - start
     if node.shares:
         return begin, finish
-    span = chooser.source[node.start : node.end]
+    own = chooser.words[node.first : node.last] or [(node.end, node.start)]  # without words, the span has marks at both ends
     before = output[words[node.low - 1][1] if node.low else 0 : begin]
     after = output[finish : words[node.high][0] if node.high < len(words) else None]
     head, tail = _TRAILING.search(before), _LEADING.match(after)
-    if head and _LEADING.match(span) and (head.start() or not node.low):  # marks after a space, or at the beginning
+    if head and node.start < own[0][0] and (head.start() or not node.low):  # marks after a space, or at the beginning
         begin -= len(head.group())
-    if tail and _TRAILING.search(span):
+    if tail and own[-1][1] < node.end:
         finish += len(tail.group())
     return begin, finish

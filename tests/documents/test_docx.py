@@ -186,3 +186,34 @@ def test_a_hyphen_that_does_not_break_is_text() -> None:
     assert shown(changed) == "It is a well-known book.<br/>-Ein Haus"
     with zipfile.ZipFile(BytesIO(changed)) as file:
         assert file.read("word/document.xml").decode().count(HYPHEN) == 1
+
+
+def _field(text: str, *, simple: bool) -> str:
+    begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
+    run = f"<w:r><w:t>{text}</w:t></w:r>"
+    return f"</w:r><w:fldSimple>{run}</w:fldSimple><w:r>" if simple else f"</w:r>{begin}{run}{end}<w:r>"
+
+
+@pytest.mark.parametrize("simple", [True, False])
+def test_a_field_with_words_is_a_pair(simple: bool) -> None:
+    data = word("<w:t>See</w:t>", _field(" figure 2", simple=simple), "<w:t> here</w:t>")
+    assert texts(parse(data, "docx")) == ["See<g1> figure 2</g1> here"]
+
+
+def test_text_that_was_moved_away_is_kept() -> None:
+    data = word("<w:t>My</w:t>", "</w:r><w:moveFrom><w:r><w:t> old</w:t></w:r></w:moveFrom><w:r>", "<w:t> house</w:t>")
+    assert texts(parse(data, "docx")) == ["My<v1/> house"]
+    assert shouted(data) == "MY<moveFrom/> old HOUSE"
+
+
+@pytest.mark.parametrize(
+    ("number", "output", "expected"),
+    [("12", "0", "12"), ("12", "", ""), ("12", "12 Seiten", "12 Seiten"), ("Figure 2", "2", "2")],
+)
+@pytest.mark.parametrize("simple", [True, False])
+def test_the_number_of_a_field_stays(number: str, output: str, expected: str, simple: bool) -> None:
+    document = parse(word("<w:t>Page of</w:t>", _field(number, simple=simple), "<w:t>all</w:t>"), "docx")
+    (text,) = texts(document)
+    assert number in text
+    changed = document.translated([text.replace(number, output)])
+    assert re.findall(r"<w:t[^>]*>([^<]*)</w:t>", zipfile.ZipFile(BytesIO(changed)).read("word/document.xml").decode())[1] == expected

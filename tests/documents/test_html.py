@@ -25,7 +25,7 @@ def test_text_and_attributes_are_segments() -> None:
     assert texts(parse(TEXT, "html")) == [
         "My house",
         "A 'nice' house",
-        "The <g1>red</g1> house is caf\u00e9 &amp; bar, don't go there. It is <g2>very nice</g2>.",
+        "The <g1>red</g1> house is caf\u00e9 & bar, don't go there. It is <g2>very nice</g2>.",
         "The picture",
         "Press <x1/> now <n2/> please.",
         "New line.",
@@ -194,8 +194,14 @@ def test_outputs_are_the_segments_of_the_new_document(text: str) -> None:
 
 def test_references_to_spaces_and_punctuation_are_read() -> None:
     text = "<p>now&nbsp;go &ldquo;there&rdquo; &amp; pay &euro;5&hellip; &copy; &lt;b></p>"
-    assert texts(parse(text, "html")) == ["now<n1/>go \u201cthere\u201d &amp; pay \u20ac5\u2026 &copy; &lt;b>"]
+    assert texts(parse(text, "html")) == ["now<n1/>go \u201cthere\u201d & pay \u20ac5\u2026 &copy; &lt;b>"]
     assert "NOW&nbsp;GO \u201cTHERE\u201d &amp; PAY \u20ac5\u2026" in translated(text, "html")
+
+
+def test_an_ampersand_is_read_unless_it_would_begin_a_reference() -> None:
+    text = "<p>R&amp;D and &#38; but not &amp;lt; or AT&amp;T;</p>"
+    assert texts(parse(text, "html")) == ["R&D and & but not &amp;lt; or AT&amp;T;"]
+    assert translated(text, "html", lambda each: each.replace("and", "und")) == "<p>R&amp;D und &amp; but not &amp;lt; or AT&amp;T;</p>"
 
 
 def test_soft_hyphens_are_read_as_characters() -> None:

@@ -1,4 +1,4 @@
-"""Line breaks in the texts of Markdown documents."""
+"""Lines of Markdown documents that end a text."""
 
 import pytest
 
@@ -26,3 +26,21 @@ def test_a_part_after_a_line_break_is_wrapped_on_its_own() -> None:
     text = "> One house<br>Some children are playing\n> in the garden.\n"
     longer = translated(text, "md", lambda each: each.replace("playing", "playing ball").replace("One", "One large and beautiful"))
     assert longer == "> One large and beautiful house<br>Some children are playing\n> ball in the garden.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("> **Note**\n> Read the text.\n", ["Note", "Read the text."]),
+        ("**Note:**\nRead\nthe text\n", ["Note:", "Read the text"]),
+        ("**The house**\nis mine\n", ["<g1>The house</g1> is mine"]),
+        ("Read\n**This book**\nOf mine\n", ["Read <g1>This book</g1> Of mine"]),
+    ],
+)
+def test_a_bold_first_line_is_a_title(text: str, expected: list[str]) -> None:
+    assert texts(parse(text, "md")) == expected
+
+
+def test_imports_of_components_are_kept() -> None:
+    text = "import Tabs from '@theme/Tabs';\nimport {A, B} from \"./b\"\n\nWe import tea from India.\n"
+    assert texts(parse(text, "md")) == ["We import tea from India."]

@@ -160,3 +160,16 @@ def test_other_signs_are_no_accelerators() -> None:
     assert texts(parse(_catalogue("&File", "&Open"), "po")) == ["&File", "&Open"]  # too few to tell
     header = HEADER.replace('"Plural', '"X-Accelerator-Marker: &\\n"\n"Plural')
     assert texts(parse(_catalogue("&File", header=header), "po")) == ["File"]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("{n, plural, one {# day} other {# days}}", "{n, plural, one {# DAY} other {# DAYS}}"),
+        ("Of {n, plural,\\n  one {# day}\\n  other {# days}\\n} left", "OF {n, plural,\\n  one {# DAY}\\n  other {# DAYS}\\n} LEFT"),
+        ("{n} days, {plural}", "{n} DAYS, {plural}"),
+    ],
+)
+def test_the_forms_of_a_message_are_texts(text: str, written: str) -> None:
+    made = polib.pofile(translated(f'msgid "{text}"\nmsgstr ""\n', "po"))
+    assert made[0].msgstr == written.replace("\\n", "\n")

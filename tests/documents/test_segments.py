@@ -72,7 +72,8 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_formats_are_known_by_the_endings_of_names() -> None:
     found = {
-        name: format_of(Path(name)) for name in ("a.md", "a.MD.gz", "a.pot", "a.xlf", "a.htm", "a.txt.xz", "a.en", "README", "a.lines")
+        name: format_of(Path(name))
+        for name in ("a.md", "a.MD.gz", "a.pot", "a.xlf", "a.sdlxliff", "a.htm", "a.txt.xz", "a.en", "README", "a.lines")
     }
-    assert list(found.values()) == ["md", "md", "po", "xliff", "html", "txt", "lines", "lines", "lines"]
+    assert list(found.values()) == ["md", "md", "po", "xliff", "xliff", "html", "txt", "lines", "lines", "lines"]
     assert {format_of(Path(f"a.{name}")) for name in FORMATS} == set(FORMATS)

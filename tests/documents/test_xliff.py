@@ -150,3 +150,49 @@ def test_each_form_of_a_message_is_a_text(text: str, expected: list[str]) -> Non
     for one in expected:
         text = re.sub(rf"(?<![\w}}]){re.escape(one).replace('<x1/>', '<x.*?/>')}(?!\w)", lambda found: f"q{found.group()}q", text, count=1)
     assert f">{text}</target>" in changed
+
+
+def _marked(targets: str, state: str = "") -> str:
+    own = '<mrk mtype="seg" mid="1">One <g id="2">cat</g>.</mrk> <mrk mtype="seg" mid="2">Two.</mrk>'
+    source = f"<source>One <g id='2'>cat</g>. Two.</source><seg-source>{own}</seg-source>"
+    unit = f"<trans-unit id='1'>{source}<target{state}>{targets}</target></trans-unit>"
+    return f'<xliff version="1.2"><file><body>{unit}</body></file></xliff>'
+
+
+def test_a_target_with_empty_marks_only_is_filled() -> None:
+    text = _marked('<mrk mtype="seg" mid="1"></mrk> <mrk mtype="seg" mid="2"/>')
+    assert texts(parse(text, "xliff")) == ["One <g1>cat</g1>.", "Two."]
+    (target,) = etree.fromstring(translated(text, "xliff")).iter("target")
+    assert target.get("state") == "needs-review-translation"
+    assert ["".join(mark.itertext()) for mark in target] == ["ONE CAT.", "TWO."]
+
+
+def test_empty_marks_beside_translated_ones_are_filled() -> None:
+    text = _marked('<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2">Zwei.</mrk>')
+    assert texts(parse(text, "xliff")) == ["One <g1>cat</g1>."]
+    changed = translated(text, "xliff")
+    (target,) = etree.fromstring(changed).iter("target")
+    assert target.get("state") == "needs-review-translation"
+    assert etree.tostring(target[0], with_tail=False) == b'<mrk mtype="seg" mid="1">ONE <g id="2">CAT</g>.</mrk>'
+    assert etree.tostring(target[1]) == b'<mrk mtype="seg" mid="2">Zwei.</mrk>'
+    assert texts(parse(changed, "xliff")) == []
+    assert texts(parse(_marked('<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2">Zwei.</mrk>', ' state="final"'), "xliff")) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('A <x id="START_LINK"/>red<x id="CLOSE_LINK"/> cat', ["A <g1>red</g1> cat"]),
+        ('A <bx id="1"/>red<ex id="1"/> cat', ["A <g1>red</g1> cat"]),
+        ('A <bx id="1"/>red cat', ["A <v1/>red cat"]),
+        (
+            '<x id="START_PARAGRAPH"/>A cat<x id="CLOSE_PARAGRAPH"/><x id="START_PARAGRAPH_1"/>A dog<x id="CLOSE_PARAGRAPH_1"/>',
+            ["A cat", "A dog"],
+        ),
+        ('A cat<ph id="1">&lt;br/&gt;</ph>and a dog', ["A cat<n1/>and a dog"]),
+        ('A cat <ph id="1">&lt;img src="a"/> x</ph> is', ["A cat <x1/> is"]),
+    ],
+)
+def test_inline_elements_are_pairs_breaks_or_single(content: str, expected: list[str]) -> None:
+    unit = f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{content}</source></trans-unit></body></file></xliff>'
+    assert texts(parse(unit, "xliff")) == expected

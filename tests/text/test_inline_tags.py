@@ -26,7 +26,10 @@ def edited(source: str, changed: str) -> str:
         ('<a href="x y">He</a> go <g1>home</g1>', "He goes home.", '<a href="x y">He</a> goes <g1>home</g1>.'),
         ('He have <a title="if x > y" href="c">dogs</a>', "He has dogs", 'He has <a title="if x > y" href="c">dogs</a>'),
         ("<a title='x > y' href=c>He</a> go", "He goes", "<a title='x > y' href=c>He</a> goes"),
-        ("in <b>the</b> house", "in house", "in<b></b> house"),
+        ("in <b>the</b> house", "in house", "in <b>the</b> house"),  # the tags would be around nothing
+        ("in <b>the big</b> house", "in big house", "in <b>big</b> house"),
+        ("is <i>in <b>the big</b></i> house", "is in big house", "is <i>in <b>big</b></i> house"),
+        ("in <b>big the</b> house", "in big house", "in <b>big</b> house"),
         ("in <b>house</b>", "in the house", "in the <b>house</b>"),
         ("I buy <b>a apple</b>", "I bought an apple", "I bought <b>an apple</b>"),
         ("I buy <i>now</i>", "I have bought it now", "I have bought it <i>now</i>"),

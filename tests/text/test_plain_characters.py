@@ -30,6 +30,9 @@ def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
         ("cof\u00adfee\u200b and\ufeff tea\x07", "coffee and tea"),
         ("Mu\u0308ller", "M\u00fcller"),
         ("the \ufb01le", "the file"),
+        ("\u2018It\u2019s here,\u2019 he said.", '"It\'s here," he said.'),
+        ("the \u201990s and \u2018no", "the '90s and 'no"),
+        ("\u2018%s\u2019 and `\u2018x\u2019`", '"%s" and `\u2018x\u2019`'),
         ("`a\u00a0b`\u00a0is", "`a\u00a0b` is"),
         ("\u00e9t\u00e9", "\u00e9t\u00e9"),
     ],
@@ -78,3 +81,15 @@ def test_letters_of_other_scripts_are_left_to_the_model() -> None:
 )
 def test_there_is_always_an_output(text: str, model: Callable[[str], str]) -> None:
     assert placed(text, model)[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "restored"),
+    [
+        ("Save as\u2026", "Speichern als...", "Speichern als\u2026"),
+        ("Well\u2026 no", "Nun, nein", "Nun, nein"),
+        ("Well... no\u2026", "Nun... nein...", "Nun... nein..."),
+    ],
+)
+def test_an_ellipsis_is_read_as_dots_and_written_as_in_the_source(source: str, output: str, restored: str) -> None:
+    assert placed(source, lambda _: output) == (restored, [source.replace("\u2026", "...")])

@@ -37,6 +37,8 @@ def placed(source: str, output: str) -> str:
     [
         ("Please close the <b>door</b>.", "Bitte die T\u00fcr schlie\u00dfen.", "Bitte die <b>T\u00fcr</b> schlie\u00dfen."),
         ("Please <b>close</b> the <i>door</i>.", "Bitte die T\u00fcr schlie\u00dfen.", "Bitte die <i>T\u00fcr</i> <b>schlie\u00dfen</b>."),
+        ("The door of <b>{0}</b>.", "Die T\u00fcr von {0}.", "Die T\u00fcr von <b>{0}</b>."),
+        ("Please close the <b>door!</b>", "Bitte die T\u00fcr schlie\u00dfen!", "Bitte die <b>T\u00fcr</b> schlie\u00dfen!"),
         ("<b>Please close the door</b>.", "Bitte die T\u00fcr schlie\u00dfen.", "<b>Bitte die T\u00fcr schlie\u00dfen</b>."),
         ("<b>Please close the door.</b>", "Bitte die T\u00fcr schlie\u00dfen.", "<b>Bitte die T\u00fcr schlie\u00dfen.</b>"),
         ("<b>the <i>red</i></b> house", "die rote Haus", "<b>die <i>rote</i></b> Haus"),
