@@ -11,7 +11,7 @@ from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from specdec_cli.commands.machine import Machine
@@ -132,7 +132,7 @@ def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
     """A copy of `bundle` with a new drafter of the shape in `plan`, initialised from the drafter `first` if given.
 
-    Raises UsageError if `first` is of another kind (block drafter or heads).
+    Raises UsageError if `first` is of another kind (block drafter or heads), and for a shape that does not fit the verifier.
     """
     from dataclasses import replace
 
@@ -145,7 +145,10 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     config = plan.drafter
     if isinstance(config, DrafterConfig):
         config = replace(config, mask=bundle.tokenizer.mask)
-    drafter = make_drafter(config, bundle.verifier, plan.run.dropout)
+    try:
+        drafter = make_drafter(config, bundle.verifier, plan.run.dropout)
+    except ModelError as error:
+        raise UsageError(f"drafter of the recipe: {error}") from error
     if isinstance(config, DrafterConfig) and isinstance(drafter, BlockDrafter) and config.initial == "verifier":
         drafter.initialize_from_verifier()
     if isinstance(drafter, BlockDrafter) and isinstance(first, BlockDrafter):

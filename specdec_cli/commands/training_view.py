@@ -51,9 +51,8 @@ class TrainingView:
         if report.figures and not self._quiet:
             figures = "  ".join(f"{name} {value:.3f}" for name, value in report.figures.items())
             left = self._time_left(report)
-            self._progress.console.print(
-                f"update {progress.update:,}  epoch {progress.epoch}  {what}  {figures}  {left} left", highlight=False
-            )
+            text = f"update {progress.update:,}  epoch {progress.epoch}  {what}  {figures}  {left} left"
+            self._progress.console.print(text, highlight=False, soft_wrap=True)
         self._losses.clear()
         self._speeds.clear()
 

@@ -43,7 +43,7 @@ class DrafterConfig:
     - `embeddings`: token and position embeddings and output projection: "shared" with the verifier, or the drafter's "own".
     - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
     - `initial`: training starts from the verifier's weights where shapes match ("verifier"), or from random weights ("random").
-    - `mask`: the id of the mask token.
+    - `mask`: the id of the mask token; training takes that of the tokenizer.
 
     Raises ModelError for values that are out of range or contradict each other.
     """

@@ -2,14 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between
 from specdec_cli.model.config import LARGEST_VOCABULARY, preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.training.order import order_fields
+
+Share = Annotated[float, Between(0, 1)]
+Weight = Annotated[float, Between(0, 1000)]
+Count = Annotated[int, Between(1, 10**9)]
+CountOrNone = Annotated[int, Between(0, 10**9)]
+DecayRate = Annotated[float, Between(0, 0.999999)]
+SET_BY_TOKENIZER = ("vocabulary_size", "source_vocabulary_size", "padding", "eos", "decoder_start", "mask")
+"""The fields of a model's shape whose values are those of its tokenizer."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +36,14 @@ class OptimizerSettings:
     - `clip`: the norm to which a larger gradient is scaled down (0: no clipping).
     """
 
-    learning_rate: float = 1e-3
-    warmup: int = 1000
+    learning_rate: Annotated[float, Between(0, 100)] = 1e-3
+    warmup: CountOrNone = 1000
     schedule: Literal["constant", "inverse-sqrt"] = "constant"
-    decay_from: float = 0.75
-    betas: tuple[float, float] = (0.9, 0.98)
-    epsilon: float = 1e-8
-    weight_decay: float = 0.0
-    clip: float = 1.0
+    decay_from: Share = 0.75
+    betas: tuple[DecayRate, DecayRate] = (0.9, 0.98)
+    epsilon: Share = 1e-8
+    weight_decay: Weight = 0.0
+    clip: Annotated[float, Between(0, 10**9)] = 1.0
 
 
 Precision = Literal["auto", "32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true"]
@@ -67,21 +76,21 @@ class RunSettings:
       device otherwise. Evaluation needs the whole weights on each device, in their training precision.
     """
 
-    max_updates: int = 20000
-    max_epochs: int = 1000
-    batch_tokens: int = 3072
-    accumulation: int = 1
-    dropout: float = 0.1
-    smoothing: float = 0.1
+    max_updates: Count = 20000
+    max_epochs: Count = 1000
+    batch_tokens: Count = 3072
+    accumulation: Count = 1
+    dropout: Annotated[float, Between(0, 0.99)] = 0.1
+    smoothing: Share = 0.1
     precision: Precision = "auto"
-    seed: int = 1
-    checkpoint_minutes: float = 5.0
-    evaluate_every: int = 1000
-    patience: int = 0
-    average: int = 1
-    keep_start: float = 0.0
-    edit_weight: float = 1.0
-    length_weight: float = 1.0
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 1
+    checkpoint_minutes: Annotated[float, Between(0, 10**9)] = 5.0
+    evaluate_every: Count = 1000
+    patience: CountOrNone = 0
+    average: Count = 1
+    keep_start: Share = 0.0
+    edit_weight: Weight = 1.0
+    length_weight: Weight = 1.0
     sharded: bool = False
 
 
@@ -103,8 +112,9 @@ class VerifierRecipe:
     run: RunSettings = RunSettings()
 
     def __post_init__(self) -> None:
-        if "vocabulary_size" in self.model:
-            raise ModelError("vocabulary_size is that of the tokenizer and cannot be set")
+        for name in SET_BY_TOKENIZER:
+            if name in self.model:
+                raise ModelError(f"{name} is that of the tokenizer and cannot be set")
         preset(self.preset or "small", LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
 
 
@@ -127,11 +137,11 @@ class DrafterRecipe:
 
     drafter: AnyDrafterConfig = field(default_factory=DrafterConfig)
     verifier: Literal["frozen", "fine-tuned"] = "frozen"
-    cuts: int = 3
+    cuts: Annotated[int, Between(1, 1024)] = 3
     vary_block: bool = True
-    slot_decay: float = 0.85
-    known: float = 0.5
-    glancing: tuple[float, float] = (0.0, 0.0)
+    slot_decay: Share = 0.85
+    known: Share = 0.5
+    glancing: tuple[Share, Share] = (0.0, 0.0)
     optimizer: OptimizerSettings = OptimizerSettings()
     run: RunSettings = RunSettings()
 

@@ -91,9 +91,24 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("model.width=30", "changed settings: .*multiples of 16"),
         ("model.name=mine", "changed settings: unknown key 'name'"),
         ("model.order=backward", "changed settings: order must be"),
+        ("model.eos=600", "eos is that of the tokenizer and cannot be set"),
+        ("model.mask=9", "mask is that of the tokenizer and cannot be set"),
+        ("run.max_updates=0", "max_updates must be an integer from 1"),
+        ("run.evaluate_every=0", "evaluate_every must be an integer from 1"),
+        ("run.accumulation=0", "accumulation must be an integer from 1"),
+        ("run.seed=-1", "seed must be an integer from 0"),
+        ("run.dropout=1", "dropout must be a number from 0 to 0.99"),
+        ("run.smoothing=2", "smoothing must be a number from 0 to 1"),
+        ("run.edit_weight=-1", "edit_weight must be a number from 0"),
+        ("optimizer.learning_rate=-1", "learning_rate must be a number from 0"),
+        ("optimizer.betas=[0.9, 1.5]", "betas must be a list of a number from 0"),
+        ("optimizer.epsilon=-1", "epsilon must be a number from 0"),
+        ("optimizer.clip=-1", "clip must be a number from 0"),
+        ("cuts=0", "cuts must be an integer from 1"),
+        ("glancing=[0.5, 2.0]", "glancing must be a list of a number from 0 to 1"),
     ],
 )
 def test_a_wrong_change_is_wrong_use_that_is_named(file: Path, change: str, words: str) -> None:
-    kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith("drafter") else VerifierRecipe
+    kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith(("drafter", "cuts", "glancing")) else VerifierRecipe
     with pytest.raises(UsageError, match=words):
         load_recipe(kind, None if kind is DrafterRecipe else file, [change])

@@ -9,6 +9,7 @@ import pytest
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
+from specdec_cli.errors import UsageError
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
@@ -63,6 +64,13 @@ def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> N
     assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
     assert with_new_drafter(asked, DrafterRecipe(), None).info.decoding == "specdec"
     assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
+
+
+@pytest.mark.parametrize("change", ["drafter.shortlist=99999", "drafter.feed_forward=100"])
+def test_a_shape_that_does_not_fit_the_verifier_is_wrong_use(bundle: Bundle, change: str) -> None:
+    recipe = load_recipe(DrafterRecipe, None, ["drafter.encoder=own", change])
+    with pytest.raises(UsageError, match=f"drafter of the recipe: .*{change.split('=')[1]}"):
+        with_new_drafter(bundle, recipe, None)
 
 
 @pytest.mark.slow

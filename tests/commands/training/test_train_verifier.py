@@ -40,6 +40,12 @@ def test_a_run_ends_with_its_floating_point_operations(text: Path, tokenizer: Su
     assert f"update 3: {operations:.2e} floating-point operations" in result.stderr
 
 
+def test_an_evaluation_is_one_line_of_the_log(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=2")
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("update 2")]
+    assert line.endswith("min left")
+
+
 def test_a_resumed_run_reports_its_start_and_repeats_no_log_row(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     folder = shutil.copytree(trained, tmp_path / "killed")
     metrics = folder / "metrics.csv"
