@@ -149,9 +149,11 @@ def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: 
 
 
 def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
-    """Exclude those `tokens` (B, Q or 1, T) that are marked in `where` (B, Q, T)."""
+    """Exclude those `tokens` (B, Q or 1, T) that are marked in `where` (B, Q, T). Ids beyond the target vocabulary, which a source may
+    have, are ignored.
+    """
     vocabulary = scores.shape[2]
-    tokens = torch.where(where, tokens, vocabulary)
+    tokens = torch.where(where, tokens, vocabulary).clamp_max(vocabulary)
     excluded = torch.zeros(*scores.shape[:2], vocabulary + 1, dtype=torch.bool, device=scores.device).scatter_(2, tokens, value=True)
     scores.masked_fill_(excluded[..., :vocabulary], EXCLUDED)
 

@@ -1,7 +1,7 @@
 """Edits that the user does not want: those of certain words, and those of certain categories of errors."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,13 +39,28 @@ class IgnoredEdits:
 
     def passing(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
         """Return those of the `edits` of a text that are wanted."""
-        spans = [found.span() for found in self._pattern.finditer(text)] if self.words else []
+        spans = list(self._spans(text)) if edits and self.words else []
         return [edit for edit in edits if not self.rejects(edit, spans)]
 
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where the words that must not change begin and end in `text`; they may overlap."""
+        starts, ends = ({found.start() for found in re.finditer(bound, text)} for bound in (r"(?<!\w)", r"(?!\w)"))
+        for start in starts:
+            for length in self._lengths:
+                if start + length in ends and self._is_known(text[start : start + length]):
+                    yield start, start + length
+
+    def _is_known(self, word: str) -> bool:
+        lower = word.lower()
+        return word in self._known or (lower in self._known and lower.islower())
+
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        words = sorted(self.words, key=len, reverse=True)
-        return re.compile("|".join(rf"(?<!\w)(?{'i' * word.islower()}:{re.escape(word)})(?!\w)" for word in words))
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    @cached_property
+    def _lengths(self) -> frozenset[int]:
+        return frozenset(map(len, self.words))
 
 
 def _changes(edit: Edit, start: int, end: int) -> bool:

@@ -141,7 +141,9 @@ class AdaptiveBlockSize:
         if self._present > LARGE:
             self._forget_scale()
         rows = list(zip(state.finished.tolist(), self._drafted.counts.tolist(), verdict.accepted.counts.tolist(), strict=True))
-        size, running = self._size, [(offered, counts - 1) for finished, offered, counts in rows if not finished]
+        # Tokens beyond the block size, which a drafter with padded drafts may add, do not count.
+        size = self._size
+        running = [(offered, min(counts - 1, size)) for finished, offered, counts in rows if not finished]
         self._lasted += 1
         self.rounds += len(running)
         self.asked += size * len(running)

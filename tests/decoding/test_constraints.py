@@ -196,3 +196,13 @@ def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
     (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))
     assert len(found.ids) > shortest
+
+
+def test_source_ids_beyond_the_target_vocabulary_exclude_nothing() -> None:
+    network = tiny_transformer(source_vocabulary_size=VOCABULARY + 9, shared_embeddings=False)
+    source = [network.config.decoder_start, VOCABULARY + 8, EOS]
+    free, constrained = (
+        next(decode(Verifier(network, None, rules), NoDrafter(), [Sentence(0, source)], LoopOptions(Exact())))
+        for rules in (Constraints(), Constraints(source_ngram_size=2))
+    )
+    assert constrained == free

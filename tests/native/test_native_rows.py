@@ -23,7 +23,7 @@ def test_lookup_reports_the_block_size_that_it_has_by_default() -> None:
         assert described.get("block_size") == expected
 
 
-def test_a_thread_decodes_at_most_sixteen_sentences_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_decodes_few_sentences_together(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = describe_bundle(SHIPPED / "en-gec")
     settings = resolve(request_of(Row("greedy", batch_size=64), bundle.info), bundle)
     engine = NativeEngine(bundle, settings, 1)

@@ -27,6 +27,12 @@ def test_ignored_words_do_not_change() -> None:
     assert corrected(ignored, "use specdec it", "use specdec, it") == "use specdec, it"
 
 
+def test_ignored_words_may_overlap() -> None:
+    ignored = IgnoredEdits.of(["New York", "York City"])
+    assert corrected(ignored, "New York City are big", "New York city is big") == "New York City are big"
+    assert corrected(ignored, "In new York City it rain", "In New York city it rains") == "In New York City it rains"
+
+
 @given(WORDS, WORDS)
 def test_the_words_of_the_source_remain(source: str, changed: str) -> None:
     ignored = IgnoredEdits.of(["specdec", "C++"])

@@ -16,9 +16,9 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.decoding.execution.imitation import imitated
-from tests.fake_drafters import FakeDrafter, sometimes
-from tests.fakes import make_sentences, tiny_transformer
-from tests.tuning.test_adaptive_block_size import CHEAP
+from tests.fake_drafters import FakeDrafter, drafts, sometimes
+from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
+from tests.tuning.test_adaptive_block_size import CHEAP, FREE
 
 LONGEST = 30
 
@@ -36,6 +36,15 @@ def test_changing_sizes_need_few_graphs() -> None:
     assert [h.ids for h in found(imitation.verifier, adaptive, sentences)] == list(outputs.values())
     # Drafts of 3, 7 and 11 tokens, or 12, padded to 15.
     assert all(len(graphs) <= 4 for graphs in imitation.capture.graphs.values())
+
+
+def test_drafts_longer_than_the_block_size_are_counted_up_to_it() -> None:
+    text = [7 + place % 30 for place in range(55)]
+    for largest, padded in ((1, 3), (48, 51)):
+        copier = PaddedDrafter(SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool)))
+        adaptive = AdaptiveBlockSize(copier, FREE, largest)
+        assert max(len(draft) for _ in range(20) for draft in drafts(adaptive, text, text)) == padded
+        assert all(passed <= asked for asked, passed in zip(adaptive._asked, adaptive._passed, strict=True))
 
 
 def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
