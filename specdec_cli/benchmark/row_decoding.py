@@ -33,6 +33,7 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
         max_length=row.max_length,
         batch_size=row.batch_size,
         with_scores=_edit_filter(row, info).minimum is not None,
+        whole=True,
     )
 
 

@@ -38,6 +38,8 @@ class BundleInfo:
     - `decoding`: the decoding that `auto` stands for.
     - `block_size`: the largest draft (0: not given).
     - `length_ratio`: the mean ratio of target to source tokens (1.0 if it was not measured, as for converted models).
+    - `longest_sentence`: sentences of more tokens are cut into pieces between clauses, because the model omits parts of longer ones
+      (0: only those that do not fit the model).
     - `max_length`: the most tokens of an output (0: only the model's limit).
     - `min_length`: the fewest tokens before an output's EOS (see `Constraints`).
     - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
@@ -66,6 +68,7 @@ class BundleInfo:
     decoding: str = "auto"
     block_size: Annotated[int, Between(0, 4096)] = 0
     length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
+    longest_sentence: Annotated[int, Between(0, LONGEST)] = 0
     max_length: Annotated[int, Between(0, LONGEST)] = 0
     min_length: Annotated[int, Between(0, LONGEST)] = 0
     no_repeat_ngram_size: Annotated[int, Between(0, 256)] = 0

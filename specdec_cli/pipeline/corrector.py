@@ -180,10 +180,11 @@ class Corrector:
         for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
             found = self._edits(own, part)
-            if keeps_marks:
-                ends = marked or (goes_on and number == len(line.parts) - 1)
+            is_continued, continues_text = number in line.segments.continued, number - 1 in line.segments.continued
+            if keeps_marks or is_continued:
+                ends = marked or is_continued or (goes_on and number == len(line.parts) - 1)
                 found = with_own_marks(found, own.text, continues=ends, closes=closes)
-            if marked or (continues and number == 0):
+            if marked or continues_text or (continues and number == 0):
                 found = with_own_beginning(found)
             edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)

@@ -54,7 +54,8 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
-        self._limit = engine.longest_source - len(tokenizer.add_special_tokens([]))
+        fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
+        self._limit = min(engine.settings.longest_sentence or fitting, fitting)
 
     def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
         """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts.
@@ -104,8 +105,8 @@ class LineDecoder:
 
         plain = without_tags(line) if self._place else Untagged(line, line)
         segments = self.segments(plain.text, count)
-        if segments.too_long and self._warn:
-            self._warn(index, f"longer than the model's {self._limit} tokens; cut into pieces")
+        if segments.continued and self._warn:
+            self._warn(index, f"a sentence of more than {self._limit} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
         latin = self._passthrough is not None and self._passthrough.latin
         ways = (attempts_with(self._tokenizer.lacks, text, latin=latin) for text in segments.texts) if self._place else whole
@@ -114,7 +115,10 @@ class LineDecoder:
         parts = zip(segments.texts, ways, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
-        texts = [DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, tags=inner) for text, each, inner in parts]
+        texts = [
+            DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, is_continued=place in segments.continued, tags=inner)
+            for place, (text, each, inner) in enumerate(parts)
+        ]
         return DecodedLine(plain.text, segments, tags.tagged, texts)
 
     def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:

@@ -30,7 +30,8 @@ class DecodingRequest:
     `tolerance` is in nats. `options` are the values of the options that only some decodings have, by name.
     `max_length` is the largest number of tokens of an output (None: the bundle's, or what fits the model). `memory`
     limits the size of batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft`
-    keeps drafts of the full block size even where they make decoding slower, so that they can be shown.
+    keeps drafts of the full block size even where they make decoding slower, so that they can be shown. With `whole`, sentences are
+    not cut because of the bundle's `longest_sentence`.
     """
 
     decoding: str = "auto"
@@ -47,6 +48,7 @@ class DecodingRequest:
     memory: int = 0
     with_scores: bool = False
     always_draft: bool = False
+    whole: bool = False
 
     @property
     def tolerant(self) -> bool:

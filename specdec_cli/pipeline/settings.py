@@ -73,7 +73,8 @@ class Settings:
     the number of drafted tokens is chosen in each round, up to the block size. With `may_skip_drafting`, nothing is
     drafted where that is faster. `max_length` is the largest number of tokens of an output (None: what fits the
     model); `memory` limits the size of batches, in bytes (0: no limit). `given_block_size` bounds the drafts that
-    come with sentences (0: no bound). `order` is the one in which the model generates tokens.
+    come with sentences (0: no bound). Sentences of more than `longest_sentence` tokens are cut (0: what fits the
+    model). `order` is the one in which the model generates tokens.
     """
 
     decoding: str
@@ -92,6 +93,7 @@ class Settings:
     memory: int = 0
     with_scores: bool = False
     given_block_size: int = 0
+    longest_sentence: int = 0
 
 
 def resolve(request: DecodingRequest, bundle: Described) -> Settings:
@@ -129,6 +131,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
         memory=request.memory,
         with_scores=request.with_scores,
         given_block_size=request.block_size if isinstance(request.block_size, int) else 0,
+        longest_sentence=0 if request.whole else bundle.info.longest_sentence,
     )
 
 

@@ -41,16 +41,16 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
 def concatenate(parts: Iterable[str | Segments]) -> Segments:
     """Join segments, in order, into one; a string becomes part of the gap at its position."""
     texts: list[str] = []
-    gaps, too_long = [""], 0
+    gaps, continued = [""], set[int]()
     for part in parts:
         if isinstance(part, str):
             gaps[-1] += part
             continue
+        continued |= {len(texts) + place for place in part.continued}
         texts += part.texts
         gaps[-1] += part.gaps[0]
         gaps += part.gaps[1:]
-        too_long += part.too_long
-    return Segments(tuple(texts), tuple(gaps), too_long)
+    return Segments(tuple(texts), tuple(gaps), frozenset(continued))
 
 
 def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
@@ -58,9 +58,10 @@ def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments
     if not any(map(passthrough.matches, segments.texts)):
         return segments
     parts: list[str | Segments] = [segments.gaps[0]]
-    for text, gap in zip(segments.texts, segments.gaps[1:], strict=True):
-        parts += [text if passthrough.matches(text) else Segments((text,), ("", "")), gap]
-    return concatenate([*parts, Segments((), ("",), segments.too_long)])
+    for place, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
+        continued = frozenset({0} if place in segments.continued else ())
+        parts += [text if passthrough.matches(text) else Segments((text,), ("", ""), continued), gap]
+    return concatenate(parts)
 
 
 def _cells(text: str, *, in_table: bool) -> Iterator[tuple[str, bool]]:

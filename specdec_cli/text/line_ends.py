@@ -14,6 +14,8 @@ _END = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"')\]\u2019\u201d\u00bb]*$"
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _STOPS = ".?!\u3002\uff01\uff1f"
 _MARKS = _STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
+_PAUSES = ",;:\u2013\u2014"
+_STOP = re.compile(r"(?<!\.)[.!?]$")
 _SENTENCE = 8
 """A line of at least so many words is a sentence, and not a title, a signature or the like."""
 _COMMENT = re.compile(r"[#%/;=<]|--|\.\.")
@@ -32,6 +34,15 @@ def without_added_stop(output: str, source: str) -> str:
     Otherwise, and if a full stop is before this character (as in an ellipsis), `output` is returned as it is.
     """
     return _ADDED.sub("", output) if source[-1:].isalnum() else output
+
+
+def without_own_stop(output: str, source: str) -> str:
+    """Return `output`, of a piece of a sentence that goes on after it, with the last mark of `source` in place of a final . ! or ?
+    that `source` does not have; without it if `source` ends with none of , ; : and dashes.
+    """
+    if not _STOP.search(output) or source[-1:] in tuple(_STOPS):
+        return output
+    return output[:-1] + (source[-1:] if source[-1:] in tuple(_PAUSES) else "")
 
 
 def find_continued(lines: Sequence[str]) -> list[bool]:

@@ -5,6 +5,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from specdec_cli.text.abbreviations import is_abbreviation
 
@@ -27,12 +28,12 @@ class Segments:
     """A line as texts to decode and the gaps around them: one gap before each text and one after the last.
 
     Texts are not empty and are stripped of white space; a gap may be empty. A blank line is one gap and no text.
-    `too_long` is the number of sentences that were split because they exceeded the token limit.
+    `continued` are the indices of the texts whose sentence goes on in the next text, because it was longer than the token limit.
     """
 
     texts: tuple[str, ...]
     gaps: tuple[str, ...]
-    too_long: int = 0
+    continued: frozenset[int] = frozenset()
 
     def join(self, translations: Sequence[str]) -> str:
         """The line with each text replaced by its translation. Raises ValueError if there are not as many
@@ -51,14 +52,13 @@ def segment(line: str, limit: int, count: Count, *, split: bool = True) -> Segme
     """
     sentences = split_sentences(line) if split else whole_line(line)
     texts: list[str] = []
-    gaps = [sentences.gaps[0]]
-    too_long = 0
+    gaps, continued = [sentences.gaps[0]], set[int]()
     for sentence, gap in zip(sentences.texts, sentences.gaps[1:], strict=True):
         pieces = split_to_limit(sentence, limit, count)
+        continued |= {len(texts) + place for place in pieces.continued}
         texts += pieces.texts
         gaps += [*pieces.gaps[1:-1], gap]
-        too_long += pieces.too_long
-    return Segments(tuple(texts), tuple(gaps), too_long)
+    return Segments(tuple(texts), tuple(gaps), frozenset(continued))
 
 
 def whole_line(line: str) -> Segments:
@@ -92,7 +92,7 @@ def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
     units = _units(text, (_CLAUSE_GAP, _WORD_GAP), limit, count)
     pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
     gaps = (before, *(piece[-1].gap for piece in pieces[:-1]), after)
-    return Segments(tuple(_text(piece) for piece in pieces), gaps, too_long=1)
+    return Segments(tuple(_text(piece) for piece in pieces), gaps, frozenset(range(len(pieces) - 1)))
 
 
 def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) -> Segments:
@@ -161,12 +161,14 @@ def _units(text: str, patterns: Sequence[re.Pattern[str]], limit: int, count: Co
     return units + _units(text[position:], patterns[1:], limit, count, gap)
 
 
-def _packed(units: Iterable[_Unit], limit: int) -> Iterator[list[_Unit]]:
-    """Yield groups of adjacent units whose tokens sum to at most `limit`."""
+def _packed(units: Sequence[_Unit], limit: int) -> Iterator[list[_Unit]]:
+    """Yield groups of adjacent units of about equal sizes, whose tokens sum to at most `limit`."""
+    total = sum(unit.tokens for unit in units)
+    size = total / ceil(total / limit)
     group: list[_Unit] = []
     tokens = 0
     for unit in units:
-        if group and tokens + unit.tokens > limit:
+        if group and (tokens + unit.tokens > limit or tokens + unit.tokens / 2 > size):
             yield group
             group, tokens = [], 0
         group.append(unit)

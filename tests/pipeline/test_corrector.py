@@ -5,12 +5,14 @@ from typing import Any, cast
 
 import pytest
 
+from specdec_cli.decoding.acceptance_rules import Exact
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.pipeline.settings import Settings
 from specdec_cli.text.subwords import EOS, Subwords
 
 
@@ -19,8 +21,9 @@ class Rewriter:
 
     longest_source, eos = 256, EOS
 
-    def __init__(self, tokenizer: Subwords, table: Mapping[str, str], finished: bool = True) -> None:
+    def __init__(self, tokenizer: Subwords, table: Mapping[str, str], finished: bool = True, longest_sentence: int = 0) -> None:
         self._tokenizer, self._table, self._finished = tokenizer, table, finished
+        self.settings = Settings("greedy", Exact(), longest_sentence=longest_sentence)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield hypotheses, the last sentence first."""
@@ -161,6 +164,12 @@ def test_marks_are_kept_and_lines_get_no_full_stop(tokenizer: Subwords) -> None:
     assert found == ["% this is a comment", "Ka lo mi re su and", "re su", "", "ta re"]
     without_languages = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0))
     assert [correction.text for correction in without_languages.correct(["ta re"])] == ["ta re."]
+
+
+def test_pieces_of_a_sentence_are_joined_as_they_were(tokenizer: Subwords) -> None:
+    line, table = "Ka lo mi, re su ta.", {"Ka lo mi,": "Ka la mi.", "re su ta.": "Re su ta."}
+    limit = len(tokenizer.encode(line)) - 1
+    assert corrected(tokenizer, line, table, longest_sentence=limit).text == "Ka la mi, re su ta."
 
 
 def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> None:

@@ -81,9 +81,16 @@ def test_a_line_that_is_too_long_is_split_with_a_warning(bundle: Bundle, lines: 
     found = list(translator.translate([lines[0], " ".join(lines), lines[1]]))
     ((index, message),) = heard
     assert index == 1
-    assert f"longer than the model's {bundle.verifier.config.max_positions - 1} tokens" in message
+    assert message == f"a sentence of more than {bundle.verifier.config.max_positions - 1} tokens; cut into pieces"
     assert len(found[1].sentences) > 1
     assert [found[0], found[2]] == translate(bundle, lines[:2])
+
+
+def test_a_bundle_says_which_sentences_are_cut(bundle: Bundle) -> None:
+    line = "ka lo mi re su ta, ka lo mi re su ta."
+    tokens = len(bundle.tokenizer.encode(line))
+    counts = [len(translate(bundle, [line], replace(GREEDY, longest_sentence=limit))[0].sentences) for limit in (0, tokens, tokens - 1)]
+    assert counts == [1, 1, 2]
 
 
 def test_the_longest_valid_source_is_not_split(bundle: Bundle) -> None:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
-from specdec_cli.text.line_ends import find_continued, find_wrapped, with_own_beginning, with_own_marks, without_added_stop
+from specdec_cli.text.line_ends import (
+    find_continued,
+    find_wrapped,
+    with_own_beginning,
+    with_own_marks,
+    without_added_stop,
+    without_own_stop,
+)
 
 WRAPPED = [
     "When I came to the station nobody was",
@@ -122,6 +129,14 @@ def test_a_fragment_gets_no_full_stop() -> None:
     assert without_added_stop("Das rote Auto.", "The red car") == "Das rote Auto"
     assert without_added_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
     assert without_added_stop("Das Auto...", "The car") == "Das Auto..."
+
+
+def test_a_piece_of_a_sentence_ends_as_in_the_source() -> None:
+    assert without_own_stop("Wenn er kommt.", "If he comes,") == "Wenn er kommt,"
+    assert without_own_stop("Wenn er kommt.", "If he comes") == "Wenn er kommt"
+    assert without_own_stop("Wenn er kommt", "If he comes,") == "Wenn er kommt"
+    assert without_own_stop("Wenn er kommt...", "If he comes,") == "Wenn er kommt..."
+    assert without_own_stop("Er kommt um 9 Uhr.", "He comes at 9 a.m.") == "Er kommt um 9 Uhr."
 
 
 def test_wrapped_lines_are_found_with_sentences_that_end_in_them() -> None:

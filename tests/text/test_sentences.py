@@ -108,8 +108,14 @@ def test_a_single_character_may_exceed_the_limit() -> None:
     assert split_to_limit("🙂🙂", 1, lambda text: 4 * len(text)).texts == ("🙂", "🙂")
 
 
-def test_split_sentences_are_counted() -> None:
-    assert segment("One two three. Four. Five six seven.", 2, words).too_long == 2
+def test_pieces_are_of_about_equal_sizes() -> None:
+    assert split_to_limit("a b c d e f, g h i, j", 9, words).texts == ("a b c d e f,", "g h i, j")
+    assert split_to_limit("a b c d e f g h i j", 9, words).texts == ("a b c d e", "f g h i j")
+
+
+def test_it_is_known_which_pieces_go_on() -> None:
+    assert segment("One two three. Four. Five six, seven.", 2, words).continued == {0, 3}
+    assert segment("One two. Three.", 2, words).continued == frozenset()
 
 
 @pytest.mark.parametrize("line", ["word " * 20000, "x" * 100000, "a, " * 33000, "." * 100000, ".)" * 50000, "。" * 100000, "A. " * 33000])
