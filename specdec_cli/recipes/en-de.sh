@@ -45,4 +45,4 @@ specdec train-drafter "$work/trained" --model "$work/ordered" --data "$work/outp
     --recipe en-de-drafter --set drafter.shortlist=3000 "${drafter[@]}" "${short[@]}"
 specdec train-drafter "$work/trained" --model "$work/ordered" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec --set most_copies=2 \
-    --set longest_sentence=60
+    --set longest_sentence=55

@@ -78,7 +78,7 @@ def split_sentences(line: str) -> Segments:
 
 
 def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
-    """Split a sentence into pieces of at most `limit` tokens: between clauses, else between words, else inside a word.
+    """Split a text into pieces of at most `limit` tokens: between sentences, else between clauses, words, or inside a word.
 
     `count` returns the number of tokens of a text. It is called on each character a constant number of times, in a long word
     a logarithmic number of times. Only a piece of a single character may exceed the limit.
@@ -89,6 +89,8 @@ def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
         return Segments((), (sentence,))
     if count(text) <= limit:
         return Segments((text,), (before, after))
+    if len(split_sentences(text).texts) > 1:
+        return segment(sentence, limit, count)
     units = _units(text, (_CLAUSE_GAP, _WORD_GAP), limit, count)
     pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
     gaps = (before, *(piece[-1].gap for piece in pieces[:-1]), after)

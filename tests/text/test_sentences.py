@@ -113,6 +113,13 @@ def test_pieces_are_of_about_equal_sizes() -> None:
     assert split_to_limit("a b c d e f g h i j", 9, words).texts == ("a b c d e", "f g h i j")
 
 
+def test_long_texts_are_split_between_sentences_first() -> None:
+    segments = segment(" One, two. Three, four, five. ", 4, words, split=False)
+    assert segments.texts == ("One, two.", "Three, four, five.")
+    assert not segments.continued
+    assert segment("One, two. Three, four.", 4, words, split=False).texts == ("One, two. Three, four.",)
+
+
 def test_it_is_known_which_pieces_go_on() -> None:
     assert segment("One two three. Four. Five six, seven.", 2, words).continued == {0, 3}
     assert segment("One two. Three.", 2, words).continued == frozenset()
