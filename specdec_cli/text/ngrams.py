@@ -5,6 +5,7 @@ import mmap
 import re
 import struct
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -80,12 +81,12 @@ class NgramModel:
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
         return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
 
-    def _log_probability(self, words: list[int], start: int, end: int) -> float:
+    def _log_probability(self, words: Sequence[int], start: int, end: int) -> float:
         """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
         places = range(max(start, ORDER - 1), min(end + ORDER - 1, len(words)))
         return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in places)
 
-    def _probability(self, words: list[int]) -> float:
+    def _probability(self, words: Sequence[int]) -> float:
         """The probability of the last of `words`, hashes, after the others."""
         probability, context_count = _UNKNOWN, float(self._words)
         for first in reversed(range(len(words))):
@@ -96,7 +97,7 @@ class NgramModel:
             probability = (count + _CONTEXT_WEIGHT * probability) / (max(count, context_count) + _CONTEXT_WEIGHT)
         return probability
 
-    def _count(self, words: list[int]) -> float:
+    def _count(self, words: Sequence[int]) -> float:
         """The approximate count of an n-gram of `words`, hashes; 0 for one that was counted less than twice."""
         key = 0
         for word in words:
@@ -110,7 +111,8 @@ class NgramModel:
         return float(2 ** ((self._entries[found] - fingerprint) / STEPS))
 
 
-def word_hashes(sentence: str) -> list[int]:
+@lru_cache(8)  # a source is compared with the text after each of its edits
+def word_hashes(sentence: str) -> Sequence[int]:
     """Hashes of 64 bits of the words of a sentence, between those of two signs for its start and one for its end; all digits are equal."""
     return [_hash("<s>")] * (ORDER - 1) + [_hash(word) for word in split_words(_DIGIT.sub("0", sentence))] + [_hash("</s>")]
 
